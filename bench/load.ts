@@ -125,7 +125,8 @@ export function http2Each(next: (index: number) => Sent, { connections, streams 
   return async (side, seconds) => {
     const clients = await Promise.all(Array.from({ length: connections }, () => Client.connect(side)))
     const end = performance.now() + seconds * 1000
-    let [sent, failed] = [0, 0]
+    let sent = 0
+    let failed = 0
     const work = async (client: Client) => {
       while (performance.now() < end) {
         const { method, path, body } = next(sent++)
@@ -210,7 +211,8 @@ export function limitOf({ loop, server, generator, others }: Measured): string {
 }
 
 export function limits(ours: Measured, bare: Measured): string {
-  const [one, other] = [limitOf(ours), limitOf(bare)]
+  const one = limitOf(ours)
+  const other = limitOf(bare)
   return one === other ? `limit: ${one}` : `limit: ${one} / ${other}`
 }
 

@@ -43,7 +43,8 @@ export function plot(series: readonly Series[]): string {
 type Scale = (value: number) => number
 
 function scale(values: readonly number[], from: number, to: number): Scale {
-  const [low, high] = [Math.log10(Math.min(...values)), Math.log10(Math.max(...values))]
+  const low = Math.log10(Math.min(...values))
+  const high = Math.log10(Math.max(...values))
   return (value) => Math.round(from + ((Math.log10(value) - low) / (high - low || 1)) * (to - from))
 }
 

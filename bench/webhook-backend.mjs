@@ -10,7 +10,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 const directory = mkdtempSync(join(tmpdir(), 'orch-bench-webhook-'))
-const [certFile, keyFile] = [join(directory, 'tls.crt'), join(directory, 'tls.key')]
+const certFile = join(directory, 'tls.crt')
+const keyFile = join(directory, 'tls.key')
 execFileSync(
   'openssl',
   [
@@ -19,7 +20,8 @@ execFileSync(
   ],
   { stdio: 'ignore' },
 )
-const [cert, key] = [readFileSync(certFile), readFileSync(keyFile)]
+const cert = readFileSync(certFile)
+const key = readFileSync(keyFile)
 rmSync(directory, { recursive: true, force: true })
 
 const finalizers = Array.from({ length: 50_000 }, (_, i) => `example.com/f${i}`)

@@ -13,11 +13,24 @@ export async function bundleConsole(root, outdir) {
   const { outputFiles, metafile } = await build({
     absWorkingDir: root,
     entryPoints: { main: `${source}/main.tsx` },
-    ...{ outdir, entryNames: '[name]-[hash]', chunkNames: 'part-[hash]', assetNames: '[name]-[hash]' },
-    ...{ bundle: true, splitting: true, format: 'esm', platform: 'browser', target: 'es2022', minify: true },
-    ...{ jsx: 'automatic', jsxImportSource: 'preact', legalComments: 'none', charset: 'utf8' },
+    outdir,
+    entryNames: '[name]-[hash]',
+    chunkNames: 'part-[hash]',
+    assetNames: '[name]-[hash]',
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'browser',
+    target: 'es2022',
+    minify: true,
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    legalComments: 'none',
+    charset: 'utf8',
     loader: { '.svg': 'file' },
-    ...{ metafile: true, write: false, logLevel: 'silent' },
+    metafile: true,
+    write: false,
+    logLevel: 'silent',
   })
   mkdirSync(outdir, { recursive: true })
   const files = outputFiles.map(({ path, contents }) => ({ name: basename(path), contents }))

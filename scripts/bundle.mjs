@@ -159,8 +159,13 @@ async function tableOf(path) {
     export const table = toTable(protobufKinds)`
   const { outputFiles, metafile } = await build({
     stdin: { contents, resolveDir: dirname(path), loader: 'ts' },
-    ...{ bundle: true, write: false, platform: 'node', format: 'esm', logLevel: 'silent' },
-    ...{ absWorkingDir: root, metafile: true },
+    bundle: true,
+    write: false,
+    platform: 'node',
+    format: 'esm',
+    logLevel: 'silent',
+    absWorkingDir: root,
+    metafile: true,
   })
   const [{ contents: code }] = outputFiles
   sourcesOfTable = Object.keys(metafile.inputs)

@@ -53,8 +53,13 @@ function compile(fresh) {
 async function load(script) {
   const { build } = await import('esbuild')
   const { outputFiles } = await build({
-    ...{ absWorkingDir: root, entryPoints: [join('scripts', script)], bundle: true, write: false },
-    ...{ platform: 'node', format: 'esm', logLevel: 'silent' },
+    absWorkingDir: root,
+    entryPoints: [join('scripts', script)],
+    bundle: true,
+    write: false,
+    platform: 'node',
+    format: 'esm',
+    logLevel: 'silent',
   })
   return await import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString('base64')}`)
 }

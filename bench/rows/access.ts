@@ -14,17 +14,20 @@ import { perSecond, type Row } from '../table.ts'
 
 const rbac = '/apis/rbac.authorization.orch.io/v1/namespaces/default'
 const path = '/api/v1/namespaces/default/configmaps/one'
-const [few, many] = [10, 10_000]
+const few = 10
+const many = 10_000
 
 export const accessRows = {
   name: 'access',
   async run(bench: Bench): Promise<Row[]> {
-    const [withFew, withMany] = [await prepare(bench, few), await prepare(bench, many)]
+    const withFew = await prepare(bench, few)
+    const withMany = await prepare(bench, many)
     const drive = http1(path, { connections: 32, bearer: readerToken })
     const { ours, bare } = await compare({ side: withMany.side, drive }, { side: withFew.side, drive })
     const get = { name: `GET with ${many} RoleBindings`, ...compared(0.95, ours, bare), note: limits(ours, bare) }
     await Promise.all([withFew.side.stop(), withMany.side.stop()])
-    const [slow, quick] = [await restart(bench, withMany.directory), await restart(bench, withFew.directory)]
+    const slow = await restart(bench, withMany.directory)
+    const quick = await restart(bench, withFew.directory)
     return [{ ...get, note: `beside ${few}; ${get.note}` }, startRow(slow, quick), await decisionRow()]
   },
 }

@@ -70,7 +70,9 @@ async function allIssued(client: OrchClient): Promise<void> {
 async function createAll(client: OrchClient, request: string): Promise<void> {
   const create = (i: number) =>
     client.create(type, {
-      ...{ apiVersion: `${type.group}/v1`, kind: 'CertificateSigningRequest', metadata: { name: `r${i}` } },
+      apiVersion: `${type.group}/v1`,
+      kind: 'CertificateSigningRequest',
+      metadata: { name: `r${i}` },
       spec: { request, signerName: vendor.signers.nodeClient, usages },
     })
   for (let from = 0; from < count; from += atOnce)

@@ -103,7 +103,8 @@ async function measure(cluster: Cluster, client: Client, { name, begin, isDone }
   })
   const seconds = (performance.now() - start) / 1000
   const perPod = ((cpuOfAll() - cpu) / replicas) * 1000
-  const [worst, p99] = [Math.max(...waits), quantile(waits, 0.99)]
+  const worst = Math.max(...waits)
+  const p99 = quantile(waits, 0.99)
   const own = pids.reduce((sum, pid) => sum + memoryOf(pid).own, 0)
   return {
     name: name + title,
@@ -121,7 +122,9 @@ function deployment(image: string): object {
   const requests = { cpu: '10m', memory: '10Mi' }
   const spec = { containers: [{ name: 'web', image, resources: { requests } }] }
   return {
-    ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web' } },
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'web' },
     spec: { replicas, selector: { matchLabels: labels }, template: { metadata: { labels }, spec } },
   }
 }

@@ -36,7 +36,8 @@ interface Taken {
 /** What is prepared does not count: `work` returns what is timed. */
 async function timed(server: Side, work: () => Promise<() => Promise<void>>): Promise<Taken> {
   const run = await work()
-  const [began, cpu] = [performance.now(), cpuOf(server.pid).total]
+  const began = performance.now()
+  const cpu = cpuOf(server.pid).total
   await run()
   return { seconds: (performance.now() - began) / 1000, cpu: cpuOf(server.pid).total - cpu }
 }
@@ -112,8 +113,15 @@ function row(name: string, { seconds, cpu }: Taken, bound: number): Row {
 /** What the graph of the collector holds for each object, every second of which has an owner. */
 async function memoryRow(): Promise<Row> {
   const type: DiscoveredType = {
-    ...{ group: '', version: 'v1', plural: 'configmaps', namespaced: true, kind: 'ConfigMap' },
-    ...{ verbs: [], shortNames: [], singular: '', categories: [] },
+    group: '',
+    version: 'v1',
+    plural: 'configmaps',
+    namespaced: true,
+    kind: 'ConfigMap',
+    verbs: [],
+    shortNames: [],
+    singular: '',
+    categories: [],
   }
   const before = await heapInUse()
   const graph = new OwnerGraph({ onAttention: () => {}, onGone: () => {} })

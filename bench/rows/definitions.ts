@@ -119,13 +119,11 @@ function definition(i: number, spec: Schema): string {
 }
 
 function timeRow(times: readonly number[], cpu: number): Row {
-  const [median, large] = [
-    quantile(times, 0.5),
-    quantile(
-      times.filter((_, i) => i % largeEvery === 0),
-      0.5,
-    ),
-  ]
+  const median = quantile(times, 0.5)
+  const large = quantile(
+    times.filter((_, i) => i % largeEvery === 0),
+    0.5,
+  )
   const mean = times.reduce((sum, time) => sum + time, 0) / times.length
   return {
     name: `until one of ${count} definitions is served`,
@@ -150,7 +148,8 @@ function memoryRow({ full, restarted, none }: { full: number; restarted: number;
 }
 
 function waitRow(waits: readonly number[], idle: readonly number[]): Row {
-  const [ours, bare] = [quantile(waits, 0.99), quantile(idle, 0.99)]
+  const ours = quantile(waits, 0.99)
+  const bare = quantile(idle, 0.99)
   return {
     name: `p99 of other requests while ${count} definitions come`,
     ours: `${short(ours)} ms`,

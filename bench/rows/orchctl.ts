@@ -20,7 +20,8 @@ export const orchctlRows = {
     const config = join(directory, 'kubeconfig')
     writeFileSync(config, clientConfig(server.origin, join(directory, 'data/pki/ca.crt')))
     const run = runner(config, join(directory, 'cache'))
-    const [many, few] = [join(directory, 'many.yaml'), join(directory, 'few.yaml')]
+    const many = join(directory, 'many.yaml')
+    const few = join(directory, 'few.yaml')
     writeFileSync(many, manifests('many', objects))
     writeFileSync(few, manifests('few', applied))
     run('orchctl', ['create', '-f', many])
@@ -70,7 +71,8 @@ function runner(config: string, cache: string): Run {
   const programs = { orchctl: join(root, 'bin/orchctl'), kubectl: 'kubectl' }
   return (program, args) => {
     const own = program === 'kubectl' ? [`--cache-dir=${cache}`] : []
-    const [began, cpu] = [performance.now(), childrenCpu()]
+    const began = performance.now()
+    const cpu = childrenCpu()
     const ran = spawnSync(programs[program], [...own, ...args], {
       env: { ...process.env, PATH: path, KUBECONFIG: config },
       maxBuffer: 1 << 28,

@@ -23,7 +23,8 @@ export const path = `${collection}/one`
 export const overloadRows = {
   name: 'overload',
   async run(bench: Bench): Promise<Row[]> {
-    const [on, off] = [await prepare(bench, allowed), await prepare(bench, unlimited)]
+    const on = await prepare(bench, allowed)
+    const off = await prepare(bench, unlimited)
     const rows = [
       await costRow('GET 1 kB, fairness on', http1(path, { connections: 32, bearer: readerToken }), { on, off }),
       await costRow('create 1 kB, fairness on', creates(), { on, off }),
@@ -78,7 +79,8 @@ async function neighbourRow(side: Side): Promise<Row> {
   const crowded = await waits(client, floodSeconds - handshakesMs / 1000 - 1)
   const { requests, failed } = await flooding
   client.close()
-  const [p99, before] = [quantile(crowded, 0.99), quantile(quiet, 0.99)]
+  const p99 = quantile(crowded, 0.99)
+  const before = quantile(quiet, 0.99)
   return {
     name: 'GET of a quiet user during a flood, p99',
     ours: `${short(p99)} ms`,

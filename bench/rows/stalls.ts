@@ -57,7 +57,8 @@ async function stallRow(bench: Bench, { name, objects, run }: Load): Promise<Row
   const { peak } = memoryOf(side.pid)
   client.close()
   await side.stop()
-  const [worst, rest] = [Math.max(...waits), Math.max(...idle)]
+  const worst = Math.max(...waits)
+  const rest = Math.max(...idle)
   return {
     name: `longest wait during ${name}`,
     ours: `${short(worst)} ms`,

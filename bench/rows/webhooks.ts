@@ -129,7 +129,8 @@ async function waitsBeside(bench: Bench, path: string, { url, caBundle }: Client
 
 async function waitsWith(bench: Bench, clientConfig: ClientConfig) {
   const side = await bench.startOrch(bench.newDirectory())
-  const [client, other] = [await Client.connect(side), await Client.connect(side)]
+  const client = await Client.connect(side)
+  const other = await Client.connect(side)
   const webhooks = [webhook(clientConfig, {}, { failurePolicy: 'Ignore', timeoutSeconds: 5 })]
   const mutating = configurations.replace('validating', 'mutating')
   await client.send('POST', mutating, JSON.stringify({ metadata: { name: 'asked' }, webhooks }))

@@ -112,7 +112,9 @@ function storedOf(snapshot: Snapshot | undefined, { profile }: Pick<Flags, 'prof
 async function startServer(options: TestServerOptions, around: Around): Promise<ApiServer> {
   const { flags, clock, users, store, calls, failures, opened } = around
   const server = await startApiServer(flags, {
-    ...{ store, clock, authenticator: users.authenticator },
+    store,
+    clock,
+    authenticator: users.authenticator,
     log: openLog({ level: flags.verbosity, format: flags.loggingFormat, write: options.log ?? (() => {}) }),
     defaultStorageClass: hasLoops(options) && flags.defaultStorageClass,
     hooks: {

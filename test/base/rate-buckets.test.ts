@@ -35,7 +35,8 @@ test('tables of several rates are apart, and tables that share memory are one', 
     { perSecond: 1, burst: 1, keys: 2 },
     { perSecond: 1, burst: 2, keys: 100_000 },
   ]
-  const [one, other] = [openRateBuckets(memory, rates, () => 0n), openRateBuckets(memory, rates, () => 0n)]
+  const one = openRateBuckets(memory, rates, () => 0n)
+  const other = openRateBuckets(memory, rates, () => 0n)
   assert.deepEqual([one[0]!.take('a'), other[0]!.take('a')], [true, false])
   assert.deepEqual([one[1]!.take('a'), other[1]!.take('a'), one[1]!.take('a')], [true, true, false])
   assert.deepEqual([one[1]!.take('b'), one[1]!.take('b'), one[1]!.take('b')], [true, true, false])
@@ -56,7 +57,8 @@ test('more keys than there is memory for are refused', () => {
 
 test('a count of what is under way holds for all workers, and forgets those of one that ended', () => {
   const counts = new Int32Array(new SharedArrayBuffer(8))
-  const [first, second] = [new SharedCount(2, counts, 0), new SharedCount(2, counts, 1)]
+  const first = new SharedCount(2, counts, 0)
+  const second = new SharedCount(2, counts, 1)
   assert.deepEqual([first.enter(), second.enter(), first.enter(), second.enter()], [true, true, false, false])
   second.leave()
   assert.equal(first.enter(), true)

@@ -9,7 +9,8 @@ test('who needs the same content gets the same copy', async () => {
     unpacked++
     return Buffer.concat([packed, packed])
   })
-  const [a, b] = [Buffer.from('a'), Buffer.from('b')]
+  const a = Buffer.from('a')
+  const b = Buffer.from('b')
   const [first, second, other] = await Promise.all([unpack(a), unpack(a), unpack(b)])
   assert.deepEqual([String(first), String(other)], ['aa', 'bb'])
   assert.equal(second, first)

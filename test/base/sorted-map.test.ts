@@ -52,7 +52,8 @@ for (const [seed, odd] of [
         wanted.filter((key) => compareUtf8(key, after) > 0).map((key) => model.get(key)),
       )
     }
-    const [low, high] = [keys[10]!, keys.at(-10)!]
+    const low = keys[10]!
+    const high = keys.at(-10)!
     assert.equal(
       map.countBetween(low, high),
       keys.filter((key) => compareUtf8(key, low) > 0 && compareUtf8(key, high) < 0).length,

@@ -19,7 +19,11 @@ for (const profile of profileNames)
   test(`every row names a kind as a server with the profile ${profile} serves it`, () => {
     const vendor = vendorOf(profile)
     const served = allKinds.map(({ group, version, kind, plural, scope }) => ({
-      ...{ group: groupName(vendor, group), version, plural, namespaced: scope === 'Namespaced', kind },
+      group: groupName(vendor, group),
+      version,
+      plural,
+      namespaced: scope === 'Namespaced',
+      kind,
     }))
     assert.deepEqual(new Set(rows.map(([, row]) => inDomainOf(vendor, row))), new Set(served))
     assert.equal(rows.length, served.length)

@@ -231,8 +231,14 @@ test('refused for good: the 401 is the answer, after one more run', async () => 
 })
 
 const pluginAt = (command: string) => ({
-  ...{ command, args: [], env: {}, apiVersion, infoVariable: 'ORCH_EXEC_INFO', installHint: undefined },
-  ...{ provideClusterInfo: false, interactiveMode: 'Never' as const },
+  command,
+  args: [],
+  env: {},
+  apiVersion,
+  infoVariable: 'ORCH_EXEC_INFO',
+  installHint: undefined,
+  provideClusterInfo: false,
+  interactiveMode: 'Never' as const,
 })
 
 test('one that does not end is ended, whatever it has started', async (t) => {

@@ -63,7 +63,8 @@ test('election', async (t) => {
   const client = new Client(send)
 
   await t.test('one of two leads, and the other takes over at once when it gives up', async () => {
-    const [one, two] = [candidate(t, send, 'one', 'a'), candidate(t, send, 'two', 'a')]
+    const one = candidate(t, send, 'one', 'a')
+    const two = candidate(t, send, 'two', 'a')
     const first = await until(async () => [one, two].find((each) => each.term() !== undefined), Boolean)
     const other = first === one ? two : one
     assert.equal(other.term(), undefined)

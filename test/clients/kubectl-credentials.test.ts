@@ -23,7 +23,8 @@ async function ask(directory: string, server: Restartable, user: object, flags: 
     contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
     'current-context': 'x',
   }
-  const [file, body] = [join(directory, 'config'), join(directory, 'body')]
+  const file = join(directory, 'config')
+  const body = join(directory, 'body')
   writeFileSync(file, JSON.stringify(config))
   writeFileSync(body, '{"apiVersion":"ops.orch.io/v1","kind":"WhoAmI"}')
   const question = ['create', '--raw', '/apis/ops.orch.io/v1/whoamis', '-f', body]

@@ -75,7 +75,8 @@ test('all attacks at once leave ordinary clients alone', { timeout: 600_000 }, a
   await delay(collectSeconds * 1000)
   rmSync(collectFile)
   const before = ownMemory(pid)
-  const [outputBefore, attackerCpu] = [server.output().length, cpuMsOf(attacker.pid!)]
+  const outputBefore = server.output().length
+  const attackerCpu = cpuMsOf(attacker.pid!)
   attacker.on('message', () => {
     const cpuMs = cpuMsOf(attacker.pid!) - attackerCpu
     t.diagnostic(`processor time of the attackers: ${cpuMs} ms`)
@@ -152,8 +153,13 @@ async function startAttacker(t: TestContext, server: ServerHandle) {
   const rules = [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }]
   await configure(admin, 'validating', 'hostile', [
     {
-      ...{ name: 'flood.example.com', clientConfig, rules, sideEffects: 'None', admissionReviewVersions: ['v1'] },
-      ...{ namespaceSelector: { matchLabels: { hooked: hookedNamespace } }, failurePolicy: 'Ignore' },
+      name: 'flood.example.com',
+      clientConfig,
+      rules,
+      sideEffects: 'None',
+      admissionReviewVersions: ['v1'],
+      namespaceSelector: { matchLabels: { hooked: hookedNamespace } },
+      failurePolicy: 'Ignore',
     },
   ])
   for (const name of Object.keys(victims))
@@ -252,7 +258,9 @@ async function measure(
 ): Promise<Phase> {
   const phase: Phase = { waits: [], errors: [], peak: 0, cpuPercent: 0, starvedPercent: 0 }
   const stop = new AbortController()
-  const [begin, beginCpu, beginStarved] = [performance.now(), cpuMsOf(pid), starvedMs(pid)]
+  const begin = performance.now()
+  const beginCpu = cpuMsOf(pid)
+  const beginStarved = starvedMs(pid)
   const sampling = setInterval(() => {
     phase.peak = Math.max(phase.peak, ownMemory(pid))
   }, 200)

@@ -55,7 +55,10 @@ export class Attacker {
   async exec(pod: string, command: readonly string[], headers: { readonly [name: string]: string }): Promise<Duplex> {
     const query = new URLSearchParams([...command.map((word) => ['command', word]), ['stdout', '1'], ['stdin', '1']])
     const asked = request({
-      ...{ host: '127.0.0.1', ...this.#target, agent: false, path: `${pods}/${pod}/exec?${query}` },
+      host: '127.0.0.1',
+      ...this.#target,
+      agent: false,
+      path: `${pods}/${pod}/exec?${query}`,
       headers: { authorization, connection: 'Upgrade', ...headers },
     })
     asked.end()
@@ -68,7 +71,9 @@ export class Attacker {
 }
 
 const webSocket = {
-  ...{ upgrade: 'websocket', 'sec-websocket-version': '13', 'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==' },
+  upgrade: 'websocket',
+  'sec-websocket-version': '13',
+  'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==',
   'sec-websocket-protocol': 'v4.channel.k8s.io',
 }
 const spdy = { upgrade: 'SPDY/3.1', 'x-stream-protocol-version': 'v4.channel.k8s.io' }
@@ -154,7 +159,9 @@ const json = { 'content-type': 'application/json' }
 const copies = numbers(200).map((i) => ({ key: 'key', path: `p${i}` }))
 const anyApp = { labelSelector: { matchExpressions: [{ key: 'app', operator: 'Exists' }] } }
 const spread = numbers(500).map((i) => ({
-  ...{ ...anyApp, topologyKey: `place-${i}`, maxSkew: 5000 },
+  ...anyApp,
+  topologyKey: `place-${i}`,
+  maxSkew: 5000,
   whenUnsatisfiable: i % 2 === 0 ? 'DoNotSchedule' : 'ScheduleAnyway',
 }))
 

@@ -16,7 +16,10 @@ import { until, untilTrue } from '../support/until.ts'
 
 const namespace = 'default'
 const definitions: ResourceType = {
-  ...{ group: 'apiextensions.orch.io', version: 'v1', plural: 'customresourcedefinitions', namespaced: false },
+  group: 'apiextensions.orch.io',
+  version: 'v1',
+  plural: 'customresourcedefinitions',
+  namespaced: false,
 }
 /** How long after the collector's start the kind is defined. */
 const delaysMs = [0, 300, 600]
@@ -39,7 +42,8 @@ async function define(client: Client, kind: string): Promise<ResourceType> {
   const schema = { openAPIV3Schema: { type: 'object' } }
   const versions = [{ name: 'v1', served: true, storage: true, schema }]
   await client.create(definitions, {
-    ...{ apiVersion: 'apiextensions.orch.io/v1', kind: 'CustomResourceDefinition' },
+    apiVersion: 'apiextensions.orch.io/v1',
+    kind: 'CustomResourceDefinition',
     metadata: { name: `${plural}.example.com` },
     spec: { group: 'example.com', names: { kind, plural }, scope: 'Namespaced', versions },
   } as ApiObject)
@@ -60,7 +64,8 @@ async function orphanAndCollect(server: Served): Promise<void> {
   const type = await define(client, kind)
   const make = (name: string, owner: ApiObject) =>
     client.create(type, {
-      ...{ apiVersion: 'example.com/v1', kind },
+      apiVersion: 'example.com/v1',
+      kind,
       metadata: { name, namespace, ownerReferences: ownedBy(owner) },
     })
   const owner = await makeMap(client, `owner-${kind.toLowerCase()}`)

@@ -66,7 +66,8 @@ const damages: { readonly [kind: string]: Spoil } = {
     return file.fill(0, at, at + pageSize)
   },
   'a page in the place of another': (file, random) => {
-    const [from, to] = [random.below(file.length / pageSize), random.below(file.length / pageSize)]
+    const from = random.below(file.length / pageSize)
+    const to = random.below(file.length / pageSize)
     file.copy(file, to * pageSize, from * pageSize, (from + 1) * pageSize)
     return file
   },

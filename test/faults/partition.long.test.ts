@@ -35,7 +35,8 @@ test('a leader and a server that are cut off from the other members', { timeout:
   const seed = Number(process.env.ORCH_TEST_SEED ?? Date.now() % 2 ** 32)
   const cluster = await startEtcd({ members: 3, divisible: true })
   t.after(() => cluster.stop())
-  const [here, there] = [await startWired(t, cluster.endpoints), await startWired(t, cluster.endpoints)]
+  const here = await startWired(t, cluster.endpoints)
+  const there = await startWired(t, cluster.endpoints)
   const recorder = new Recorder(here.client)
   const other = recorder.over(there.client)
   const start = await revisionOf(there.client)

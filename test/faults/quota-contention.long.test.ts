@@ -71,7 +71,8 @@ async function churn(all: readonly HttpClient[], rounds: number): Promise<void> 
 /** The most objects that there were at once, by the log of what happened since a version. */
 async function mostAtOnce(client: HttpClient, version: string, until: number): Promise<number> {
   const stop = new AbortController()
-  let [present, most] = [0, 0]
+  let present = 0
+  let most = 0
   for await (const { type, object } of client.watch(`${maps}?watch=1&resourceVersion=${version}`, stop.signal)) {
     present += type === 'ADDED' ? 1 : type === 'DELETED' ? -1 : 0
     most = Math.max(most, present)
@@ -128,7 +129,8 @@ test('what a killed server left charged is found', { timeout: 300_000 }, async (
     await killAmongCreates(server, { round, seenBy: server.client(), creates: 5 })
     await server.restart()
   }
-  const [left, before] = [await countOf(server.client()), await usedBy(server.client())]
+  const left = await countOf(server.client())
+  const before = await usedBy(server.client())
   assert.ok(before > left && before <= hard, `${before} are charged for ${left}`)
   await server.stop()
   await server.restart(['--resource-quota-sync-period=1s', withoutRootCa])
@@ -145,7 +147,8 @@ if (long)
     const cluster = await startEtcd()
     t.after(() => cluster.stop())
     const flags = [`--etcd-servers=${cluster.endpoints.join(',')}`]
-    const [killed, other] = [await startServer(t, flags), await startServer(t, flags)]
+    const killed = await startServer(t, flags)
+    const other = await startServer(t, flags)
     const client = other.client()
     await prepare(client)
     await enforce(client)
@@ -161,7 +164,8 @@ if (long)
 
 /** Creates and deletes, one after the other, until it is stopped; says how often it did. */
 function writeOn(client: HttpClient) {
-  let [stopped, rounds] = [false, 0]
+  let stopped = false
+  let rounds = 0
   const running = (async () => {
     for (; !stopped; rounds++) {
       assert.equal((await client.post(maps, { metadata: { name: 'on' } })).status, 201)

@@ -70,7 +70,8 @@ function everythingOn(directory: string): string[] {
     kind: 'EncryptionConfiguration',
     resources: [{ resources: ['configmaps'], providers: [{ aesgcm: { keys: [key] } }, { identity: {} }] }],
   }
-  const [policyFile, encryptionFile] = [join(directory, 'policy.json'), join(directory, 'encryption.json')]
+  const policyFile = join(directory, 'policy.json')
+  const encryptionFile = join(directory, 'encryption.json')
   writeFileSync(policyFile, JSON.stringify(policy))
   writeFileSync(encryptionFile, JSON.stringify(encryption), { mode: 0o600 })
   return [
@@ -176,7 +177,8 @@ const warmUp = 0.6
 /** What comes after the warm-up is cut in two: in the second half there is no more of anything than in the first. */
 function judge(t: TestContext, samples: readonly Sample[]): void {
   const half = Math.floor((samples.length * (1 - warmUp)) / 2)
-  const [middle, last] = [samples.slice(-2 * half, -half), samples.slice(-half)]
+  const middle = samples.slice(-2 * half, -half)
+  const last = samples.slice(-half)
   const most = (part: readonly Sample[], of: keyof Sample) => Math.max(...part.map((each) => each[of])) / mebibyte
   const low = (part: readonly Sample[], of: keyof Sample) => Math.min(...part.map((each) => each[of])) / mebibyte
   const figures = (of: keyof Sample) =>

@@ -58,7 +58,8 @@ async function sustained(t: Parameters<typeof report>[0], server: ServerHandle, 
   }
   const cost = (part: typeof measured) => sum(part, 'cpuMs') / sum(part, 'requests')
   const third = slices / 3
-  const [early, late] = [cost(measured.slice(0, third)), cost(measured.slice(-third))]
+  const early = cost(measured.slice(0, third))
+  const late = cost(measured.slice(-third))
   report(t, {
     'requests at four fifths': sum(measured, 'requests'),
     'microseconds of CPU each at first': Math.round(1000 * early),

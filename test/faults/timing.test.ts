@@ -195,7 +195,8 @@ function timeOf(guesses: readonly string[], from: number, ask: (guess: string) =
 }
 
 function welch(a: readonly number[], b: readonly number[]): number {
-  const [one, other] = [moments(a), moments(b)]
+  const one = moments(a)
+  const other = moments(b)
   return (one.mean - other.mean) / Math.sqrt(one.variance / a.length + other.variance / b.length)
 }
 

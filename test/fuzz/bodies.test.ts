@@ -111,7 +111,8 @@ function faultOfKept({ body }: Answer, sent: Body): string | undefined {
   if (value === undefined) return undefined
   const maps = [['metadata', 'labels'], ['metadata', 'annotations'], ['data']]
   for (const path of maps) {
-    const [was, is] = [textsAt(value, path), textsAt(body, path)]
+    const was = textsAt(value, path)
+    const is = textsAt(body, path)
     const lost = Object.entries(was).find(([key, text]) => !Object.hasOwn(is, key) || is[key] !== text)
     if (lost !== undefined) return `${path.join('.')} lost ${lost}`
   }

@@ -66,7 +66,8 @@ type Labels = { readonly [key: string]: string }
 type Term = readonly [text: string, meaning: (labels: Labels) => boolean]
 
 function randomTerm(random: Seeded): Term {
-  const [key, value] = [random.pick(keys), random.pick(values)]
+  const key = random.pick(keys)
+  const value = random.pick(values)
   const some = Array.from({ length: 1 + random.below(3) }, () => random.pick(values))
   const get = (labels: Labels) => (Object.hasOwn(labels, key) ? labels[key]! : undefined)
   const isIn = (labels: Labels) => get(labels) !== undefined && some.includes(get(labels)!)

@@ -137,7 +137,9 @@ export function damaged(random: Seeded, text: string): Buffer {
 function damagedOnce(random: Seeded, bytes: Buffer): Buffer<ArrayBuffer> {
   const at = random.below(bytes.length + 1)
   const length = random.below(1 + Math.min(20, bytes.length - at))
-  const [before, part, after] = [bytes.subarray(0, at), bytes.subarray(at, at + length), bytes.subarray(at + length)]
+  const before = bytes.subarray(0, at)
+  const part = bytes.subarray(at, at + length)
+  const after = bytes.subarray(at + length)
   switch (random.below(5)) {
     case 0:
       return Buffer.concat([before, after])

@@ -216,7 +216,8 @@ function inPieces(random: Seeded, sent: string): Buffer[] {
 }
 
 test('random bytes that are nearly HTTP/1.1 are read as by Node, or refused', { timeout: 3_600_000 }, async (t) => {
-  const [own, node] = [await ourReader(t), await nodeReader(t)]
+  const own = await ourReader(t)
+  const node = await nodeReader(t)
   const random = seeded(seed)
   const counts = { streams: 0, requests: 0, 'stopped earlier than Node': 0 }
   const tryOne = async () => {

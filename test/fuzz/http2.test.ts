@@ -85,7 +85,8 @@ async function nodeReader(t: TestContext): Promise<Reader> {
     stream.on('data', (chunk: Buffer) => chunks.push(chunk))
     stream.on('end', () => {
       if (stream.closed) return
-      const [method, target] = [headers[':method']!, headers[':path']!]
+      const method = headers[':method']!
+      const target = headers[':path']!
       connections.get(port!)?.read.push({ method, target, headers: raw, body: Buffer.concat(chunks) })
       stream.respond({ ':status': 200 })
       stream.end()

@@ -131,7 +131,9 @@ function randomQuery(random: Seeded, world: World, tokens: ReadonlyMap<string, T
 const list = (random: Seeded, one: () => string) => Array.from({ length: 1 + random.below(3) }, one).join()
 
 function labelTerm(random: Seeded): string {
-  const [key, value, other] = [random.pick(labelKeys), random.pick(labelValues), random.pick(labelValues)]
+  const key = random.pick(labelKeys)
+  const value = random.pick(labelValues)
+  const other = random.pick(labelValues)
   const gap = () => random.pick(['', '', ' ', '\t'])
   return random.pick([
     key,

@@ -51,8 +51,9 @@ test('the manager beside a server', async (t) => {
 
   await t.test('without a manager an approved request stays as it is', async () => {
     const spec = {
-      ...{ request: readFileSync(`${user}.csr`).toString('base64'), signerName: 'orch.io/apiserver-client' },
-      ...{ usages: ['client auth', 'digital signature', 'key encipherment'] },
+      request: readFileSync(`${user}.csr`).toString('base64'),
+      signerName: 'orch.io/apiserver-client',
+      usages: ['client auth', 'digital signature', 'key encipherment'],
     }
     assert.equal((await admin.post(requests, { metadata: { name: 'jane' }, spec })).status, 201)
     const approve = ['certificate', 'approve', 'jane', `--kubeconfig=${server.directory}/admin.kubeconfig`]

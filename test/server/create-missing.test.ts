@@ -24,7 +24,13 @@ const pools = servicePools(parseFlags(serverFlags, []))
 async function openServer() {
   const caches = new Caches(store, { onError: assert.fail, onUnreadable: ({ key }) => assert.fail(key) })
   const registry = {
-    ...{ vendor, store, caches, clock: systemClock, gates: undefined, lifetimeSeconds: 60, pools },
+    vendor,
+    store,
+    caches,
+    clock: systemClock,
+    gates: undefined,
+    lifetimeSeconds: 60,
+    pools,
     continueTokens: new ContinueTokens(Buffer.alloc(32)),
     historyReaders: new HistoryReaders(),
   } as unknown as RegistryParts
@@ -36,7 +42,8 @@ async function openServer() {
 }
 
 test('a Service at a certain address, by two servers at every distance of each other', async () => {
-  const [one, two] = [await openServer(), await openServer()]
+  const one = await openServer()
+  const two = await openServer()
   for (let distance = 0; distance < 60; distance++) {
     const name = { namespace: 'default', name: `s-${distance}` }
     const spec = { clusterIP: `10.0.0.${distance + 10}`, ports: [{ port: 1 }] }

@@ -98,7 +98,8 @@ function probe(port: number, path: string): Promise<number> {
 
 longTest('with a grace period the port is open while etcd is waited for, and the server comes with it', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'orch-test-'))
-  const [etcd, port] = [await startEtcd(), await freePort()]
+  const etcd = await startEtcd()
+  const port = await freePort()
   await etcd.kill(0)
   const flags = [`--secure-port=${port}`, `--data-dir=${directory}/data`, '--admin-kubeconfig=']
   const slow = [...flags, `--etcd-servers=${etcd.endpoints[0]}`, '--livez-grace-period=5m']
@@ -196,7 +197,9 @@ test('a stop that comes while a node agent joins ends that', { timeout: 120_000 
   t.after(() => rmSync(directory, { recursive: true, force: true }))
   const { port, asked } = await mute(t)
   const config = {
-    ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'c' },
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': 'c',
     clusters: [{ name: 'c', cluster: { server: `https://127.0.0.1:${port}` } }],
     users: [{ name: 'u', user: { token: 'abcdef.0123456789abcdef' } }],
     contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],

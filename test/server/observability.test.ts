@@ -64,12 +64,16 @@ test('a request that its caller traces is a span with its parts', async (t) => {
   const server = await serve(t)
   const client = server.client()
   await server.restart([`--tracing-config-file=${configuration(server.directory, `endpoint: ${endpoint}\n`)}`])
-  const [traceId, parent] = ['4bf92f3577b34da6a3ce929d0e0e4736', '00f067aa0ba902b7']
+  const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
+  const parent = '00f067aa0ba902b7'
   const headers = { traceparent: `00-${traceId}-${parent}-01`, tracestate: 'a=1,b=2' }
   const webhook = await recordingServer(t)
   await configure(client, 'validating', 'traced', [
     {
-      ...{ name: 'traced.example.com', failurePolicy: 'Ignore', sideEffects: 'None', admissionReviewVersions: ['v1'] },
+      name: 'traced.example.com',
+      failurePolicy: 'Ignore',
+      sideEffects: 'None',
+      admissionReviewVersions: ['v1'],
       clientConfig: { url: webhook.url, caBundle: Buffer.from(webhook.authority).toString('base64') },
       rules: [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }],
     },
@@ -127,7 +131,8 @@ test('a file that makes no sense stops the start', async (t) => {
 })
 
 test('traceparent counts when it is well-formed, and decides what is recorded', () => {
-  const [trace, span] = ['4bf92f3577b34da6a3ce929d0e0e4736', '00f067aa0ba902b7']
+  const trace = '4bf92f3577b34da6a3ce929d0e0e4736'
+  const span = '00f067aa0ba902b7'
   const wrong = [
     ...['', 'x', `00-${trace}-${span}`, `00-${trace}-${span}-01-more`, `ff-${trace}-${span}-01`],
     ...[`00-${'0'.repeat(32)}-${span}-01`, `00-${trace}-${'0'.repeat(16)}-01`, `00-${trace.toUpperCase()}-${span}-01`],
@@ -142,7 +147,8 @@ test('traceparent counts when it is well-formed, and decides what is recorded', 
 })
 
 test('others are told of the trace: of the span here where it is recorded, else of that of the caller', () => {
-  const [trace, span] = ['4bf92f3577b34da6a3ce929d0e0e4736', '00f067aa0ba902b7']
+  const trace = '4bf92f3577b34da6a3ce929d0e0e4736'
+  const span = '00f067aa0ba902b7'
   const told = (parent: string | undefined, state = '', rate = 0) =>
     traceHeaders(beginTrace({ parent, state }, rate), () => ({ parent, state }))
   const recorded = told(`00-${trace}-${span}-03`, 'a=1,b=2')
@@ -160,7 +166,8 @@ test('others are told of the trace: of the span here where it is recorded, else 
 
 test('profiles are for the administrator alone, one at a time', async (t) => {
   const server = await serve(t, ['--authorization-mode=AlwaysAllow'])
-  const [admin, alice] = [server.client(), server.client('alice-token')]
+  const admin = server.client()
+  const alice = server.client('alice-token')
   assert.equal((await alice.get('/debug/pprof/profile?seconds=1')).status, 403)
   assert.match((await admin.get('/debug/pprof/')).text, /^\/debug\/pprof\/profile\n\/debug\/pprof\/heap\n/)
   const [first, second] = await Promise.all([

@@ -35,7 +35,8 @@ test('a serving certificate that is replaced', { timeout: 300_000 }, async (t) =
   const [first, second, third] = ['first', 'second', 'third'].map((name) =>
     make({ subject: `/CN=${name}`, extensions: serverExtensions }),
   )
-  const [certificate, key] = [join(directory, 'tls.crt'), join(directory, 'tls.key')]
+  const certificate = join(directory, 'tls.crt')
+  const key = join(directory, 'tls.key')
   copyFileSync(first!.certificateFile, certificate)
   copyFileSync(first!.keyFile, key)
   const server = await serve(t, [`--tls-cert-file=${certificate}`, `--tls-private-key-file=${key}`])

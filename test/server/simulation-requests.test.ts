@@ -34,7 +34,9 @@ before(async () => {
   await giveAccount(api.client)
   for (let i = 0; i < large; i++)
     await admin.create(configMaps, {
-      ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: `c${i}`, namespace: 'default' } },
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: `c${i}`, namespace: 'default' },
       data: { text: `${i}é`.repeat(30_000) },
     })
   const far = new RequestServer(

@@ -118,7 +118,8 @@ async function sendWhileStopping(t: TestContext): Promise<string> {
   const [idle, used] = await Promise.all([openSocket(server, 'http/1.1'), openSocket(server, 'http/1.1')])
   const faults: unknown[] = []
   for (const socket of [idle, used]) socket.on('error', (error) => faults.push(error))
-  const [ended, answered] = [untilClosed(idle), untilClosed(used)]
+  const ended = untilClosed(idle)
+  const answered = untilClosed(used)
   const began = performance.now()
   const stopped = server.stop()
   // The port is shut: from here on the server is stopping.

@@ -21,7 +21,10 @@ export function metricsOf(path: string): object | undefined {
   const pod = item('PodMetrics', { name: 'p1', namespace: 'default' }, { containers })
   if (rest.join('/') === '') {
     const entry = (name: string, kind: string, namespaced: boolean) => ({
-      ...{ name, singularName: '', namespaced, kind },
+      name,
+      singularName: '',
+      namespaced,
+      kind,
       verbs: ['get', 'list'],
     })
     const resources = [entry('nodes', 'NodeMetrics', false), entry('pods', 'PodMetrics', true)]

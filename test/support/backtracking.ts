@@ -342,7 +342,8 @@ export function superlinear(pattern: { source: string; flags: string }): Attack 
 
 /** The steps for texts of one, two and four times a length; undefined where they grow no faster than the length. */
 function superlinearSteps(stepsFor: (times: number) => number): number[] | undefined {
-  const [short, long] = [stepsFor(1), stepsFor(4)]
+  const short = stepsFor(1)
+  const long = stepsFor(4)
   if (long <= maxSteps && long <= 4.2 * short + rounds) return undefined
   // Once more with longer texts: loops with a minimum look steep before they reach it.
   const steps = [4, 8, 16].map((times) => (long > maxSteps ? long : stepsFor(times)))
@@ -354,6 +355,7 @@ const rounds = 12
 /** Of a line the second differences are the same or shrink; of a square they grow fourfold. */
 function isSuperlinear([one, two, four]: readonly number[]): boolean {
   if (four! > maxSteps) return true
-  const [first, second] = [two! - 2 * one!, four! - 2 * two!]
+  const first = two! - 2 * one!
+  const second = four! - 2 * two!
   return second > 4 * rounds && second > 3 * Math.max(first, 1)
 }

@@ -109,7 +109,9 @@ const status = { type: 'object', 'x-orch-preserve-unknown-fields': true }
 /** The two versions of a widget that `honest` converts; `storage` is the one that is stored. */
 export function widgetVersions(storage: 'v1' | 'v2', more: object = {}): Loose[] {
   const versionOf = (name: string, size: object) => ({
-    ...{ name, served: true, storage: name === storage },
+    name,
+    served: true,
+    storage: name === storage,
     schema: {
       openAPIV3Schema: {
         type: 'object',

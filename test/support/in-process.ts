@@ -88,11 +88,16 @@ async function serveWith(t: Ending, flags: readonly string[], run: Run): Promise
     rmSync(directory, { recursive: true, force: true })
   })
   return {
-    ...{ directory, url, port, stop },
+    directory,
+    url,
+    port,
+    stop,
     get store() {
       return store
     },
-    ...{ client: clients.client, transport: clients.transport, credentials: clients.credentials },
+    client: clients.client,
+    transport: clients.transport,
+    credentials: clients.credentials,
     output: () => output,
     restart: async (next = flags) => {
       await stop()

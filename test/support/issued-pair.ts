@@ -18,10 +18,13 @@ export function issuePair(
 ): CertifiedKey {
   const key = generateKey()
   const certificate = issueCertificate({
-    ...{ subject: { commonName, organizations }, publicKey: publicKeyOf(key), names: { dns, ips } },
+    subject: { commonName, organizations },
+    publicKey: publicKeyOf(key),
+    names: { dns, ips },
     issuer: { certificate: authority.certificate, key: keyFromPem(authority.key) },
     usages: ['digital signature', 'client auth', 'server auth'],
-    ...{ notBefore: Date.now() - hour, notAfter: Date.now() + hour },
+    notBefore: Date.now() - hour,
+    notAfter: Date.now() + hour,
   })
   return { certificate, key: keyToPem(key) }
 }

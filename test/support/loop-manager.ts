@@ -62,7 +62,9 @@ export async function openLoopServer(t: Ending, flags: readonly string[] = []) {
         new Client(line(through(server.transport(account === undefined ? ofManager : accountOf(account)))), {
           userAgent: account ?? 'manager',
         }),
-      ...{ vendor, clock, records: server.loopRecords },
+      vendor,
+      clock,
+      records: server.loopRecords,
       options: { quotaSyncMs: 60_000, ...options },
     })
     const manager = { ...running, killed: killed.promise }

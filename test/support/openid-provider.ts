@@ -136,8 +136,13 @@ export class OpenidProvider {
     this.accounts.set(account.sub, account)
     const agent = new Agent({ ca: this.authority.certificate })
     const query = new URLSearchParams({
-      ...{ client_id: clientId, response_type: 'code', scope, nonce: randomUUID() },
-      ...{ redirect_uri: redirectUri, login_hint: account.sub, prompt: 'consent' },
+      client_id: clientId,
+      response_type: 'code',
+      scope,
+      nonce: randomUUID(),
+      redirect_uri: redirectUri,
+      login_hint: account.sub,
+      prompt: 'consent',
     })
     const code = await this.#followToCode(`${this.issuer}/auth?${query}`, agent)
     const body = new URLSearchParams({ grant_type: 'authorization_code', code, redirect_uri: redirectUri }).toString()

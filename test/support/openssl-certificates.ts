@@ -29,7 +29,8 @@ export function certificatesIn(directory: string): (wanted: WantedCertificate) =
   let made = 0
   return ({ subject, issuer, extensions = clientExtensions, days = 10 }) => {
     const name = join(directory, `made-${++made}`)
-    const [certificateFile, keyFile] = [`${name}.crt`, `${name}.key`]
+    const certificateFile = `${name}.crt`
+    const keyFile = `${name}.key`
     openssl([
       ...[
         'req',

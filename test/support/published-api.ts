@@ -124,7 +124,8 @@ class Comparison {
   }
 
   lost(was: string, is: string, path: string): string[] {
-    const [inner, other] = [within(was), within(is)]
+    const inner = within(was)
+    const other = within(is)
     if (inner !== undefined && other !== undefined && was[0] === is[0]) return this.lost(inner, other, `${path}[]`)
     if (was.startsWith('string(') && is.startsWith('string')) return lostValues(was, is, path)
     const fields = this.#before.types.get(was)

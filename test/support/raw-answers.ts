@@ -52,8 +52,12 @@ export async function answerRaw(t: Ending, answer: AnswerRaw): Promise<RawAnswer
     url: `https://${address}`,
     caBundle: Buffer.from(authority.certificate).toString('base64'),
     destination: {
-      ...{ host: '127.0.0.1', port, serverName: '127.0.0.1', hostHeader: address },
-      ...{ authority: authority.certificate, credentials: noCredentials },
+      host: '127.0.0.1',
+      port,
+      serverName: '127.0.0.1',
+      hostHeader: address,
+      authority: authority.certificate,
+      credentials: noCredentials,
     },
   }
 }

@@ -51,7 +51,9 @@ export async function reachedNode(t: Ending, flags: readonly string[] = []): Pro
 function configOf({ server, ca }: InProcess): string {
   const cluster = { server: server.url, 'certificate-authority-data': Buffer.from(ca).toString('base64') }
   return JSON.stringify({
-    ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'c' },
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': 'c',
     clusters: [{ name: 'c', cluster }],
     users: [{ name: 'u', user: { token: 'admin-token' } }],
     contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],

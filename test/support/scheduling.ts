@@ -68,7 +68,9 @@ export interface ClusterParts {
 export function node(name: string, parts: NodeParts): Node {
   const { labels = {}, cpu = '4', memory = '8Gi', pods = '110', resources = {}, spec = {}, images = [] } = parts
   return {
-    ...{ apiVersion: 'v1', kind: 'Node', metadata: { name, labels: { 'kubernetes.io/hostname': name, ...labels } } },
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name, labels: { 'kubernetes.io/hostname': name, ...labels } },
     spec,
     status: { allocatable: { cpu, memory, pods, ...resources }, images },
   } as unknown as Node
@@ -81,7 +83,9 @@ export function pod(name: string, parts: PodParts = {}): PodInfo {
   const requests = { ...(cpu === undefined ? {} : { cpu }), ...(memory === undefined ? {} : { memory }) }
   const going = isTerminating ? { deletionTimestamp: '2026-01-01T00:00:00Z' } : {}
   return new PodInfo({
-    ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace, uid: `uid-${++serial}`, labels, ...going } },
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace, uid: `uid-${++serial}`, labels, ...going },
     spec: {
       containers: [{ name: 'c', image: 'i', resources: { requests } }],
       ...(on === undefined ? {} : { nodeName: on }),
@@ -97,7 +101,9 @@ export function sightOf({ nodes, pods = [], namespaces = {}, storage = {}, workl
   for (const [name, parts] of Object.entries(nodes)) cluster.setNode(name, node(name, parts))
   for (const each of pods) cluster.setPod(each)
   return {
-    ...{ cluster, vendor, workloadSelector: () => workloadSelector },
+    cluster,
+    vendor,
+    workloadSelector: () => workloadSelector,
     storage: {
       claims: stored<PersistentVolumeClaim>(storage.claims),
       volumes: stored<PersistentVolume>(storage.volumes),

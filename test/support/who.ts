@@ -43,7 +43,11 @@ export async function whoIs(server: Served, shown: Shown): Promise<Told> {
 function ask(server: Served, agent: Agent, { token, headers = {} }: Shown): Promise<Told> {
   const body = '{"apiVersion":"ops.orch.io/v1","kind":"WhoAmI"}'
   const options = {
-    ...{ agent, method: 'POST', host: '127.0.0.1', port: server.port, path: '/apis/ops.orch.io/v1/whoamis' },
+    agent,
+    method: 'POST',
+    host: '127.0.0.1',
+    port: server.port,
+    path: '/apis/ops.orch.io/v1/whoamis',
     headers: {
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
       ...headers,

@@ -30,15 +30,13 @@ for (const transport of ['in-process', 'tls'] as const)
       await server.client.deleteCollection(configMaps, { namespace: 'default' })
       assert.deepEqual(JSON.parse(JSON.stringify(server.calls.list({ verb: 'get', user: 'alice' }))), [
         {
-          ...{
-            verb: 'get',
-            group: '',
-            resource: 'configmaps',
-            namespace: 'default',
-            name: 'a',
-            user: 'alice',
-            code: 403,
-          },
+          verb: 'get',
+          group: '',
+          resource: 'configmaps',
+          namespace: 'default',
+          name: 'a',
+          user: 'alice',
+          code: 403,
           path: '/api/v1/namespaces/default/configmaps/a',
         },
       ])
@@ -89,7 +87,11 @@ for (const transport of ['in-process', 'tls'] as const)
     test('Retry-After is sent', async () => {
       server.failOnce({ verb: 'list' }, { code: 503, retryAfter: 7, message: 'not now' })
       const { status, headers, body } = await server.transport({
-        ...{ method: 'GET', path: '/api/v1/pods', headers: {}, body: undefined, signal: new AbortController().signal },
+        method: 'GET',
+        path: '/api/v1/pods',
+        headers: {},
+        body: undefined,
+        signal: new AbortController().signal,
       })
       let text = ''
       for await (const chunk of body) text += Buffer.from(chunk)
@@ -163,7 +165,8 @@ for (const transport of ['in-process', 'tls'] as const)
       const ended = new AbortController()
       const errors: unknown[] = []
       const informer = new Informer(server.client, configMaps, {
-        ...{ selection: { namespace: 'default' }, backoff: { firstMs: 1, longestMs: 5 } },
+        selection: { namespace: 'default' },
+        backoff: { firstMs: 1, longestMs: 5 },
         onError: (error) => errors.push(error),
       })
       const running = informer.run(ended.signal)

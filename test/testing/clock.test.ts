@@ -31,7 +31,8 @@ test('objects are made at the time of the clock', async () => {
 test('a token expires when its time has come', async () => {
   const tokens = subresource<kinds.TokenRequest>(kinds.ServiceAccount, 'token')
   const { status } = await server.client.create(tokens, {
-    ...{ apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest' },
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'TokenRequest',
     metadata: { namespace: 'default', name: 'default' },
     spec: { audiences: [], expirationSeconds: 3600 },
   })
@@ -92,7 +93,8 @@ test('a certificate is signed at the time of the clock, and its request is clean
     kinds.CertificateSigningRequest,
     { name },
     {
-      ...{ patch: { merge: { status: { conditions: [approved] } } }, subresource: 'approval' },
+      patch: { merge: { status: { conditions: [approved] } } },
+      subresource: 'approval',
     },
   )
   const certificate = async () => {

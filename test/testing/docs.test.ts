@@ -40,7 +40,8 @@ for (const { name, code } of examples)
       stdout,
       stderr,
     } = await runCommand(process.execPath, ['--test', file], {
-      ...{ cwd: project, env: { PATH: process.env.PATH } },
+      cwd: project,
+      env: { PATH: process.env.PATH },
     })
     assert.equal(exit, 0, stdout + stderr)
     assert.match(stdout, /pass [1-9]/)

@@ -95,18 +95,20 @@ for (const transport of ['in-process', 'tls'] as const)
 test('definitions of custom resources come and go with a reset', async () => {
   const { client } = server
   const definitions = {
-    ...{ group: 'apiextensions.k8s.io', version: 'v1', plural: 'customresourcedefinitions', namespaced: false },
+    group: 'apiextensions.k8s.io',
+    version: 'v1',
+    plural: 'customresourcedefinitions',
+    namespaced: false,
   }
   const things = { group: 'example.com', version: 'v1', plural: 'things', namespaced: true }
   const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }
   const definition = {
-    ...{
-      apiVersion: 'apiextensions.k8s.io/v1',
-      kind: 'CustomResourceDefinition',
-      metadata: { name: 'things.example.com' },
-    },
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'things.example.com' },
     spec: {
-      ...{ group: 'example.com', scope: 'Namespaced' },
+      group: 'example.com',
+      scope: 'Namespaced',
       names: { plural: 'things', kind: 'Thing' },
       versions: [{ name: 'v1', served: true, storage: true, schema }],
     },
@@ -142,7 +144,10 @@ test('a fork has the same objects, versions, users and keys, and goes its own wa
   assert.deepEqual(await namesNow(), ['shared'])
   assert.deepEqual(await namesNow(same), ['shared'])
   const answer = await fork.user('x').transport({
-    ...{ method: 'GET', path: '/api/v1/namespaces', body: undefined, signal: new AbortController().signal },
+    method: 'GET',
+    path: '/api/v1/namespaces',
+    body: undefined,
+    signal: new AbortController().signal,
     headers: {},
   })
   assert.equal(answer.status, 403)

@@ -10,7 +10,10 @@ export interface ConfigMap extends ApiObject {
 export const configMaps: ResourceType<ConfigMap> = { group: '', version: 'v1', plural: 'configmaps', namespaced: true }
 export const namespaces: ResourceType = { group: '', version: 'v1', plural: 'namespaces', namespaced: false }
 export const roleBindings: ResourceType = {
-  ...{ group: 'rbac.authorization.k8s.io', version: 'v1', plural: 'rolebindings', namespaced: true },
+  group: 'rbac.authorization.k8s.io',
+  version: 'v1',
+  plural: 'rolebindings',
+  namespaced: true,
 }
 export const secrets: ResourceType = { group: '', version: 'v1', plural: 'secrets', namespaced: true }
 

@@ -29,7 +29,8 @@ async function textOf(stream: MultiplexedStream): Promise<string> {
 
 test('streams carry headers and data both ways, and are closed on each side by itself', async () => {
   const { connection, client, opened } = connect()
-  const [one, two] = [client.open({ streamtype: 'stdin', port: '80' }), client.open({ streamtype: 'error' })]
+  const one = client.open({ streamtype: 'stdin', port: '80' })
+  const two = client.open({ streamtype: 'error' })
   client.send(one, 'hello')
   client.end(one)
   await soon(() => opened.length === 2)

@@ -157,12 +157,19 @@ export class EventRecorder {
       kind: 'Event',
       metadata: { name: `${shorten(name, 200)}.${suffix}`, namespace: namespace ?? 'default' },
       involvedObject: {
-        ...{ apiVersion, kind, name },
+        apiVersion,
+        kind,
+        name,
         ...(namespace === undefined ? {} : { namespace }),
         ...(uid === undefined ? {} : { uid }),
         ...(resourceVersion === undefined ? {} : { resourceVersion }),
       },
-      ...{ type, reason, message, count: 1, firstTimestamp: time, lastTimestamp: time },
+      type,
+      reason,
+      message,
+      count: 1,
+      firstTimestamp: time,
+      lastTimestamp: time,
       source: { component: this.#options.component },
     }
   }

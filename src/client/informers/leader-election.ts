@@ -199,8 +199,11 @@ class Candidate {
     const { client, lease, identity, timing } = this.#options
     const time = this.#timestamp()
     const spec = {
-      ...{ holderIdentity: identity, leaseDurationSeconds: Math.ceil(timing.leaseDurationMs / 1000) },
-      ...{ acquireTime: time, renewTime: time, leaseTransitions: 0 },
+      holderIdentity: identity,
+      leaseDurationSeconds: Math.ceil(timing.leaseDurationMs / 1000),
+      acquireTime: time,
+      renewTime: time,
+      leaseTransitions: 0,
     }
     try {
       this.#seen = {

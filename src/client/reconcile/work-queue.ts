@@ -51,7 +51,10 @@ export interface WorkQueueOptions {
 
 const uncounted = () => ({ value: 0, observe: () => {} })
 const noMeter = (): QueueSeries => ({
-  ...{ adds: uncounted(), retries: uncounted(), waiting: uncounted(), working: uncounted() },
+  adds: uncounted(),
+  retries: uncounted(),
+  waiting: uncounted(),
+  working: uncounted(),
 })
 
 const usualBackoff: Backoff = { firstMs: 50, longestMs: 60_000 }

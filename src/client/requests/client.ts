@@ -220,7 +220,9 @@ export class Client {
         path: request.path + queryText(request.query),
         headers: {
           ...request.headers,
-          ...{ accept, 'user-agent': this.#userAgent, ...(body && { 'content-type': contentType }) },
+          accept,
+          'user-agent': this.#userAgent,
+          ...(body && { 'content-type': contentType }),
         },
         body,
         signal,

@@ -118,7 +118,14 @@ export async function typesOf(
   return (await resourcesOf(client, { group, version }, options))
     .filter(({ name }) => !name.includes('/'))
     .map(({ name, kind, namespaced, verbs, shortNames = [], singularName = '', categories = [] }) => ({
-      ...{ group, version, plural: name, kind, namespaced, verbs },
-      ...{ shortNames, singular: singularName, categories },
+      group,
+      version,
+      plural: name,
+      kind,
+      namespaced,
+      verbs,
+      shortNames,
+      singular: singularName,
+      categories,
     }))
 }

@@ -49,12 +49,16 @@ export const controlLoops: readonly ControlLoop[] = [
     account: 'attachdetach-controller',
     make: ({ client, recorder, informer, vendor, clock }) =>
       attachDetachLoop({
-        ...{ client, recorder, vendor, clock, pods: informer(kinds.Pod), nodes: informer(kinds.Node) },
-        ...{ claims: informer(kinds.PersistentVolumeClaim), volumes: informer(kinds.PersistentVolume) },
-        ...{
-          attachments: informer(inDomainOf(vendor, kinds.VolumeAttachment)),
-          drivers: informer(inDomainOf(vendor, kinds.CSIDriver)),
-        },
+        client,
+        recorder,
+        vendor,
+        clock,
+        pods: informer(kinds.Pod),
+        nodes: informer(kinds.Node),
+        claims: informer(kinds.PersistentVolumeClaim),
+        volumes: informer(kinds.PersistentVolume),
+        attachments: informer(inDomainOf(vendor, kinds.VolumeAttachment)),
+        drivers: informer(inDomainOf(vendor, kinds.CSIDriver)),
       }),
   },
   {
@@ -64,7 +68,10 @@ export const controlLoops: readonly ControlLoop[] = [
     make: ({ client, informer, vendor, clock }) => {
       const { namespace, name } = clusterInfo
       return bootstrapSignerLoop({
-        ...{ client, vendor, clock, tokens: informer(kinds.Secret, tokenSelection(vendor)) },
+        client,
+        vendor,
+        clock,
+        tokens: informer(kinds.Secret, tokenSelection(vendor)),
         configMaps: informer(kinds.ConfigMap, { namespace, fieldSelector: `metadata.name=${name}` }),
       })
     },
@@ -126,8 +133,14 @@ export const controlLoops: readonly ControlLoop[] = [
     cluster: true,
     make: ({ client, recorder, informer, vendor, clock }) =>
       daemonSetLoop({
-        ...{ client, recorder, vendor, clock, sets: informer(kinds.DaemonSet), pods: informer(kinds.Pod) },
-        ...{ nodes: informer(kinds.Node), revisions: informer(kinds.ControllerRevision) },
+        client,
+        recorder,
+        vendor,
+        clock,
+        sets: informer(kinds.DaemonSet),
+        pods: informer(kinds.Pod),
+        nodes: informer(kinds.Node),
+        revisions: informer(kinds.ControllerRevision),
       }),
   },
   {
@@ -137,8 +150,13 @@ export const controlLoops: readonly ControlLoop[] = [
     syncs: { flag: 'deployment', default: 5 },
     make: ({ client, recorder, informer, vendor, clock }) =>
       deploymentLoop({
-        ...{ client, recorder, vendor, clock, deployments: informer(kinds.Deployment) },
-        ...{ replicaSets: informer(kinds.ReplicaSet), pods: informer(kinds.Pod) },
+        client,
+        recorder,
+        vendor,
+        clock,
+        deployments: informer(kinds.Deployment),
+        replicaSets: informer(kinds.ReplicaSet),
+        pods: informer(kinds.Pod),
       }),
   },
   {
@@ -148,7 +166,11 @@ export const controlLoops: readonly ControlLoop[] = [
     cluster: true,
     make: ({ client, recorder, informer, clock }) =>
       disruptionLoop({
-        ...{ client, recorder, clock, budgets: informer(kinds.PodDisruptionBudget), pods: informer(kinds.Pod) },
+        client,
+        recorder,
+        clock,
+        budgets: informer(kinds.PodDisruptionBudget),
+        pods: informer(kinds.Pod),
         replicaSets: informer(kinds.ReplicaSet),
         scaled: {
           '/ReplicationController': informer(kinds.ReplicationController),
@@ -164,8 +186,13 @@ export const controlLoops: readonly ControlLoop[] = [
     syncs: { flag: 'endpoint', default: 5 },
     make: ({ client, recorder, informer, vendor, options: { endpointBatchMs = 0 } }) =>
       endpointLoop({
-        ...{ client, recorder, vendor, batchMs: endpointBatchMs },
-        ...{ services: informer(kinds.Service), pods: informer(kinds.Pod), endpoints: informer(kinds.Endpoints) },
+        client,
+        recorder,
+        vendor,
+        batchMs: endpointBatchMs,
+        services: informer(kinds.Service),
+        pods: informer(kinds.Pod),
+        endpoints: informer(kinds.Endpoints),
       }),
   },
   {
@@ -176,8 +203,15 @@ export const controlLoops: readonly ControlLoop[] = [
     syncs: { flag: 'service-endpoint', default: 5 },
     make: ({ client, recorder, informer, vendor, clock, options: { sliceBatchMs = 0, maxEndpointsPerSlice = 100 } }) =>
       endpointSliceLoop({
-        ...{ client, recorder, vendor, clock, batchMs: sliceBatchMs, maxPerSlice: maxEndpointsPerSlice },
-        ...{ services: informer(kinds.Service), pods: informer(kinds.Pod), nodes: informer(kinds.Node) },
+        client,
+        recorder,
+        vendor,
+        clock,
+        batchMs: sliceBatchMs,
+        maxPerSlice: maxEndpointsPerSlice,
+        services: informer(kinds.Service),
+        pods: informer(kinds.Pod),
+        nodes: informer(kinds.Node),
         slices: informer(inDomainOf(vendor, kinds.EndpointSlice)),
       }),
   },
@@ -188,12 +222,15 @@ export const controlLoops: readonly ControlLoop[] = [
     cluster: true,
     make: ({ client, recorder, informer, vendor, clock, options: { mirroringBatchMs = 0, maxMirrored = 1000 } }) =>
       endpointSliceMirroringLoop({
-        ...{ client, recorder, vendor, clock, batchMs: mirroringBatchMs, maxPerSubset: maxMirrored },
-        ...{
-          services: informer(kinds.Service),
-          endpoints: informer(kinds.Endpoints),
-          slices: informer(inDomainOf(vendor, kinds.EndpointSlice)),
-        },
+        client,
+        recorder,
+        vendor,
+        clock,
+        batchMs: mirroringBatchMs,
+        maxPerSubset: maxMirrored,
+        services: informer(kinds.Service),
+        endpoints: informer(kinds.Endpoints),
+        slices: informer(inDomainOf(vendor, kinds.EndpointSlice)),
       }),
   },
   {
@@ -276,7 +313,13 @@ export const controlLoops: readonly ControlLoop[] = [
     cluster: true,
     make: ({ client, recorder, informer, vendor, clock, options: { nodeHealth = defaultNodeHealth } }) =>
       nodeLifecycleLoop({
-        ...{ client, recorder, vendor, clock, ...nodeHealth, nodes: informer(kinds.Node), pods: informer(kinds.Pod) },
+        client,
+        recorder,
+        vendor,
+        clock,
+        ...nodeHealth,
+        nodes: informer(kinds.Node),
+        pods: informer(kinds.Pod),
         leases: informer(inDomainOf(vendor, kinds.Lease), { namespace: nodeLeaseNamespace }),
       }),
   },
@@ -353,14 +396,12 @@ export const controlLoops: readonly ControlLoop[] = [
     syncs: { flag: 'rc', default: 5 },
     make: ({ client, recorder, informer, vendor, clock }) =>
       replicationControllerLoop({
-        ...{
-          client,
-          recorder,
-          vendor,
-          clock,
-          owners: informer(kinds.ReplicationController),
-          pods: informer(kinds.Pod),
-        },
+        client,
+        recorder,
+        vendor,
+        clock,
+        owners: informer(kinds.ReplicationController),
+        pods: informer(kinds.Pod),
       }),
   },
   {
@@ -369,7 +410,11 @@ export const controlLoops: readonly ControlLoop[] = [
     syncs: { flag: 'resource-quota', default: 5 },
     make: ({ client, informer, vendor, clock, options: { quotaSyncMs, whileStill } }) =>
       resourceQuotaLoop({
-        ...{ client, informer: informer(kinds.ResourceQuota), vendor, clock, quietMs: quotaSyncMs },
+        client,
+        informer: informer(kinds.ResourceQuota),
+        vendor,
+        clock,
+        quietMs: quotaSyncMs,
         ...(whileStill === undefined ? {} : { whileStill }),
       }),
   },
@@ -380,7 +425,10 @@ export const controlLoops: readonly ControlLoop[] = [
       if (rootAuthority === undefined)
         return { notRunning: 'there is no CA to publish: name a file of certificates with --root-ca-file' }
       return rootCaPublisherLoop({
-        ...{ client, vendor, authority: rootAuthority, namespaces: informer(kinds.Namespace) },
+        client,
+        vendor,
+        authority: rootAuthority,
+        namespaces: informer(kinds.Namespace),
         configMaps: informer(kinds.ConfigMap, { fieldSelector: `metadata.name=${rootCaName}` }),
       })
     },
@@ -405,7 +453,9 @@ export const controlLoops: readonly ControlLoop[] = [
       if (issueToken === undefined)
         return { notRunning: 'there is no key to sign tokens with: name one with --service-account-private-key-file' }
       return tokenSecretLoop({
-        ...{ client, vendor, accounts: informer(kinds.ServiceAccount) },
+        client,
+        vendor,
+        accounts: informer(kinds.ServiceAccount),
         secrets: informer(kinds.Secret, { fieldSelector: `type=${tokenSecretType(vendor)}` }),
         authority: rootAuthority ?? (() => ''),
         issue: issueToken,
@@ -420,8 +470,14 @@ export const controlLoops: readonly ControlLoop[] = [
     syncs: { flag: 'statefulset', default: 5 },
     make: ({ client, recorder, informer, vendor, clock }) =>
       statefulSetLoop({
-        ...{ client, recorder, vendor, clock, sets: informer(kinds.StatefulSet), pods: informer(kinds.Pod) },
-        ...{ claims: informer(kinds.PersistentVolumeClaim), revisions: informer(kinds.ControllerRevision) },
+        client,
+        recorder,
+        vendor,
+        clock,
+        sets: informer(kinds.StatefulSet),
+        pods: informer(kinds.Pod),
+        claims: informer(kinds.PersistentVolumeClaim),
+        revisions: informer(kinds.ControllerRevision),
       }),
   },
   {

@@ -83,7 +83,8 @@ function signed(vendor: Vendor, { data = {} }: ConfigMap, tokens: readonly Secre
   const { kubeconfig } = data
   if (!kubeconfig) return Object.fromEntries(others)
   const signatures = tokens.map((secret) => {
-    const [id, key] = [textIn(secret, 'token-id'), textIn(secret, 'token-secret')]
+    const id = textIn(secret, 'token-id')
+    const key = textIn(secret, 'token-secret')
     return [`${signaturePrefix}${id}`, detachedSignature(kubeconfig, id, signingKeyOf(vendor, { id, secret: key }))]
   })
   return Object.fromEntries([...others, ...signatures])

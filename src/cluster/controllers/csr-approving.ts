@@ -98,8 +98,10 @@ async function mayCreate(
 ): Promise<boolean> {
   const { username: user, uid, groups, extra } = spec
   const resourceAttributes = {
-    ...{ group: groupName(vendor, 'certificates'), resource: 'certificatesigningrequests' },
-    ...{ verb: 'create', subresource: right },
+    group: groupName(vendor, 'certificates'),
+    resource: 'certificatesigningrequests',
+    verb: 'create',
+    subresource: right,
   }
   const review = await client.create(
     inDomainOf(vendor, kinds.SubjectAccessReview),

@@ -76,7 +76,10 @@ export function statusOf(
   const disruptionsAllowed = expectedPods <= 0 ? 0 : Math.max(0, currentHealthy - desiredHealthy)
   const reason = disruptionsAllowed > 0 ? 'SufficientPods' : 'InsufficientPods'
   return {
-    ...{ currentHealthy, desiredHealthy, expectedPods, disruptionsAllowed },
+    currentHealthy,
+    desiredHealthy,
+    expectedPods,
+    disruptionsAllowed,
     ...(metadata.generation === undefined ? {} : { observedGeneration: metadata.generation }),
     ...(Object.keys(disrupted).length === 0 ? {} : { disruptedPods: disrupted }),
     conditions: withAllowed(status, { reason, message: '', observedGeneration: metadata.generation, now }),
@@ -105,7 +108,10 @@ function withAllowed(
   const before = conditions[place]
   const status = reason === 'SufficientPods' ? ('True' as const) : ('False' as const)
   const condition = {
-    ...{ type: 'DisruptionAllowed', status, reason, message },
+    type: 'DisruptionAllowed',
+    status,
+    reason,
+    message,
     ...(observedGeneration === undefined ? {} : { observedGeneration }),
     lastTransitionTime: before?.status === status ? (before.lastTransitionTime ?? now) : now,
   }

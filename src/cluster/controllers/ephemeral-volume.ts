@@ -97,7 +97,9 @@ function claimOf({ metadata }: Pod, { name: volume, ephemeral }: Volume): Persis
     apiVersion: 'v1',
     kind: 'PersistentVolumeClaim',
     metadata: {
-      ...{ name: `${name}-${volume}`, namespace, ownerReferences: [owner] },
+      name: `${name}-${volume}`,
+      namespace,
+      ownerReferences: [owner],
       ...(labels === undefined ? {} : { labels }),
       ...(annotations === undefined ? {} : { annotations }),
     },

@@ -8,19 +8,22 @@ import type { LoopContext } from './control-loop.ts'
 
 export function makeScheduler({ client, clock, log, vendor, informer, options }: LoopContext): Loop {
   return schedulerLoop({
-    ...{ client, clock, log, vendor, settings: options.scheduler ?? defaultSettings },
-    ...{ pods: informer(kinds.Pod), nodes: informer(kinds.Node), namespaces: informer(kinds.Namespace) },
-    ...{
-      claims: informer(kinds.PersistentVolumeClaim),
-      volumes: informer(kinds.PersistentVolume),
-      classes: informer(inDomainOf(vendor, kinds.StorageClass)),
-    },
-    ...{
-      csiNodes: informer(inDomainOf(vendor, kinds.CSINode)),
-      budgets: informer(kinds.PodDisruptionBudget),
-      services: informer(kinds.Service),
-    },
-    ...{ replicaSets: informer(kinds.ReplicaSet), statefulSets: informer(kinds.StatefulSet) },
+    client,
+    clock,
+    log,
+    vendor,
+    settings: options.scheduler ?? defaultSettings,
+    pods: informer(kinds.Pod),
+    nodes: informer(kinds.Node),
+    namespaces: informer(kinds.Namespace),
+    claims: informer(kinds.PersistentVolumeClaim),
+    volumes: informer(kinds.PersistentVolume),
+    classes: informer(inDomainOf(vendor, kinds.StorageClass)),
+    csiNodes: informer(inDomainOf(vendor, kinds.CSINode)),
+    budgets: informer(kinds.PodDisruptionBudget),
+    services: informer(kinds.Service),
+    replicaSets: informer(kinds.ReplicaSet),
+    statefulSets: informer(kinds.StatefulSet),
     replicationControllers: informer(kinds.ReplicationController),
   })
 }

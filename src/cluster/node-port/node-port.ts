@@ -45,8 +45,13 @@ const openMs = 30_000
 export async function openNodePort(parts: NodePortParts): Promise<NodePort> {
   const contexts = new ServingContexts(parts)
   const server = createServer({
-    ...{ requestCert: true, rejectUnauthorized: false, ALPNProtocols: ['http/1.1'], noDelay: true },
-    ...{ headersTimeout: 10_000, requestTimeout: 30_000, handshakeTimeout: 10_000 },
+    requestCert: true,
+    rejectUnauthorized: false,
+    ALPNProtocols: ['http/1.1'],
+    noDelay: true,
+    headersTimeout: 10_000,
+    requestTimeout: 30_000,
+    handshakeTimeout: 10_000,
     SNICallback: (name, done) => {
       if (parts.node(name) === undefined) done(new Error('this port serves no such node'))
       else contexts.contextOf(name).then((context) => done(null, context), done)

@@ -42,7 +42,8 @@ function startOf(log: ContainerLog, { tailLines, since }: LogOptions): number {
   const { first, end } = log.range
   const tail = tailLines === undefined ? first : Math.max(first, end - tailLines)
   if (since === undefined) return tail
-  let [low, high] = [tail, end]
+  let low = tail
+  let high = end
   // Times only rise, so the place is found by halving.
   while (low < high) {
     const middle = Math.floor((low + high) / 2)

@@ -21,9 +21,13 @@ export function summaryOf(node: NodeRuntime, now: number): object {
   return {
     node: { nodeName: node.name, startTime: timestamp(startedAt), ...used(all, { availableBytes }) },
     pods: pods.map(({ namespace, name, uid, startedAt: podStart, containers }) => ({
-      ...{ podRef: { name, namespace, uid }, startTime: timestamp(podStart), ...used(containers) },
+      podRef: { name, namespace, uid },
+      startTime: timestamp(podStart),
+      ...used(containers),
       containers: containers.map((container) => ({
-        ...{ name: container.name, startTime: timestamp(container.startedAt), ...used([container]) },
+        name: container.name,
+        startTime: timestamp(container.startedAt),
+        ...used([container]),
       })),
     })),
   }
@@ -39,7 +43,8 @@ export function resourceMetricsOf(node: NodeRuntime, now: number): string {
   const { pods } = node.usage()
   const containers = pods.flatMap((pod) =>
     pod.containers.map((usage) => ({
-      ...{ labels: labelsOf({ container: usage.name, namespace: pod.namespace, pod: pod.name }), usage },
+      labels: labelsOf({ container: usage.name, namespace: pod.namespace, pod: pod.name }),
+      usage,
     })),
   )
   const ofPods = pods.map((pod) => ({

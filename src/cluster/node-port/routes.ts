@@ -122,7 +122,8 @@ function logOptions({ url: { searchParams: query }, now }: PortCall): LogOptions
   const since = sinceSeconds === undefined ? sinceTime : now() - 1000 * sinceSeconds
   const numbers = [tailLines, since, limitBytes]
   if (numbers.some((each) => Number.isNaN(each))) return undefined
-  const [follow, timestamps] = [isTrue(query, 'follow'), isTrue(query, 'timestamps')]
+  const follow = isTrue(query, 'follow')
+  const timestamps = isTrue(query, 'timestamps')
   return { follow, timestamps, tailLines, since, limitBytes }
 }
 

@@ -40,7 +40,8 @@ function simulatedKey(vendor: Vendor): string {
 export function nodeObject(description: NodeDescription, vendor: Vendor, now: number): Node {
   const { name, labels, taints } = description
   return {
-    ...{ apiVersion: 'v1', kind: 'Node' },
+    apiVersion: 'v1',
+    kind: 'Node',
     metadata: {
       name,
       labels: {
@@ -102,9 +103,16 @@ export function nodeStatus(description: NodeDescription, previous: NodeStatus | 
     ],
     daemonEndpoints: { kubeletEndpoint: { Port: port() } },
     nodeInfo: {
-      ...{ machineID: name, systemUUID: name, bootID: name, kernelVersion: 'simulated', osImage: 'simulated' },
-      ...{ containerRuntimeVersion: `simulated://${version}`, kubeletVersion: agentVersion },
-      ...{ kubeProxyVersion: agentVersion, operatingSystem: os, architecture: arch },
+      machineID: name,
+      systemUUID: name,
+      bootID: name,
+      kernelVersion: 'simulated',
+      osImage: 'simulated',
+      containerRuntimeVersion: `simulated://${version}`,
+      kubeletVersion: agentVersion,
+      kubeProxyVersion: agentVersion,
+      operatingSystem: os,
+      architecture: arch,
     },
   }
 }

@@ -75,7 +75,11 @@ export function simulateNodes(parts: SimulationParts): Simulation {
   const logs = new ContainerLogs()
   const volumes = volumesOf(parts, byName)
   const pods = podLoop({
-    ...{ clock, clientOf, stages, informer: parts.pods, addressesOf: addressesOf(parts, byName) },
+    clock,
+    clientOf,
+    stages,
+    informer: parts.pods,
+    addressesOf: addressesOf(parts, byName),
     roomOf: roomOf(parts, byName),
     isOwnNode: (name) => byName.has(name),
     nodeOf: (name) => byName.get(name)!,
@@ -144,7 +148,8 @@ function runtimesOf(
   { nodes, pods, clientOf, vendor, clock }: SimulationParts,
   shared: { readonly logs: ContainerLogs; readonly volumes: PodVolumes | undefined },
 ): NodeRuntime[] {
-  const [byNode, memory] = [indexByNode(pods), new CommandMemory()]
+  const byNode = indexByNode(pods)
+  const memory = new CommandMemory()
   return nodes.map(
     ({ name, capacity: amounts }) =>
       new SimulatedNode({
@@ -168,7 +173,8 @@ function roomOf({ nodeObjects }: SimulationParts, nodes: ReadonlyMap<string, Nod
   const known = new Map<string, NodeRoom>()
   return (name: string): NodeRoom => {
     const stateOf = () => {
-      const [own, object] = [nodes.get(name)!, nodeObjects.get({ name })]
+      const own = nodes.get(name)!
+      const object = nodeObjects.get({ name })
       const selectable = selectableNode({ metadata: { name, labels: object?.metadata.labels ?? own.labels } })
       return { offered: offered(own, object?.status), selectable }
     }

@@ -61,7 +61,8 @@ function readProfile(value: Json, place: string, version: Version): Profile {
   const name = textAt(profile.schedulerName ?? 'default-scheduler', `${place}.schedulerName`)
   const plugins = defaultsOf(version, readArguments(profile.pluginConfig ?? [], `${place}.pluginConfig`))
   return choosePlugins(profileOf(name, plugins), plugins, {
-    ...{ sets: objectAt(profile.plugins ?? {}, `${place}.plugins`), place: `${place}.plugins` },
+    sets: objectAt(profile.plugins ?? {}, `${place}.plugins`),
+    place: `${place}.plugins`,
   })
 }
 
@@ -69,7 +70,8 @@ function readProfile(value: Json, place: string, version: Version): Profile {
 function defaultsOf(version: Version, settings: PluginArguments): readonly WeightedPlugin[] {
   const lighter = ['TaintToleration', 'NodeAffinity', 'InterPodAffinity']
   return allPlugins(settings).map(({ plugin, weight }) => ({
-    ...{ plugin, weight: version === 'v1beta2' && lighter.includes(plugin.name) ? 1 : weight },
+    plugin,
+    weight: version === 'v1beta2' && lighter.includes(plugin.name) ? 1 : weight,
   }))
 }
 

@@ -59,9 +59,14 @@ function sightOf(
   for (const pod of pods) if ((pod.spec?.nodeName ?? '') !== '' && !hasEnded(pod)) cluster.setPod(new PodInfo(pod))
   return {
     // Spread that nothing demands keeps no Pod off a node.
-    ...{ cluster, vendor, workloadSelector: () => undefined },
+    cluster,
+    vendor,
+    workloadSelector: () => undefined,
     storage: {
-      ...{ claims: lookUp(claims), volumes: lookUp(volumes), classes: lookUp(classes), csiNodes: lookUp(csiNodes) },
+      claims: lookUp(claims),
+      volumes: lookUp(volumes),
+      classes: lookUp(classes),
+      csiNodes: lookUp(csiNodes),
       reservations: new VolumeReservations(),
     },
   }

@@ -62,7 +62,10 @@ export interface PodTerms {
 
 /** A Pod that does not care for others. */
 export const noTerms: PodTerms = {
-  ...{ affinity: [], antiAffinity: [], preferredAffinity: [], preferredAntiAffinity: [] },
+  affinity: [],
+  antiAffinity: [],
+  preferredAffinity: [],
+  preferredAntiAffinity: [],
 }
 
 export function termsOf({ podAffinity = {}, podAntiAffinity = {} }: Affinity, namespace: string): PodTerms {

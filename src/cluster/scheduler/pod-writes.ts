@@ -36,7 +36,9 @@ export class PodWrites {
   async bind({ name, namespace, uid }: PodInfo, node: string, signal: AbortSignal): Promise<void> {
     const { client, type } = this.#parts
     const binding: Binding = {
-      ...{ apiVersion: 'v1', kind: 'Binding', metadata: { name, namespace, uid } },
+      apiVersion: 'v1',
+      kind: 'Binding',
+      metadata: { name, namespace, uid },
       target: { kind: 'Node', name: node },
     }
     try {

@@ -49,7 +49,9 @@ export function scoredRequestsOf(spec: PodSpec): Pick<Amounts, 'cpu' | 'memory'>
 /** The amounts that a list of quantities says. */
 export function amountsOf(list: ResourceList): Amounts {
   if (list === undefined) return nothing
-  let [cpu, memory, ephemeralStorage] = [0, 0, 0]
+  let cpu = 0
+  let memory = 0
+  let ephemeralStorage = 0
   let others: Map<string, number> | undefined
   for (const [name, text] of Object.entries(list)) {
     if (name === 'cpu') cpu = thousandths(text)
@@ -118,7 +120,9 @@ export class Sum {
 
   get amounts(): Amounts {
     return {
-      ...{ cpu: this.#cpu, memory: this.#memory, ephemeralStorage: this.#ephemeralStorage },
+      cpu: this.#cpu,
+      memory: this.#memory,
+      ephemeralStorage: this.#ephemeralStorage,
       others: this.#others ?? noOthers,
     }
   }

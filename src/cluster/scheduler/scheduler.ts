@@ -36,7 +36,9 @@ const defaultConfirmMs = 30_000
 
 /** One profile, as a kube-scheduler without a configuration. */
 export const defaultSettings: SchedulerSettings = {
-  ...{ profiles: [defaultProfile], percentageOfNodes: 0, timing: defaultTiming },
+  profiles: [defaultProfile],
+  percentageOfNodes: 0,
+  timing: defaultTiming,
 }
 
 const changesBetweenSteps = 32
@@ -83,11 +85,15 @@ class Scheduler {
     this.#state = { percentageOfNodes: settings.percentageOfNodes, start: 0, random: Math.random }
     const { claims, volumes, classes, csiNodes } = parts
     this.#sight = {
-      ...{ cluster: this.cluster, vendor, workloadSelector: workloadSelectors(parts) },
+      cluster: this.cluster,
+      vendor,
+      workloadSelector: workloadSelectors(parts),
       storage: { claims, volumes, classes, csiNodes, reservations: new VolumeReservations() },
     }
     this.#decisions = new Decisions(parts, {
-      ...{ sight: this.#sight, queue: this.queue, begin: () => this.begin() },
+      sight: this.#sight,
+      queue: this.queue,
+      begin: () => this.begin(),
       confirmMs: settings.confirmMs ?? defaultConfirmMs,
     })
     this.claimWaiters = this.#decisions.claimWaiters

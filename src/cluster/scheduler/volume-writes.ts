@@ -42,8 +42,12 @@ export const fieldManager = 'kube-scheduler'
 function heldBy(volume: PersistentVolume, { metadata }: PersistentVolumeClaim, keys: BindingKeys): PersistentVolume {
   const { namespace, name, uid, resourceVersion } = metadata
   const claimRef = {
-    ...{ kind: 'PersistentVolumeClaim', apiVersion: 'v1' },
-    ...{ namespace: namespace!, name: name!, uid: uid!, resourceVersion: resourceVersion! },
+    kind: 'PersistentVolumeClaim',
+    apiVersion: 'v1',
+    namespace: namespace!,
+    name: name!,
+    uid: uid!,
+    resourceVersion: resourceVersion!,
   }
   const mark = volume.spec?.claimRef === undefined ? { [keys.boundByController]: 'yes' } : {}
   const annotations = { ...volume.metadata.annotations, ...mark }

@@ -34,7 +34,10 @@ export async function startAggregation(
 ): Promise<Aggregation> {
   const { catalogue, lookup, vendor, frontProxy, authorities, loopRecords, passer } = means
   const aggregation = new Aggregation({
-    ...{ catalogue, lookup, vendor, passer },
+    catalogue,
+    lookup,
+    vendor,
+    passer,
     identity: () => frontProxy.pair,
   })
   opened.defer(() => aggregation.close())

@@ -66,7 +66,8 @@ function openState(options: ServerOptions, foundation: Foundation, context: Asse
 export async function openBackend(options: ServerOptions, foundation: Foundation, context: AssemblyContext) {
   const { log, clock, kinds, opened, worker } = context
   const { vendor, metrics, audited, authorities, frontProxy } = foundation
-  const { localNodes, caches, loopRecords, backupSource, backups, readiness } = openState(options, foundation, context)
+  const state = openState(options, foundation, context)
+  const { localNodes, caches, loopRecords, backups, readiness } = state
   const listening: { address: Address | undefined } = { address: undefined }
   const { catalogue, lookup, ways, registry, access, admission, identity, quotaActivity, ownWrites } = await openApi(
     options,
@@ -91,7 +92,10 @@ export async function openBackend(options: ServerOptions, foundation: Foundation
   opened.defer(() => caches.stop())
   await caches.start()
   const custom = await startCustomResources(catalogue, registry, {
-    ...{ records: loopRecords, metrics: metrics.conversions, lookup, opened },
+    records: loopRecords,
+    metrics: metrics.conversions,
+    lookup,
+    opened,
     ownAddress: () => listening.address,
   })
   if (hasDuties(worker)) {
@@ -105,6 +109,7 @@ export async function openBackend(options: ServerOptions, foundation: Foundation
   await access.policy.current()
   return {
     ...foundation,
+    ...state,
     identity,
     authorizer: access.authorizer,
     admission,
@@ -114,11 +119,6 @@ export async function openBackend(options: ServerOptions, foundation: Foundation
     aggregation,
     ways,
     passer,
-    caches,
-    readiness,
-    backupSource,
-    loopRecords,
-    localNodes,
     listening,
     quotaActivity,
   }

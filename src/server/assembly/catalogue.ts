@@ -69,7 +69,15 @@ export async function openCatalogue(options: ServerOptions, parts: CataloguePart
   const findStored = (type: StoredType) => stored(catalogue, type)
   const ways = parts.waysFor(lookup)
   const endpoints = allEndpoints({
-    ...{ vendor, lookup, ways, clock, audiences, tokens, authenticateToken, components, access },
+    vendor,
+    lookup,
+    ways,
+    clock,
+    audiences,
+    tokens,
+    authenticateToken,
+    components,
+    access,
     controls: parts.controls,
     webhooks: parts.webhooks,
     recentEvents: parts.recentEvents,

@@ -49,7 +49,9 @@ export async function openEarlyPort(
   const listener = await openListener(options, certificates, {
     handle: (exchange) => answering.handle(exchange),
     maySwitch: (target) => answering.maySwitch(target),
-    ...{ clock: systemClock, log, counting },
+    clock: systemClock,
+    log,
+    counting,
   })
   opened.defer(() => listener.close(0))
   const takeOver = (by: Answering) => {

@@ -239,7 +239,8 @@ async function* inPieces(chunk: Buffer): AsyncGenerator<Uint8Array> {
 function plain(headers: ResponseHeaders): { [name: string]: string } {
   const merged = new Map<string, string>()
   for (let i = 0; i < headers.length; i += 2) {
-    const [name, value] = [headers[i]!, headers[i + 1]!]
+    const name = headers[i]!
+    const value = headers[i + 1]!
     const before = merged.get(name)
     merged.set(name, before === undefined ? value : `${before}, ${value}`)
   }

@@ -56,7 +56,8 @@ export function servedPaths(parts: PathParts): PathHandler[] {
     ...(parts.profiling ? [debugPages()] : []),
     discoveryPaths({ catalogue, elsewhere, spoken: parts.spoken, address }),
     openApiPaths({
-      ...{ catalogue, version },
+      catalogue,
+      version,
       published: () => aggregation.published(),
       passOn: (exchange, place) => aggregation.handleOpenApi(exchange, place),
     }),

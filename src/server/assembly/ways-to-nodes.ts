@@ -54,7 +54,9 @@ export function openWays(options: ServerOptions, means: WayMeans): (lookup: Look
   const relay = new HttpsRelay()
   opened.defer(() => relay.close())
   const addresses = new AddressPolicy({
-    ...{ allowed: options.allowedProxyCidrs, advertised: options.advertiseAddress, ownAddress },
+    allowed: options.allowedProxyCidrs,
+    advertised: options.advertiseAddress,
+    ownAddress,
   })
   const own = async () => ({
     authority: certificates.ownAuthority.certificate,
@@ -62,7 +64,10 @@ export function openWays(options: ServerOptions, means: WayMeans): (lookup: Look
   })
   return (lookup) =>
     new WaysToNodes({
-      ...{ lookup, relay, localNodes, addresses },
+      lookup,
+      relay,
+      localNodes,
+      addresses,
       localTrust: own,
       trust: async () => ({
         authority: authority() ?? certificates.ownAuthority.certificate,

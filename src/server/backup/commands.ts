@@ -202,8 +202,11 @@ async function moveAside(store: Store, damaged: readonly Fault[], file: string):
   const held = await Promise.all(damaged.map(({ entry }) => store.get(entry.key)))
   const entries = held.flatMap((entry, i) => (entry?.revision === damaged[i]!.entry.revision ? [entry] : []))
   const header = {
-    ...{ format: backupFormat, profile: '', program: version },
-    ...{ revision: await store.revision(), created: new Date().toISOString() },
+    format: backupFormat,
+    profile: '',
+    program: version,
+    revision: await store.revision(),
+    created: new Date().toISOString(),
   }
   await writeBackupFile(
     file,

@@ -17,9 +17,12 @@ export function servingCertificate({ certificate, key }: CertifiedKey, node: str
   const own = generateKey()
   const serving = issueCertificate({
     subject: { commonName: `${nodeUserPrefix}${node}`, organizations: [nodesGroup] },
-    ...{ publicKey: publicKeyOf(own), names: { dns: [node], ips: [localNodeHost] } },
-    ...{ issuer: { certificate, key: createPrivateKey(key) }, usages: ['digital signature', 'server auth'] },
-    ...{ notBefore: now - hour, notAfter: now + lifeMs },
+    publicKey: publicKeyOf(own),
+    names: { dns: [node], ips: [localNodeHost] },
+    issuer: { certificate, key: createPrivateKey(key) },
+    usages: ['digital signature', 'server auth'],
+    notBefore: now - hour,
+    notAfter: now + lifeMs,
   })
   return { certificate: serving, key: keyToPem(own), until: now + lifeMs / 2 }
 }

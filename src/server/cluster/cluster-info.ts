@@ -40,7 +40,9 @@ export function startClusterInfo(server: ApiServer, options: ServerOptions & UpO
   })
   const keepsAddress = options.etcdServers.length > 0 && options.clusterInfoServer === ''
   const wanted = () => ({
-    ...{ server: options.clusterInfoServer || server.advertisedUrl, authority: server.authority, keepsAddress },
+    server: options.clusterInfoServer || server.advertisedUrl,
+    authority: server.authority,
+    keepsAddress,
     isMissing: informer.get(clusterInfo) === undefined,
   })
   // Once per start: what somebody deletes after that stays away until the next.
@@ -126,7 +128,9 @@ function bindings(vendor: Vendor): Binding[] {
   const clusterWide = (name: string, role: string, member: string) => {
     const roleRef = { apiGroup: group, kind: 'ClusterRole', name: role }
     return make(kinds.ClusterRoleBinding, {
-      ...{ metadata: { name }, roleRef, subjects: toGroups(member) },
+      metadata: { name },
+      roleRef,
+      subjects: toGroups(member),
     })
   }
   const requests = `system:${groupName(vendor, 'certificates')}:certificatesigningrequests`
@@ -134,9 +138,11 @@ function bindings(vendor: Vendor): Binding[] {
   const rule = { apiGroups: [''], resources: ['configmaps'], resourceNames: [clusterInfo.name], verbs: ['get'] }
   const roleRef = { apiGroup: group, kind: 'Role', name: metadata.name }
   return [
-    make(kinds.Role, { ...{ metadata, rules: [rule] } }),
+    make(kinds.Role, { metadata, rules: [rule] }),
     make(kinds.RoleBinding, {
-      ...{ metadata, roleRef, subjects: toGroups(authenticatedUsers, unauthenticatedUsers) },
+      metadata,
+      roleRef,
+      subjects: toGroups(authenticatedUsers, unauthenticatedUsers),
     }),
     clusterWide('orch:join-nodes', 'system:node-bootstrapper', joinGroup),
     clusterWide('orch:approve-joining-nodes', `${requests}:nodeclient`, joinGroup),

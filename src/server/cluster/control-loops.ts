@@ -50,7 +50,11 @@ export function startOwnControlLoops(
   const ended = new AbortController()
   const election = {
     client: new Client(server.transport(managerUser), { userAgent: vendor.managers.loops ?? managerUser.name }),
-    ...{ vendor, clock: server.clock, log, lease: managerLease, timing: usualTiming },
+    vendor,
+    clock: server.clock,
+    log,
+    lease: managerLease,
+    timing: usualTiming,
   }
   const terms = async () => {
     const start = (term: Term) =>
@@ -107,7 +111,10 @@ function startTable(
       new Client(within(server.transport(account === undefined ? managerUser : serviceAccount(account))), {
         userAgent: vendor.managers.loops ?? account ?? managerUser.name,
       }),
-    ...{ vendor, clock: server.clock, records: server.loopRecords, concurrency: concurrencyOf(options) },
+    vendor,
+    clock: server.clock,
+    records: server.loopRecords,
+    concurrency: concurrencyOf(options),
     options: {
       ...clusterLoopOptions(options),
       quotaSyncMs: options.resourceQuotaSyncPeriod,

@@ -32,7 +32,12 @@ export async function openLocalNodePort(server: NodeServer, parts: LocalNodePort
   const byName = new Map(nodes.map((node) => [node.name, node]))
   const sole = nodes.length === 1 ? nodes[0] : undefined
   const opened = await openNodePort({
-    ...{ host, port: 0, vendor, clock, idleMs, log: loopRecords.log },
+    host,
+    port: 0,
+    vendor,
+    clock,
+    idleMs,
+    log: loopRecords.log,
     client: new Client(server.transport(reviewer), { userAgent: vendor.nodeAgent }),
     node: (name) => (name === '' ? sole : byName.get(name)),
     certificate: async (name) => servingCertificate(signingAuthority, name, clock.now()),

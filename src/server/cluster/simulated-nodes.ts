@@ -48,8 +48,10 @@ export function simulatedNodes(
     simulation ??= simulateNodes({
       ...(volumeDirectory === undefined ? {} : { volumeDirectory }),
       nodes: ownNodes(ownNodeNames(options.nodes), { capacity: options.nodeCapacity, port: () => port.number }),
-      ...{ vendor, clock: server.clock },
-      ...{ pods: context.informer(kinds.Pod), nodeObjects: context.informer(kinds.Node) },
+      vendor,
+      clock: server.clock,
+      pods: context.informer(kinds.Pod),
+      nodeObjects: context.informer(kinds.Node),
       clientOf: nodeClients((user) => within(server.transport(user)), vendor),
       ...(stages === undefined ? {} : { stages }),
       onError: (error) => context.log.warn('a simulated node failed at an event or a volume', errorFields(error)),

@@ -94,7 +94,8 @@ const files = [
 
 function refuseUnusedFiles(options: ServerOptions): void {
   for (const { mode, flag, file } of files) {
-    const [given, used] = [file(options) !== '', options.authorizationMode.includes(mode)]
+    const given = file(options) !== ''
+    const used = options.authorizationMode.includes(mode)
     if (used && !given) throw new UsageError(`the mode ${mode} needs --${flag}`)
     if (given && !used) throw new UsageError(`--${flag} is for the mode ${mode}: add it to --authorization-mode`)
   }

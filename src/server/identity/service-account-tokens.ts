@@ -108,7 +108,10 @@ export function openAccountTokens(options: ServerOptions, keys: TokenKeys): Acco
     audiences,
     strategy: ({ lookup, clock, metrics }) =>
       serviceAccountTokens({
-        ...{ vendor, clock, audiences, metrics },
+        vendor,
+        clock,
+        audiences,
+        metrics,
         signatures: new Signatures({ vendor, keys: keys.verifying, issuers }),
         holders: new TokenDependencies({ lookup, clock, lookupLegacy: options.serviceAccountLookup }),
         recency: new StalenessBound(lookup, clock),

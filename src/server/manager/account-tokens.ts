@@ -72,7 +72,8 @@ export class AccountTokens {
       method: 'POST',
       path: objectPath(kinds.ServiceAccount, name, 'token'),
       body: {
-        ...{ apiVersion: `${groupName(vendor, 'authentication')}/v1`, kind: 'TokenRequest' },
+        apiVersion: `${groupName(vendor, 'authentication')}/v1`,
+        kind: 'TokenRequest',
         spec: { expirationSeconds: lifeSeconds },
       },
     })

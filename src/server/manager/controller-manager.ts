@@ -163,7 +163,10 @@ class Manager {
     this.#vendor = vendor
     if (!options.leaderElect) return await this.#workUntil(vendor, signal)
     const election = {
-      ...{ client: this.#client, clock: systemClock, log, timing: timingOf(options) },
+      client: this.#client,
+      clock: systemClock,
+      log,
+      timing: timingOf(options),
       lease: { namespace: options.resourceNamespace, name: options.resourceName },
     }
     const isLost = await runElected(election, (term) => this.#start(vendor, term), signal)
@@ -191,7 +194,9 @@ class Manager {
           // It names the owner of the fields that are written.
           userAgent: vendor.managers.loops ?? account ?? 'kube-controller-manager',
         }),
-      ...{ vendor, clock: systemClock, concurrency: concurrencyOf(options as { [option: string]: unknown }) },
+      vendor,
+      clock: systemClock,
+      concurrency: concurrencyOf(options as { [option: string]: unknown }),
       records: { log, metrics: this.#workQueues, missingRights: new MissingRights(log) },
       options: {
         ...signing,

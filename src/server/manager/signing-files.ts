@@ -73,7 +73,8 @@ function isGiven({ certificate, key }: PairFiles): boolean {
 }
 
 function readPair({ name, certificate, key }: PairFiles, reloading: Reloading): () => Issuer {
-  const [certificateFlag, keyFlag] = [`cluster-signing-${name}cert-file`, `cluster-signing-${name}key-file`]
+  const certificateFlag = `cluster-signing-${name}cert-file`
+  const keyFlag = `cluster-signing-${name}key-file`
   if (certificate === '' || key === '') throw new UsageError(`--${certificateFlag} and --${keyFlag} go together`)
   const read = () => issuerIn(readFlagFile(certificateFlag, certificate), readFlagFile(keyFlag, key), certificateFlag)
   let issuer: Issuer

@@ -41,7 +41,13 @@ export async function openAgentPort(
     return { ...pair, until: from.getTime() + (to.getTime() - from.getTime()) * 0.8 }
   }
   const opened = await openNodePort({
-    ...{ host: nodeIp, port, vendor, clock, idleMs, log, client },
+    host: nodeIp,
+    port,
+    vendor,
+    clock,
+    idleMs,
+    log,
+    client,
     node: (wanted) => (wanted === '' || wanted === name ? runtime : undefined),
     certificate: shared(request, clock),
     clientAuthorities: () => credentials.authority,

@@ -46,7 +46,9 @@ export async function startNodeAgent(
   await makePrivateDirectory(directory, ['kubeconfig', 'pods'])
   const ended = new AbortController()
   const files = {
-    ...{ nodeName: options.name, bootstrapKubeconfig: options.bootstrapKubeconfig, timeoutMs: options.timeout },
+    nodeName: options.name,
+    bootstrapKubeconfig: options.bootstrapKubeconfig,
+    timeoutMs: options.timeout,
     kubeconfig: options.kubeconfig || join(directory, 'kubeconfig'),
   }
   const credentials = await NodeCredentials.open(files, { clock, log, stopping })
@@ -93,7 +95,11 @@ function startNode(options: NodeAgentOptions, { credentials, vendor, clock, log,
     nodes: [{ name, address, capacity, labels, taints, podRange, port }],
     pods: podInformer,
     nodeObjects: new Informer(client, kinds.Node, { selection: { fieldSelector: `metadata.name=${name}` }, onError }),
-    ...{ clientOf: () => client, vendor, clock, volumeDirectory: directory, onError },
+    clientOf: () => client,
+    vendor,
+    clock,
+    volumeDirectory: directory,
+    onError,
     ...(stages === undefined ? {} : { stages }),
   })
   void podInformer.synced.then((isSynced) => (isSynced ? simulation.removeLeftovers() : undefined)).catch(onError)

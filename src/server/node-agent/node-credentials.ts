@@ -124,7 +124,8 @@ function endOf({ certificate }: CertifiedKey): Date {
 
 function dueAt({ certificate }: CertifiedKey): number {
   const { validFromDate, validToDate } = new X509Certificate(certificate)
-  const [from, to] = [validFromDate.getTime(), validToDate.getTime()]
+  const from = validFromDate.getTime()
+  const to = validToDate.getTime()
   return from + (to - from) * (renewal.from + Math.random() * (renewal.to - renewal.from))
 }
 

@@ -91,7 +91,9 @@ export const commandNames: readonly string[] = Object.keys(commands)
 function backupCommand(form: string, summary: string): CommandHelp {
   const [name = ''] = form.split(' ')
   return {
-    ...{ form, summary, about: 'See docs/backup.md.' },
+    form,
+    summary,
+    about: 'See docs/backup.md.',
     flagGroups: async () => ({ [`orch ${name}`]: backupCommandFlags[name] ?? {} }),
   }
 }

@@ -14,8 +14,13 @@ export function ownNodes(
   { capacity, port }: Pick<NodeDescription, 'capacity' | 'port'>,
 ): NodeDescription[] {
   return names.map((name, i) => ({
-    ...{ name, address: `10.127.${(i + 1) >> 8}.${(i + 1) & 255}`, podRange: ownRange(i), port },
-    ...{ capacity, labels: {}, taints: [] },
+    name,
+    address: `10.127.${(i + 1) >> 8}.${(i + 1) & 255}`,
+    podRange: ownRange(i),
+    port,
+    capacity,
+    labels: {},
+    taints: [],
   }))
 }
 

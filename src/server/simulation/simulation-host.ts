@@ -125,12 +125,20 @@ class SimulationHost {
     const heapMb = this.#parts.heapMb ?? heapLimitMb(nodes)
     const heartbeat = new Int32Array(new SharedArrayBuffer(4))
     const workerData: SimulationData = {
-      ...{ nodes: [...this.#nodes], capacity, profile, verbosity, volumeDirectory: this.#volumeDirectory, heartbeat },
-      ...{ stageTexts: this.#parts.stageTexts, clientAuthority: signingAuthority.certificate },
+      nodes: [...this.#nodes],
+      capacity,
+      profile,
+      verbosity,
+      volumeDirectory: this.#volumeDirectory,
+      heartbeat,
+      stageTexts: this.#parts.stageTexts,
+      clientAuthority: signingAuthority.certificate,
       maxHeapBytes: (heapMb - heapReserveMb) * mib,
     }
     const thread = new Worker(threadUrl(), {
-      ...{ workerData, execArgv: [], name: 'simulated nodes' },
+      workerData,
+      execArgv: [],
+      name: 'simulated nodes',
       resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: heap.youngMb },
     })
     const requests = new RequestServer(
@@ -178,7 +186,9 @@ class SimulationHost {
     const { localNodes } = this.#server
     const forget = [...this.#nodes].map((name) =>
       localNodes.add({
-        ...{ name, host: localNodeHost, port },
+        name,
+        host: localNodeHost,
+        port,
         connect: (place, target) => connect(life.thread, { node: name, place, target }),
       }),
     )

@@ -78,8 +78,12 @@ class SimulationThread {
     const { log } = this.#records
     const podInformer = this.#informer(kinds.Pod)
     const simulation = simulateNodes({
-      ...{ nodes: ownNodes(names, { capacity, port: () => this.#port }), vendor: this.#vendor, clock: systemClock },
-      ...{ pods: podInformer, nodeObjects: this.#informer(kinds.Node), clientOf: (node) => this.#clientOf(node) },
+      nodes: ownNodes(names, { capacity, port: () => this.#port }),
+      vendor: this.#vendor,
+      clock: systemClock,
+      pods: podInformer,
+      nodeObjects: this.#informer(kinds.Node),
+      clientOf: (node) => this.#clientOf(node),
       ...(volumeDirectory === undefined ? {} : { volumeDirectory }),
       ...(stages === undefined ? {} : { stages }),
       onError: (error) => log.warn('a simulated node failed at an event or a volume', errorFields(error)),
@@ -113,7 +117,12 @@ class SimulationThread {
     const byName = new Map(runtimes.map((runtime) => [runtime.name, runtime]))
     const sole = runtimes.length === 1 ? runtimes[0] : undefined
     const opened = await openNodePort({
-      ...{ host, port: 0, vendor: this.#vendor, clock: systemClock, idleMs, log: this.#records.log },
+      host,
+      port: 0,
+      vendor: this.#vendor,
+      clock: systemClock,
+      idleMs,
+      log: this.#records.log,
       client: this.#clientOf(this.#data.nodes[0]!),
       node: (name) => (name === '' ? sole : byName.get(name)),
       certificate: (node) => this.#certificate(node),

@@ -29,7 +29,9 @@ function threadLog(post: Post, verbosity: number): Log {
       post({ type: 'log', severity, message, fields })
   const info = line('info')
   return {
-    ...{ info, warn: line('warn'), error: line('error') },
+    info,
+    warn: line('warn'),
+    error: line('error'),
     detail: (level, message, fields) => {
       if (level <= verbosity) info(message, fields)
     },
@@ -89,7 +91,8 @@ class CountedQueue implements QueueSeries {
   readonly working = new Observations()
 
   take(): Pick<QueueReport, 'adds' | 'retries' | 'waitingSeconds' | 'workingSeconds'> {
-    const [adds, retries] = [this.adds.value, this.retries.value]
+    const adds = this.adds.value
+    const retries = this.retries.value
     this.adds.value = 0
     this.retries.value = 0
     return { adds, retries, waitingSeconds: this.waiting.take(), workingSeconds: this.working.take() }

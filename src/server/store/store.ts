@@ -147,7 +147,8 @@ export function retentionOf(
 /** What the embedded store reports, in the log. */
 export function embeddedListeners({ onFailed, onCapacity, log }: Omit<Listeners, 'stopping'>): EmbeddedOptions {
   return {
-    ...{ onFailed, onCapacity },
+    onFailed,
+    onCapacity,
     onUpkeepError: ({ message }) => log.error(`cannot clean up the store: ${message}; it will be tried again`),
     onWarning: (text) => log.warn(text),
   }

@@ -174,7 +174,11 @@ async function openWebhook(options: ServerOptions, means: AuditMeans): Promise<S
     maxLength: lengthOf(truncation),
   }
   return new WebhookSink({
-    ...{ vendor, clock, batch, truncation, mode: options.auditWebhookMode },
+    vendor,
+    clock,
+    batch,
+    truncation,
+    mode: options.auditWebhookMode,
     send: (text) => service.tell(text),
     firstPauseMs: options.auditWebhookInitialBackoff,
     faults: faultsOf('webhook', means),

@@ -54,7 +54,9 @@ export function allMetrics(recorded: ServerMetrics, catalogue: Catalogue): reado
 function storedObjects(catalogue: Catalogue): Gauge {
   return new Gauge(
     {
-      ...{ name: 'apiserver_storage_objects', help: 'How many objects of each type are stored.', labels: ['resource'] },
+      name: 'apiserver_storage_objects',
+      help: 'How many objects of each type are stored.',
+      labels: ['resource'],
       across: 'max',
     },
     () =>

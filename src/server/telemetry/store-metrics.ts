@@ -29,7 +29,9 @@ export class StoreMetrics {
   #full = false
   readonly #fullness = new Gauge(
     {
-      ...{ name: 'orch_store_full', help: '1 while the store refuses data for want of room, else 0.', labels: [] },
+      name: 'orch_store_full',
+      help: '1 while the store refuses data for want of room, else 0.',
+      labels: [],
       across: 'max',
     },
     () => [[[], this.#full ? 1 : 0]],
@@ -38,7 +40,9 @@ export class StoreMetrics {
   #bytes: number | undefined
   readonly #size = new Gauge(
     {
-      ...{ name: 'etcd_db_total_size_in_bytes', help: 'How large the file of the store is.', labels: [] },
+      name: 'etcd_db_total_size_in_bytes',
+      help: 'How large the file of the store is.',
+      labels: [],
       across: 'max',
     },
     () => {

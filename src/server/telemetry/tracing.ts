@@ -112,7 +112,10 @@ function spansOf(exchange: Exchange, trace: TraceContext): Span[] {
   const nanos = (ms: number) => String(BigInt(Math.round((performance.timeOrigin + ms) * 1000)) * 1000n)
   const { traceId, spanId } = trace
   const whole: Span = {
-    ...{ traceId, spanId, parentSpanId: trace.parentId, kind: 2 },
+    traceId,
+    spanId,
+    parentSpanId: trace.parentId,
+    kind: 2,
     ...(trace.state === '' ? {} : { traceState: trace.state }),
     name: info?.resource ? `${info.verb} ${info.plural}` : transport.method,
     startTimeUnixNano: nanos(arrived),
@@ -126,7 +129,13 @@ function spansOf(exchange: Exchange, trace: TraceContext): Span[] {
   }
   const parts = timings.parts.map(
     ({ name, begin, end = now }): Span => ({
-      ...{ traceId, spanId: newSpanId(), parentSpanId: spanId, kind: 1, name, attributes: [], status: {} },
+      traceId,
+      spanId: newSpanId(),
+      parentSpanId: spanId,
+      kind: 1,
+      name,
+      attributes: [],
+      status: {},
       startTimeUnixNano: nanos(begin),
       endTimeUnixNano: nanos(end),
     }),

@@ -44,7 +44,8 @@ export class NodesElsewhere {
       port.close()
       return
     }
-    const [near, far] = [found.connect(place, target), new PortStream(port)]
+    const near = found.connect(place, target)
+    const far = new PortStream(port)
     // Whatever ends one of them ends the other.
     pipeline(near, far, near, () => {})
   }

@@ -115,7 +115,9 @@ export class Slot {
     const heartbeat = new Int32Array(new SharedArrayBuffer(4))
     const workerData: WorkerData = { index, command, flags, port, channel, console, limits, store, heartbeat }
     const thread = new Worker(programUrl(), {
-      ...{ workerData, transferList: [store.access.port], name: `worker ${index}` },
+      workerData,
+      transferList: [store.access.port],
+      name: `worker ${index}`,
       resourceLimits: {
         // One that needs more ends, instead of the whole process.
         maxOldGenerationSizeMb: Math.floor(getHeapStatistics().heap_size_limit / 2 ** 20),
@@ -126,8 +128,14 @@ export class Slot {
     const ready = Promise.withResolvers<string>()
     const closed = Promise.withResolvers<void>()
     const life: Life = {
-      ...{ thread, heartbeat, began: performance.now(), ready, ended, closed },
-      ...{ isReady: false, why: undefined },
+      thread,
+      heartbeat,
+      began: performance.now(),
+      ready,
+      ended,
+      closed,
+      isReady: false,
+      why: undefined,
     }
     ready.promise.catch(() => {})
     thread.on('message', (message: ToSupervisor) => this.#receive(life, message))

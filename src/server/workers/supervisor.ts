@@ -84,7 +84,8 @@ export async function startSupervisor(
 /** Where there is a grace period the port is open until the store is: the server is alive, and not ready. */
 async function openBehindPort(options: ServerOptions, around: Surroundings): Promise<SharedStore> {
   await using opened = new AsyncDisposableStack()
-  const [begun, { log }] = [systemClock.monotonic(), around]
+  const begun = systemClock.monotonic()
+  const { log } = around
   await openWaitingPort(options, { begun, clock: systemClock, log, opened })
   return await openSharedStore(options, around)
 }

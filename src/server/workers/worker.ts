@@ -92,7 +92,9 @@ class Worker {
     const own = { securePort: port, ...(index === 0 ? {} : { adminKubeconfig: '' }) }
     const line = { options: { ...options, ...own }, up: up && { ...up, ...own } }
     const running = await startRunning(line, {
-      ...{ log: this.#log, worker: this.#place(), stopping: this.#stopping.signal },
+      log: this.#log,
+      worker: this.#place(),
+      stopping: this.#stopping.signal,
       console: console && new ConsoleAccess(console, systemClock),
     })
     if (index === 0) running.startLoops()
@@ -113,7 +115,11 @@ class Worker {
     const { index, store, channel, limits } = this.#data
     const counting = { memory: limits.connections, index }
     return {
-      ...{ index, store, limits, counting, sharing: { channel, index } },
+      index,
+      store,
+      limits,
+      counting,
+      sharing: { channel, index },
       shareNodes: (local) => this.#nodes.join(local),
       exposing: (metrics) => {
         this.#metrics = metrics

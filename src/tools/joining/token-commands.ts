@@ -123,8 +123,11 @@ async function createToken(
   const [id = '', secret = ''] = token.split('.')
   const end = ttl === 0 ? {} : { expiration: new Date(Date.now() + ttl).toISOString().replace(/\.\d+/, '') }
   const stringData = {
-    ...{ 'token-id': id, 'token-secret': secret, ...end },
-    ...{ 'usage-bootstrap-authentication': 'true', 'usage-bootstrap-signing': 'true' },
+    'token-id': id,
+    'token-secret': secret,
+    ...end,
+    'usage-bootstrap-authentication': 'true',
+    'usage-bootstrap-signing': 'true',
     ...(description === '' ? {} : { description }),
     ...(groups === '' ? {} : { 'auth-extra-groups': groups }),
   }

@@ -17,7 +17,8 @@ export function fitsLine(text: string): boolean {
 
 /** The text from here on, without the blanks around it. */
 export function withoutBlanks(text: string, start = 0): string {
-  let [from, to] = [start, text.length]
+  let from = start
+  let to = text.length
   while (from < to && isBlank(text.charCodeAt(from))) from++
   while (to > from && isBlank(text.charCodeAt(to - 1))) to--
   return text.slice(from, to)

@@ -126,7 +126,9 @@ function commandStreams(
   // The client says nothing on these.
   for (const stream of [stdout, stderr, error]) stream?.resume()
   return {
-    ...{ stdin, stdout, stderr },
+    stdin,
+    stdout,
+    stderr,
     terminal: resize && new TerminalSizes(resize),
     closed: connection.closed,
     destroy: () => connection.destroy(),

@@ -103,7 +103,8 @@ async function forwardOverWebSocket(forwarding: Forwarding, signal: AbortSignal)
     idleMs,
   })
   const forwarded = ports.map(async (port, i) => {
-    const [data, error] = [connection.streams[2 * i]!, connection.streams[2 * i + 1]!]
+    const data = connection.streams[2 * i]!
+    const error = connection.streams[2 * i + 1]!
     const number = Buffer.from([port & 0xff, port >> 8])
     data.write(number)
     error.write(number)

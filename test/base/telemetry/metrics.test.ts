@@ -19,7 +19,8 @@ test('a histogram counts each value in every bucket that it fits in', () => {
 
 test('a histogram shows what has happened: a series without a value costs a scrape nothing', () => {
   const histogram = new Histogram({ name: 'h', help: '', labels: ['a'] }, [1])
-  const [quiet, busy] = [histogram.at('quiet'), histogram.at('busy')]
+  const quiet = histogram.at('quiet')
+  const busy = histogram.at('busy')
   busy.observe(0)
   const shown = () => new Set([...histogram.samples()].map(({ labels }) => labels.a))
   assert.deepEqual(shown(), new Set(['busy']))

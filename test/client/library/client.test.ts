@@ -147,7 +147,9 @@ test('custom kinds are types of their own', async () => {
       names: { kind: 'Widget', plural: 'widgets' },
       versions: [
         {
-          ...{ name: 'v1', served: true, storage: true },
+          name: 'v1',
+          served: true,
+          storage: true,
           schema: {
             openAPIV3Schema: {
               type: 'object',

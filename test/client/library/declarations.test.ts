@@ -141,7 +141,9 @@ async function compile(directory: string): Promise<string> {
     JSON.stringify({
       extends: join(root, 'tsconfig.json'),
       compilerOptions: {
-        ...{ skipLibCheck: false, noUnusedLocals: false, exactOptionalPropertyTypes: false },
+        skipLibCheck: false,
+        noUnusedLocals: false,
+        exactOptionalPropertyTypes: false,
         paths: {
           'orch/client': [join(directory, 'types/client/library/client.d.ts')],
           widget: [join(directory, 'widget.ts')],

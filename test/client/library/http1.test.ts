@@ -13,7 +13,8 @@ test('verbs and watches over HTTP/1.1', async (t) => {
   const pki = join(server.directory, 'data/pki')
   const read = (name: string) => readFileSync(join(pki, name), 'utf8')
   const [pair] = readdirSync(pki).filter((name) => name.endsWith('.key') && !name.startsWith('ca'))
-  const [key, cert] = [read(pair!), read(pair!.replace(/key$/, 'crt'))]
+  const key = read(pair!)
+  const cert = read(pair!.replace(/key$/, 'crt'))
   const front = createServer({ key, cert, ALPNProtocols: ['http/1.1'] }, (socket) => {
     const behind = { port: server.port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] }
     const upstream = connectTls(behind)

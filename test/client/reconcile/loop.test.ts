@@ -28,7 +28,12 @@ function start(t: TestContext, loop: Partial<Loop>) {
 }
 
 const forbidden = new StatusError({
-  ...{ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', reason: 'Forbidden', code: 403 },
+  kind: 'Status',
+  apiVersion: 'v1',
+  metadata: {},
+  status: 'Failure',
+  reason: 'Forbidden',
+  code: 403,
   message: 'things is forbidden: cannot list things',
 })
 
@@ -231,7 +236,12 @@ test('a loop that lacks a right says so once, until it has it', async (t) => {
 test('a step that the server rejects is logged once, without a stack, until it succeeds', async (t) => {
   const rejected = (name: string, why: string, code = 403) =>
     new StatusError({
-      ...{ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', reason: 'Forbidden', code },
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Failure',
+      reason: 'Forbidden',
+      code,
       message: `pods "${name}" is forbidden: ${why}`,
       details: { name, kind: 'pods' },
     })

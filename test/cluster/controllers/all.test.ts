@@ -29,17 +29,24 @@ test('each account has a role', () => {
 
 test('events name the sources that kube-controller-manager names', () => {
   const names: { readonly [loop: string]: string } = {
-    ...{ attachdetach: 'attachdetach-controller', cronjob: 'cronjob-controller', daemonset: 'daemonset-controller' },
-    ...{ deployment: 'deployment-controller', disruption: 'controllermanager', endpoint: 'endpoint-controller' },
+    attachdetach: 'attachdetach-controller',
+    cronjob: 'cronjob-controller',
+    daemonset: 'daemonset-controller',
+    deployment: 'deployment-controller',
+    disruption: 'controllermanager',
+    endpoint: 'endpoint-controller',
     endpointslice: 'endpoint-slice-controller',
     endpointslicemirroring: 'endpoint-slice-mirroring-controller',
     'ephemeral-volume': 'ephemeral_volume',
     garbagecollector: 'garbage-collector-controller',
     horizontalpodautoscaling: 'horizontal-pod-autoscaler',
-    ...{ job: 'job-controller', nodeipam: 'cidrAllocator', nodelifecycle: 'node-controller' },
+    job: 'job-controller',
+    nodeipam: 'cidrAllocator',
+    nodelifecycle: 'node-controller',
     'persistentvolume-binder': 'persistentvolume-controller',
     'persistentvolume-expander': 'volume_expand',
-    ...{ replicaset: 'replicaset-controller', replicationcontroller: 'replication-controller' },
+    replicaset: 'replicaset-controller',
+    replicationcontroller: 'replication-controller',
     statefulset: 'statefulset-controller',
   }
   for (const { name, account, eventSource = account } of controlLoops)

@@ -54,7 +54,9 @@ async function makePod(name: string, claimName: string, nodeName: string): Promi
     kind: 'Pod',
     metadata: { name, namespace },
     spec: {
-      ...{ nodeName, containers: [{ name: 'c', image: 'i' }], terminationGracePeriodSeconds: 0 },
+      nodeName,
+      containers: [{ name: 'c', image: 'i' }],
+      terminationGracePeriodSeconds: 0,
       volumes: [{ name: 'v', persistentVolumeClaim: { claimName } }],
     },
   } as never)

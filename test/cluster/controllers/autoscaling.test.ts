@@ -229,8 +229,13 @@ test('how many replicas a usage calls for', () => {
     }) as unknown as Pod
   const ask = (usage: [string, number][], all: Pod[], resource = 'cpu') =>
     replicasFor({
-      ...{ pods: all, usage: new Map(usage), resource, target: { utilization: 50 }, replicas: all.length },
-      ...{ tolerance: 0.1, now: Date.parse('2030-01-02T00:00:00Z') },
+      pods: all,
+      usage: new Map(usage),
+      resource,
+      target: { utilization: 50 },
+      replicas: all.length,
+      tolerance: 0.1,
+      now: Date.parse('2030-01-02T00:00:00Z'),
     }).replicas
   const two = [pod('a'), pod('b')]
   assert.equal(
@@ -288,7 +293,9 @@ test('how far one goes at once, with and without a behaviour', () => {
   const now = 10_000_000
   const base = { min: 1, max: 100, advice: [], changes: [], downscaleWindowMs: 300_000, now, behavior: undefined }
   assert.deepEqual(limitReplicas({ ...base, current: 10, advised: 50 }), {
-    ...{ replicas: 20, isStabilized: false, limitedBy: 'ScaleUpLimit' },
+    replicas: 20,
+    isStabilized: false,
+    limitedBy: 'ScaleUpLimit',
   })
   assert.equal(limitReplicas({ ...base, current: 1, advised: 50 }).replicas, 4)
   assert.equal(limitReplicas({ ...base, current: 10, advised: 200, max: 15 }).limitedBy, 'TooManyReplicas')

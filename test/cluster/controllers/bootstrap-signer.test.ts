@@ -20,7 +20,10 @@ for (const profile of ['orch', 'kubernetes'] as const)
     const make = (id: string, changes: { [key: string]: string } = {}) => {
       const texts = { 'token-id': id, 'token-secret': secret, 'usage-bootstrap-signing': 'true', ...changes }
       return client.create(kinds.Secret, {
-        ...{ apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name: `bootstrap-token-${id}` }, type },
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { namespace, name: `bootstrap-token-${id}` },
+        type,
         data: Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, base64(text)])),
       })
     }
@@ -33,7 +36,10 @@ for (const profile of ['orch', 'kubernetes'] as const)
     const signedBy = (...ids: string[]) => until(signers, (told) => told.join() === ids.sort().join())
     const kubeconfig = 'apiVersion: v1\nkind: Config\n# ü\n'
     await client.create(kinds.ConfigMap, {
-      ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...clusterInfo }, data: { kubeconfig, note: 'mine' } },
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { ...clusterInfo },
+      data: { kubeconfig, note: 'mine' },
     })
 
     const manager = start(['bootstrapsigner'])

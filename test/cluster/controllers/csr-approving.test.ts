@@ -47,7 +47,9 @@ test('approving', async (t) => {
   const { client, start, as } = await openLoopServer(t)
   const bind = (name: string, role: string, subject: { kind: string; name: string }) =>
     client.create(bindings, {
-      ...{ apiVersion: 'rbac.authorization.orch.io/v1', kind: 'ClusterRoleBinding', metadata: { name } },
+      apiVersion: 'rbac.authorization.orch.io/v1',
+      kind: 'ClusterRoleBinding',
+      metadata: { name },
       roleRef: { apiGroup: 'rbac.authorization.orch.io', kind: 'ClusterRole', name: role },
       subjects: [{ apiGroup: 'rbac.authorization.orch.io', ...subject }],
     })
@@ -124,7 +126,8 @@ test('approving', async (t) => {
       const spec = { holderIdentity: name, leaseDurationSeconds: 40, renewTime }
       await client.create(leases, { apiVersion: 'coordination.orch.io/v1', kind: 'Lease', metadata, spec } as ApiObject)
     }
-    const [now, longAgo] = [new Date().toISOString(), '2020-01-01T00:00:00.000000Z']
+    const now = new Date().toISOString()
+    const longAgo = '2020-01-01T00:00:00.000000Z'
     for (const [name, ready, renewTime, outcome] of [
       ['a1', 'True', undefined, 'Denied NodeIsAlive'],
       ['a2', 'False', longAgo, 'Denied NodeIsAlive'],

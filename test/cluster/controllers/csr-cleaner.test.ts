@@ -25,8 +25,12 @@ const ahead = (ms: number) => ({ now: () => Date.now() + ms, monotonic: () => pe
 /** A certificate that ends at this time. */
 function certificate(notAfter: number): string {
   const pem = issueCertificate({
-    ...{ subject: { commonName: 'x', organizations: [] }, publicKey: publicKeyOf(key) },
-    ...{ issuer: { certificate: 'self', key }, usages: ['client auth'], notBefore: notAfter - 48 * hour, notAfter },
+    subject: { commonName: 'x', organizations: [] },
+    publicKey: publicKeyOf(key),
+    issuer: { certificate: 'self', key },
+    usages: ['client auth'],
+    notBefore: notAfter - 48 * hour,
+    notAfter,
   })
   return Buffer.from(pem).toString('base64')
 }

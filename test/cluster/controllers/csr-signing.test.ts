@@ -32,9 +32,13 @@ interface Wanted {
 function requestOf({ name, signerName = vendor.signers.client, usages = clientUsages, ...rest }: Wanted) {
   const { request = makeRequest({ commonName: name, organizations: ['dev'] }, key), expirationSeconds } = rest
   return {
-    ...{ apiVersion: 'certificates.orch.io/v1', kind: 'CertificateSigningRequest', metadata: { name } },
+    apiVersion: 'certificates.orch.io/v1',
+    kind: 'CertificateSigningRequest',
+    metadata: { name },
     spec: {
-      ...{ request: Buffer.from(request).toString('base64'), signerName, usages },
+      request: Buffer.from(request).toString('base64'),
+      signerName,
+      usages,
       ...(expirationSeconds === undefined ? {} : { expirationSeconds }),
     },
   } as CertificateSigningRequest
@@ -117,7 +121,9 @@ test('signing', async (t) => {
   await t.test('a request that breaks rules fails with each of them, and others go on', async () => {
     const nodeName = { commonName: 'n1', organizations: ['other'] }
     await approved(client, {
-      ...{ name: 'broken', signerName: vendor.signers.nodeClient, usages: ['client auth'] },
+      name: 'broken',
+      signerName: vendor.signers.nodeClient,
+      usages: ['client auth'],
       request: makeRequest(nodeName, key, { dns: ['a.example'], ips: [] }),
     })
     await approved(client, { name: 'sound' })

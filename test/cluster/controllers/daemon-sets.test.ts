@@ -171,7 +171,9 @@ test('a revision is what programs in Go make of the template, and one of an earl
   const earlier = JSON.parse(text.replaceAll('noted', 'earlier').replace('"creationTimestamp":null,', ''))
   const labels = { app: 'earlier', 'controller-revision-hash': 'before' }
   await server.client.create(kinds.ControllerRevision, {
-    ...{ metadata: { namespace, name: 'earlier-before', labels }, data: earlier, revision: 1 },
+    metadata: { namespace, name: 'earlier-before', labels },
+    data: earlier,
+    revision: 1,
   })
   await make('earlier')
   await settled('earlier', ({ numberAvailable }) => numberAvailable === 3)

@@ -51,7 +51,8 @@ async function makePod(name: string, app: string, more: object = {}): Promise<vo
     kind: 'Pod',
     metadata: { name, namespace, labels: { app } },
     spec: {
-      ...{ nodeName: 'node-1', terminationGracePeriodSeconds: 0 },
+      nodeName: 'node-1',
+      terminationGracePeriodSeconds: 0,
       containers: [{ name: 'c', image: 'i', ports: [{ name: 'web', containerPort: 9090 }] }],
       ...more,
     },

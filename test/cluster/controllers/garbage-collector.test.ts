@@ -178,7 +178,8 @@ test('foreground: a dependent stops blocking when its reference says so, or is g
 
 test('a dependent with an owner that stays outlives one that is deleted in the foreground', async () => {
   await collect()
-  const [going, staying] = [await make('mx-going'), await make('mx-staying')]
+  const going = await make('mx-going')
+  const staying = await make('mx-staying')
   await make('mx-both', [ref(going, blocking), ref(staying)])
   await make('mx-one', [ref(going, blocking)])
   await remove('mx-going', 'Foreground')

@@ -264,7 +264,9 @@ test('of pods that have ended the oldest go', async () => {
 test('every node gets a range of its own, and none that Services or others have', async () => {
   const podRanges = {
     ranges: [parseRange('10.244.0.0/22')!, parseRange('fd00::/62')!],
-    ...{ ipv4Bits: 24, ipv6Bits: 64, services: [parseRange('10.244.0.0/25')!] },
+    ipv4Bits: 24,
+    ipv6Bits: 64,
+    services: [parseRange('10.244.0.0/25')!],
   }
   await server.client.create(kinds.Node, {
     metadata: { name: 'r-0' },

@@ -338,7 +338,9 @@ test('the provisioner removes nothing that it did not make, and one volume that 
     kind: 'PersistentVolume',
     metadata: { name, annotations: { 'pv.orch.io/provisioned-by': 'orch.io/host-path' } },
     spec: {
-      ...{ capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], persistentVolumeReclaimPolicy: 'Delete' },
+      capacity: { storage: '1Gi' },
+      accessModes: ['ReadWriteOnce'],
+      persistentVolumeReclaimPolicy: 'Delete',
       claimRef: { namespace, name: 'nobody', uid: 'nobody-uid' },
       hostPath: { path: stranger },
     },
@@ -457,7 +459,8 @@ test('an ephemeral volume: its claim has the spec of the template, is owned by i
     kind: 'Pod',
     metadata: { name, namespace },
     spec: {
-      ...{ automountServiceAccountToken: false, containers: [{ name: 'c', image: 'i' }] },
+      automountServiceAccountToken: false,
+      containers: [{ name: 'c', image: 'i' }],
       volumes: names.map((volume) => ({
         name: volume,
         ephemeral: { volumeClaimTemplate: { metadata: { labels: { a: 'b' } }, spec } },

@@ -179,7 +179,8 @@ test('a loop that starts anew counts what the one before may have left', async (
 test('what a crash left is found although the namespace is written to all the time', async () => {
   await make(`${base}/resourcequotas`, { metadata: { name: 'busy' }, spec: { hard: { configmaps: '500' } } })
   await untilSame(async () => Object.keys((await quota('busy')).status?.used ?? {}), ['configmaps'])
-  let [left, running] = [0, true]
+  let left = 0
+  let running = true
   const writing = (async () => {
     for (let i = 0; running; i++) {
       await make(`${base}/configmaps`, { metadata: { name: `busy-${i}` } })

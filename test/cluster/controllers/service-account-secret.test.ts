@@ -128,7 +128,10 @@ async function openLoop(t: TestContext, meanwhile: (client: Client) => Promise<v
     accounts: new Informer(client, kinds.ServiceAccount, quiet),
   }
   const loop = tokenSecretLoop({
-    ...{ client, vendor: vendorOf('orch'), ...informers, authority: () => 'ca' },
+    client,
+    vendor: vendorOf('orch'),
+    ...informers,
+    authority: () => 'ca',
     issue: async ({ uid }) => {
       await meanwhile(client)
       return `token-of-${uid}`

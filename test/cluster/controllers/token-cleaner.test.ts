@@ -16,9 +16,13 @@ test('token cleaner', async (t) => {
   const { client, start } = await openLoopServer(t)
   const make = (id: string, expiration?: string, secretType = type) =>
     client.create(kinds.Secret, {
-      ...{ apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name: `bootstrap-token-${id}` }, type: secretType },
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { namespace, name: `bootstrap-token-${id}` },
+      type: secretType,
       data: {
-        ...{ 'token-id': base64(id), 'token-secret': base64('0123456789abcdef') },
+        'token-id': base64(id),
+        'token-secret': base64('0123456789abcdef'),
         ...(expiration === undefined ? {} : { expiration: base64(expiration) }),
       },
     })

@@ -56,7 +56,9 @@ function pod(
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: {
-      ...{ name, uid: name, creationTimestamp: since },
+      name,
+      uid: name,
+      creationTimestamp: since,
       ...(cost === '' ? {} : { annotations: { 'controller.orch.io/pod-deletion-cost': cost } }),
     },
     spec: { nodeName: node },

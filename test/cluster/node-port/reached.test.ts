@@ -187,8 +187,13 @@ test('a WebSocket authenticates with a token among its subprotocols, which no no
   assert.deepEqual(good.slice(0, 3), [{ open: 'v4.channel.k8s.io' }, { message: '\u0001' }, { message: '\u0001hi\n' }])
   for (const refused of [wrong, alone, twice, malformed]) assert.ok(refused.some(({ error }) => error))
   const passed = requestHeaders({
-    ...{ rawHeaders: ['Sec-WebSocket-Protocol', `v4.channel.k8s.io, ${token('admin-token')}`], user: undefined },
-    ...{ address: '127.0.0.1', identityHeaders: [], via: 'v', dropped: [], added: {} },
+    rawHeaders: ['Sec-WebSocket-Protocol', `v4.channel.k8s.io, ${token('admin-token')}`],
+    user: undefined,
+    address: '127.0.0.1',
+    identityHeaders: [],
+    via: 'v',
+    dropped: [],
+    added: {},
   })
   assert.deepEqual(passed.slice(0, 2), ['Sec-WebSocket-Protocol', 'v4.channel.k8s.io'])
   const watch = await webSocket('/api/v1/namespaces?watch=1&timeoutSeconds=1', `${token('admin-token')},any`, [], '')
@@ -266,12 +271,19 @@ test('a watch over a WebSocket ends with its client, and passes the ordinary pip
   const maps = '/api/v1/namespaces/default/configmaps'
   const before = api.server.watches
   const headers = {
-    ...{ ...adminToken, connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' },
+    ...adminToken,
+    connection: 'Upgrade',
+    upgrade: 'websocket',
+    'sec-websocket-version': '13',
     'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==',
   }
   const open = async (more: object = {}) => {
     const asked = request({
-      ...{ host: '127.0.0.1', port: api.port, path: `${maps}?watch=1`, ca: api.ca, agent: false },
+      host: '127.0.0.1',
+      port: api.port,
+      path: `${maps}?watch=1`,
+      ca: api.ca,
+      agent: false,
       headers: { ...headers, ...more },
     })
     asked.end()
@@ -363,7 +375,11 @@ test('pods, services and nodes as proxies: paths as they are, redirects that sta
   assertSandboxed(await client.get(`${pods}/web/log?container=c`))
   assert.match((await client.get('/api/v1/nodes/n1:10250/proxy/pods')).text, /PodList/)
   const asked = request({
-    ...{ host: '127.0.0.1', port: api.port, ca: api.ca, agent: false, path: `${pods}/web:80/proxy/` },
+    host: '127.0.0.1',
+    port: api.port,
+    ca: api.ca,
+    agent: false,
+    path: `${pods}/web:80/proxy/`,
     headers: { ...adminToken, connection: 'Upgrade', upgrade: 'echo' },
   })
   asked.end()

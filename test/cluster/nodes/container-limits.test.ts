@@ -42,7 +42,10 @@ before(async () => {
     pods: new Informer<Pod>(admin, kinds.Pod, { onError }),
     nodeObjects: new Informer<Node>(admin, kinds.Node, { onError }),
     clientOf: () => new Client(server.server.transport(user('system:node:n1', 'system:nodes'))),
-    ...{ vendor: vendorOf('orch'), clock: systemClock, volumeDirectory: directory, onError },
+    vendor: vendorOf('orch'),
+    clock: systemClock,
+    volumeDirectory: directory,
+    onError,
   })
   running = startLoops([simulation.heartbeats, simulation.pods], server.server.loopRecords)
   const account = { metadata: { name: 'default', namespace: 'default' } }
@@ -75,7 +78,8 @@ type Container = Awaited<ReturnType<typeof runningContainer>>
 
 /** Runs a command whose output nobody keeps; returns its exit code, what it printed as errors, and how much it printed. */
 async function exec(container: Container, command: string[], input?: AsyncIterable<Buffer>) {
-  let [bytes, errors] = [0, '']
+  let bytes = 0
+  let errors = ''
   const writable = (take: (chunk: Buffer) => void) =>
     new Writable({
       write: (chunk: Buffer, _encoding, done) => {

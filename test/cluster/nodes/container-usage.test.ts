@@ -23,7 +23,8 @@ function pod(name: string, { annotations, requests, phase = 'Running' }: Describ
     metadata: { name, namespace: 'default', uid: `uid-${name}`, annotations },
     spec: { containers: [{ name: 'c', resources: { requests } }] },
     status: {
-      ...{ phase, startTime: startedAt },
+      phase,
+      startTime: startedAt,
       containerStatuses: [{ name: 'c', containerID: `simulated://${name}-0`, state: { running: { startedAt } } }],
     },
   } as unknown as Pod
@@ -74,7 +75,10 @@ test('a metrics server finds both forms: the summary, and metrics as text', () =
     pods: [
       {
         podRef: { name: 'a', namespace: 'default', uid: 'uid-a' },
-        ...{ startTime, cpu, memory, containers: [{ name: 'c', startTime, cpu, memory }] },
+        startTime,
+        cpu,
+        memory,
+        containers: [{ name: 'c', startTime, cpu, memory }],
       },
     ],
   })

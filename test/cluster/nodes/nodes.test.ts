@@ -311,13 +311,22 @@ test('many nodes tell at once that they live, however long each is not answered'
   }
   const silent = new Client(transport)
   const many = Array.from({ length: 60 }, (_, i) => ({
-    ...{ name: `n${i}`, address: '10.127.0.1', port: () => 0, capacity: {}, labels: {}, taints: [], podRange: '' },
+    name: `n${i}`,
+    address: '10.127.0.1',
+    port: () => 0,
+    capacity: {},
+    labels: {},
+    taints: [],
+    podRange: '',
   }))
-  const [log, vendor] = [openTestLog(), vendorOf('orch')]
+  const log = openTestLog()
+  const vendor = vendorOf('orch')
   const loop = heartbeatLoop({
     nodes: new Map(many.map((node) => [node.name, node])),
     informer: new Informer(silent, kinds.Node, { onError: () => {} }),
-    ...{ clientOf: () => silent, vendor, clock: systemClock },
+    clientOf: () => silent,
+    vendor,
+    clock: systemClock,
   })
   // Only what names nodes: the informer would ask too.
   const sources = loop.sources.slice(0, 1)

@@ -15,7 +15,8 @@ const clock = { ...systemClock, monotonic: () => performance.now() + aheadMs }
 
 let server: InProcess
 let client: Client
-let [underWay, most] = [0, 0]
+let underWay = 0
+let most = 0
 
 before(async () => {
   server = await startInProcess()
@@ -31,7 +32,9 @@ before(async () => {
   const type = { group: '', version: 'v1', plural: 'configmaps', namespaced: true }
   for (let i = 0; i < count; i++)
     await client.create(type, {
-      ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: `c${i}`, namespace: 'default' } },
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: `c${i}`, namespace: 'default' },
       data: { text: String(i).repeat(400_000) },
     })
 })

@@ -68,7 +68,9 @@ test('expressions that are not of this part of jq are refused', () => {
 })
 
 const stage = (spec: JsonObject, name = 's'): JsonObject => ({
-  ...{ apiVersion: 'kwok.x-k8s.io/v1alpha1', kind: 'Stage', metadata: { name } },
+  apiVersion: 'kwok.x-k8s.io/v1alpha1',
+  kind: 'Stage',
+  metadata: { name },
   spec: { resourceRef: { kind: 'Pod' }, selector: {}, next: {}, ...spec },
 })
 const expression = (key: string, operator: string, values: string[] = []) => ({

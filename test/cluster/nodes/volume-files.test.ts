@@ -54,7 +54,8 @@ test('no path leads out of a volume', async () => {
 })
 
 const pod: Pod = {
-  ...{ apiVersion: 'v1', kind: 'Pod' },
+  apiVersion: 'v1',
+  kind: 'Pod',
   metadata: { name: 'p', namespace: 'n', uid: 'u', labels: { b: 'say "x"', a: '1' } },
   spec: {
     containers: [

@@ -41,21 +41,24 @@ before(async () => {
   admin = new Client(server.server.transport(user('admin', superusers)))
   const onError = (error: unknown) => console.error(error)
   const description = (name: string) => ({
-    ...{
-      name,
-      address: '10.1.2.3',
-      capacity: usualCapacity,
-      labels: {},
-      taints: [],
-      podRange: '10.128.7.0/24',
-      port: () => 0,
-    },
+    name,
+    address: '10.1.2.3',
+    capacity: usualCapacity,
+    labels: {},
+    taints: [],
+    podRange: '10.128.7.0/24',
+    port: () => 0,
   })
   simulation = simulateNodes({
     nodes: [description('n1'), description('n2')],
     pods: new Informer<Pod>(admin, kinds.Pod, { onError }),
     nodeObjects: new Informer<Node>(admin, kinds.Node, { onError }),
-    ...{ clientOf: asNode, vendor: vendorOf('orch'), clock, volumeDirectory: directory, volumePollMs: 50, onError },
+    clientOf: asNode,
+    vendor: vendorOf('orch'),
+    clock,
+    volumeDirectory: directory,
+    volumePollMs: 50,
+    onError,
   })
   running = startLoops([simulation.heartbeats, simulation.pods], server.server.loopRecords)
   const account = { metadata: { name: 'default', namespace: 'default' } }
@@ -91,7 +94,11 @@ const volumes = [
 ]
 const mounts = volumes.map(({ name }) => ({ name, mountPath: `/${name}` }))
 const container = {
-  ...{ name: 'c', image: 'i', ports: [{ containerPort: 80 }], volumeMounts: mounts, command: ['serve'] },
+  name: 'c',
+  image: 'i',
+  ports: [{ containerPort: 80 }],
+  volumeMounts: mounts,
+  command: ['serve'],
   env: [
     { name: 'WORD', valueFrom: { secretKeyRef: { name: 'password', key: 'word' } } },
     { name: 'TWICE', value: '$(WORD) $(WORD)' },
@@ -200,7 +207,8 @@ const node = () => simulation.runtimes.find(({ name }) => name === 'n1')!
 const runtime = (name: string) => node().pod({ namespace: 'default', name })!
 
 async function exec(command: string[], input?: string): Promise<{ code: number; out: string; err: string }> {
-  const [stdout, stderr] = [new PassThrough(), new PassThrough()]
+  const stdout = new PassThrough()
+  const stderr = new PassThrough()
   const stdin = input === undefined ? undefined : Duplex.from([Buffer.from(input)])
   const signal = new AbortController().signal
   const streams = { stdin, stdout, stderr, terminal: undefined, signal }
@@ -260,7 +268,8 @@ test('the log of a container tells of its life, and a port says hello', async ()
 })
 
 function pair(): [Duplex, Duplex] {
-  const [a, b] = [new PassThrough(), new PassThrough()]
+  const a = new PassThrough()
+  const b = new PassThrough()
   const joined = (readable: PassThrough, writable: PassThrough) =>
     Duplex.from({ readable, writable } as unknown as Iterable<Buffer>)
   return [joined(a, b), joined(b, a)]

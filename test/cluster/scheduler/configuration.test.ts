@@ -7,7 +7,9 @@ import { defaultProfile } from '../../../src/cluster/scheduler/profile.ts'
 import { placeOf, pod } from '../../support/scheduling.ts'
 
 const file = (rest: JsonObject = {}, version = 'kubescheduler.config.k8s.io/v1beta3'): Json => ({
-  ...{ apiVersion: version, kind: 'KubeSchedulerConfiguration', ...rest },
+  apiVersion: version,
+  kind: 'KubeSchedulerConfiguration',
+  ...rest,
 })
 const withPlugins = (plugins: JsonObject) => readConfiguration(file({ profiles: [{ plugins }] })).profiles[0]!
 const names = (plugins: readonly { readonly name: string }[]) => plugins.map(({ name }) => name)

@@ -22,7 +22,8 @@ const required = (term: object) => ({ requiredDuringSchedulingIgnoredDuringExecu
 const expression = (key: string, operator: string, ...values: string[]) => ({ key, operator, values })
 const nodeAffinity = (...terms: object[]) => ({ nodeAffinity: required({ nodeSelectorTerms: terms }) })
 const like = (app: string, topologyKey = 'zone', more: object = {}) => ({
-  ...{ labelSelector: { matchLabels: { app } }, topologyKey },
+  labelSelector: { matchLabels: { app } },
+  topologyKey,
   ...more,
 })
 const near = (...terms: object[]) => ({ podAffinity: required(terms) })
@@ -30,7 +31,10 @@ const away = (...terms: object[]) => ({ podAntiAffinity: required(terms) })
 const web = { app: 'web' }
 const zones = { a: { labels: { zone: '1' } }, b: { labels: { zone: '1' } }, c: { labels: { zone: '2' } } }
 const spread = (topologyKey: string, maxSkew = 1) => ({
-  ...{ topologyKey, maxSkew, whenUnsatisfiable: 'DoNotSchedule', labelSelector: { matchLabels: web } },
+  topologyKey,
+  maxSkew,
+  whenUnsatisfiable: 'DoNotSchedule',
+  labelSelector: { matchLabels: web },
 })
 const cordon = { spec: { unschedulable: true } }
 const tainted = (effect: string) => ({ spec: { taints: [{ key: 'k', value: 'v', effect }] } })
@@ -244,7 +248,8 @@ const podRows: Row[] = [
 ]
 
 const claim = (name: string, spec: object = {}, annotations: object = {}) => ({
-  ...{ metadata: { name, namespace: 'default', annotations }, spec: { accessModes: [], ...spec } },
+  metadata: { name, namespace: 'default', annotations },
+  spec: { accessModes: [], ...spec },
 })
 const bound = (volumeName: string) => claim('data', { volumeName }, { 'pv.kubernetes.io/bind-completed': 'yes' })
 const usesData = { volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'data' } }] }
@@ -323,7 +328,8 @@ const volumeRows: Row[] = [
         claims: [claim('data', { storageClassName: 'late' })],
         classes: [
           {
-            ...{ ...late, provisioner: 'example.com/disks' },
+            ...late,
+            provisioner: 'example.com/disks',
             allowedTopologies: [{ matchLabelExpressions: [{ key: 'zone', values: ['1'] }] }],
           },
         ],
@@ -368,10 +374,12 @@ const volumeRows: Row[] = [
       storage: {
         claims: [bound('disk'), claim('held', { volumeName: 'used' })],
         volumes: ['disk', 'used'].map((name) => ({
-          ...{ metadata: { name }, spec: { csi: { driver: 'd', volumeHandle: name } } },
+          metadata: { name },
+          spec: { csi: { driver: 'd', volumeHandle: name } },
         })),
         csiNodes: ['a', 'b'].map((name) => ({
-          ...{ metadata: { name }, spec: { drivers: [{ name: 'd', allocatable: { count: 1 } }] } },
+          metadata: { name },
+          spec: { drivers: [{ name: 'd', allocatable: { count: 1 } }] },
         })),
       },
     },

@@ -112,10 +112,13 @@ const rows: Row[] = [
   {
     name: 'those that make the spread uneven',
     pod: {
-      ...{ cpu: '1', labels: { app: 'web' } },
+      cpu: '1',
+      labels: { app: 'web' },
       topologySpreadConstraints: [
         {
-          ...{ topologyKey: 'zone', maxSkew: 1, whenUnsatisfiable: 'DoNotSchedule' },
+          topologyKey: 'zone',
+          maxSkew: 1,
+          whenUnsatisfiable: 'DoNotSchedule',
           labelSelector: { matchLabels: { app: 'web' } },
         },
       ],

@@ -109,7 +109,8 @@ test('a pod that was changed is tried again, one whose status was changed is not
 test('a pod that is gone is not tried, nor is it kept', () => {
   const { queue, add, next } = open()
   for (const name of ['a', 'b', 'c']) add(name)
-  const [a, b] = [next()!, next()!]
+  const a = next()!
+  const b = next()!
   for (const name of ['a', 'b', 'c']) queue.remove(`default/${name}`)
   queue.rest(a, ~0)
   queue.retry(b)
@@ -140,7 +141,8 @@ test('a heap hands out its values in order', () => {
 
 test('a pool has no more tasks under way than it may, except for those that wait elsewhere', async () => {
   const pool = new TaskPool(1)
-  const [first, outside] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const first = Promise.withResolvers<void>()
+  const outside = Promise.withResolvers<void>()
   assert.equal(pool.room(), undefined)
   pool.run(async () => {
     await first.promise

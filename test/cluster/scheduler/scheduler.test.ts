@@ -20,7 +20,10 @@ const namespace = 'default'
 const events: ResourceType = { group: '', version: 'v1', plural: 'events', namespaced: true }
 const budgets: ResourceType = { group: 'policy', version: 'v1', plural: 'poddisruptionbudgets', namespaced: true }
 const priorities: ResourceType = {
-  ...{ group: 'scheduling.orch.io', version: 'v1', plural: 'priorityclasses', namespaced: false },
+  group: 'scheduling.orch.io',
+  version: 'v1',
+  plural: 'priorityclasses',
+  namespaced: false,
 }
 const owner = endOfFile()
 /** Pods that fitted nowhere are tried again soon, so that no test waits for a second. */
@@ -40,7 +43,11 @@ before(async () => {
     ['low', 10, 'PreemptLowerPriority'],
   ] as const)
     await client.create(priorities, {
-      ...{ apiVersion: 'scheduling.orch.io/v1', kind: 'PriorityClass', metadata: { name }, value, preemptionPolicy },
+      apiVersion: 'scheduling.orch.io/v1',
+      kind: 'PriorityClass',
+      metadata: { name },
+      value,
+      preemptionPolicy,
     } as never)
 })
 beforeEach(async () => {
@@ -55,7 +62,9 @@ afterEach(async () => {
 
 async function makeNode(name: string, { cpu = '2', labels = {} as Record<string, string>, spec = {} } = {}) {
   await client.create(kinds.Node, {
-    ...{ apiVersion: 'v1', kind: 'Node', spec },
+    apiVersion: 'v1',
+    kind: 'Node',
+    spec,
     metadata: { name, labels: { 'orch.io/hostname': name, ...labels } },
     status: { allocatable: { cpu, memory: '4Gi', pods: '10' }, capacity: { cpu, memory: '4Gi', pods: '10' } },
   } as never)
@@ -70,10 +79,13 @@ interface PodParts {
 
 async function makePod(name: string, { cpu = '100m', labels = {}, ...spec }: PodParts = {}) {
   await client.create(kinds.Pod, {
-    ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace, labels } },
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace, labels },
     spec: {
       containers: [{ name: 'c', image: 'i', resources: { requests: { cpu } } }],
-      ...{ terminationGracePeriodSeconds: 0, ...spec },
+      terminationGracePeriodSeconds: 0,
+      ...spec,
     },
   } as never)
 }
@@ -186,7 +198,9 @@ test('a less important pod makes room for one that is more important', async () 
   await client.deleteCollection(kinds.Node)
   for (const name of ['one', 'two']) await makeNode(name, { cpu: '1' })
   await client.create(budgets, {
-    ...{ apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata: { name: 'kept', namespace } },
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: { name: 'kept', namespace },
     spec: { minAvailable: 1, selector: { matchLabels: { app: 'kept' } } },
   } as never)
   server.run(['scheduler'], quick)
@@ -233,20 +247,29 @@ test('only pods that name one of its profiles are its own', async () => {
 
 test('a claim that waits for its first pod is bound to a volume that the node can reach', async () => {
   await client.create(inDomainOf(vendor, kinds.StorageClass), {
-    ...{ apiVersion: 'storage.orch.io/v1', kind: 'StorageClass', metadata: { name: 'late' } },
-    ...{ provisioner: 'orch.io/no-provisioner', volumeBindingMode: 'WaitForFirstConsumer' },
+    apiVersion: 'storage.orch.io/v1',
+    kind: 'StorageClass',
+    metadata: { name: 'late' },
+    provisioner: 'orch.io/no-provisioner',
+    volumeBindingMode: 'WaitForFirstConsumer',
   } as never)
   const shared = { accessModes: ['ReadWriteOnce'], storageClassName: 'late' }
   const onNode = { key: 'orch.io/hostname', operator: 'In', values: ['node-2'] }
   await client.create(kinds.PersistentVolume, {
-    ...{ apiVersion: 'v1', kind: 'PersistentVolume', metadata: { name: 'disk' } },
+    apiVersion: 'v1',
+    kind: 'PersistentVolume',
+    metadata: { name: 'disk' },
     spec: {
-      ...{ ...shared, capacity: { storage: '1Gi' }, local: { path: '/disk' } },
+      ...shared,
+      capacity: { storage: '1Gi' },
+      local: { path: '/disk' },
       nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: [onNode] }] } },
     },
   } as never)
   await client.create(kinds.PersistentVolumeClaim, {
-    ...{ apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { name: 'data', namespace } },
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: { name: 'data', namespace },
     spec: { ...shared, resources: { requests: { storage: '1Gi' } } },
   } as never)
   server.run(['scheduler', 'persistentvolume-binder'], quick)
@@ -262,11 +285,16 @@ test('a claim whose volume is made on demand names the node first', async () => 
     options: { scheduler: settings, volumeDirectory: `${server.directory}/volumes` },
   })
   await client.create(inDomainOf(vendor, kinds.StorageClass), {
-    ...{ apiVersion: 'storage.orch.io/v1', kind: 'StorageClass', metadata: { name: 'made' } },
-    ...{ provisioner: 'orch.io/host-path', volumeBindingMode: 'WaitForFirstConsumer' },
+    apiVersion: 'storage.orch.io/v1',
+    kind: 'StorageClass',
+    metadata: { name: 'made' },
+    provisioner: 'orch.io/host-path',
+    volumeBindingMode: 'WaitForFirstConsumer',
   } as never)
   await client.create(kinds.PersistentVolumeClaim, {
-    ...{ apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { name: 'new', namespace } },
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: { name: 'new', namespace },
     spec: { accessModes: ['ReadWriteOnce'], storageClassName: 'made', resources: { requests: { storage: '1Mi' } } },
   } as never)
   await makePod('a', { volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'new' } }] })

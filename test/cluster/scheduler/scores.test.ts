@@ -12,7 +12,8 @@ const preferred = (weight: number, podAffinityTerm: object) => ({
   preferredDuringSchedulingIgnoredDuringExecution: [{ weight, podAffinityTerm }],
 })
 const ofNode = (weight: number, key: string) => ({
-  ...{ weight, preference: { matchExpressions: [{ key, operator: 'Exists' }] } },
+  weight,
+  preference: { matchExpressions: [{ key, operator: 'Exists' }] },
 })
 const mb = 1024 * 1024
 

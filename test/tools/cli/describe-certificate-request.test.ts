@@ -27,11 +27,15 @@ const rows: readonly Row[] = [
     told: [/pending: .* orchctl certificate approve client/],
   },
   {
-    ...{ name: 'node', signerName: nodeClient, usages: nodeUsages },
+    name: 'node',
+    signerName: nodeClient,
+    usages: nodeUsages,
     told: [/pending: it is approved by itself where admin may create certificatesigningrequests\/nodeclient/],
   },
   {
-    ...{ name: 'odd-node', signerName: nodeClient, commonName: 'n1' },
+    name: 'odd-node',
+    signerName: nodeClient,
+    commonName: 'n1',
     told: [/would fail once approved: the common name/, /would fail once approved: usages must be exactly/],
   },
   {
@@ -45,20 +49,22 @@ const rows: readonly Row[] = [
     told: [/no signer watches this name: the built-in ones are kubernetes.io\//],
   },
   {
-    ...{
-      name: 'approved',
-      signerName: nodeClient,
-      usages: nodeUsages,
-      condition: { type: 'Approved', status: 'True' },
-    },
+    name: 'approved',
+    signerName: nodeClient,
+    usages: nodeUsages,
+    condition: { type: 'Approved', status: 'True' },
     told: [/approved, and waits for the control loop csrsigning/, /^Status: +Approved$/m],
   },
   {
-    ...{ name: 'denied', signerName: nodeClient, condition: { type: 'Denied', status: 'True', message: 'not you' } },
+    name: 'denied',
+    signerName: nodeClient,
+    condition: { type: 'Denied', status: 'True', message: 'not you' },
     told: [/denied: not you/],
   },
   {
-    ...{ name: 'failed', signerName: nodeClient, condition: { type: 'Failed', status: 'True', message: 'one; two' } },
+    name: 'failed',
+    signerName: nodeClient,
+    condition: { type: 'Failed', status: 'True', message: 'one; two' },
     told: [/failed: one\n\s+failed: two/],
   },
 ]

@@ -45,18 +45,34 @@ const statuses: { readonly [path: string]: object } = {
     allocatable: { cpu: '3800m', memory: '7Gi', pods: '110' },
     addresses: [{ type: 'InternalIP', address: '10.0.0.9' }],
     nodeInfo: {
-      ...{ machineID: 'm', systemUUID: 'u', bootID: 'b', kernelVersion: '6.1', osImage: 'Debian' },
-      ...{ containerRuntimeVersion: 'c', kubeletVersion: 'v1', kubeProxyVersion: 'v1' },
-      ...{ operatingSystem: 'linux', architecture: 'amd64' },
+      machineID: 'm',
+      systemUUID: 'u',
+      bootID: 'b',
+      kernelVersion: '6.1',
+      osImage: 'Debian',
+      containerRuntimeVersion: 'c',
+      kubeletVersion: 'v1',
+      kubeProxyVersion: 'v1',
+      operatingSystem: 'linux',
+      architecture: 'amd64',
     },
     conditions: [{ type: 'Ready', status: 'True', reason: 'Up', lastHeartbeatTime: day, lastTransitionTime: day }],
   },
   '/api/v1/namespaces/default/pods/p': {
-    ...{ phase: 'Running', hostIP: '10.0.0.9', podIP: '10.1.0.5', podIPs: [{ ip: '10.1.0.5' }], startTime: day },
+    phase: 'Running',
+    hostIP: '10.0.0.9',
+    podIP: '10.1.0.5',
+    podIPs: [{ ip: '10.1.0.5' }],
+    startTime: day,
     conditions: [{ type: 'Ready', status: 'True' }],
     containerStatuses: [
       {
-        ...{ name: 'a', image: 'nginx', imageID: 'i', containerID: 'c', ready: true, restartCount: 2 },
+        name: 'a',
+        image: 'nginx',
+        imageID: 'i',
+        containerID: 'c',
+        ready: true,
+        restartCount: 2,
         state: { running: { startedAt: day } },
         lastState: { terminated: { exitCode: 1, reason: 'Error', message: 'boom', ...terminated } },
       },
@@ -125,7 +141,8 @@ test('every row that kubectl shows is there', async () => {
     kubectl(server, ['describe', ...names]),
   ])
   assert.deepEqual([mine.code, mine.stderr, others.code], [0, '', 0])
-  const [left, right] = [split(mine.stdout), split(others.stdout)]
+  const left = split(mine.stdout)
+  const right = split(others.stdout)
   assert.deepEqual([left.length, right.length], [rows.length, rows.length])
   for (const [i, [object, leftOut = []]] of rows.entries()) {
     const shown = new Set([...titles(left[i]!), ...leftOut])

@@ -210,7 +210,9 @@ test('requests for certificates are approved and denied', async () => {
   ])
   const csr = (name: string) =>
     JSON.stringify({
-      ...{ apiVersion: 'certificates.k8s.io/v1', kind: 'CertificateSigningRequest', metadata: { name } },
+      apiVersion: 'certificates.k8s.io/v1',
+      kind: 'CertificateSigningRequest',
+      metadata: { name },
       spec: {
         request: Buffer.from(request).toString('base64'),
         signerName: 'example.com/own',

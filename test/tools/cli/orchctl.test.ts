@@ -328,7 +328,8 @@ test('the program: output that cannot be written is told in a line', async () =>
 test('where a server of this directory could be meant, the one that is asked is told', async (t) => {
   const place = mkdtempSync(join(tmpdir(), 'orch-cli-'))
   t.after(() => rmSync(place, { recursive: true, force: true }))
-  const [home, directory] = [join(place, 'home'), join(place, 'checkout')]
+  const home = join(place, 'home')
+  const directory = join(place, 'checkout')
   mkdirSync(join(home, '.kube'), { recursive: true })
   mkdirSync(join(directory, '.orch'), { recursive: true })
   copyFileSync(configOf(kube), join(home, '.kube/config'))

@@ -126,7 +126,8 @@ test('with 256 colours each is read on light and on dark ground', () => {
     for (const meaning of ['good', 'waiting', 'bad'] as const) {
       const [, number] = /38;5;(\d+)m/.exec(painted('x', meaning))!
       const light = lightOf(Number(number))
-      const [onWhite, onBlack] = [1.05 / (light + 0.05), (light + 0.05) / 0.05]
+      const onWhite = 1.05 / (light + 0.05)
+      const onBlack = (light + 0.05) / 0.05
       assert.ok(Math.min(onWhite, onBlack) > 3.8, `${meaning}: ${onWhite} on white, ${onBlack} on black`)
     }
   }

@@ -39,7 +39,10 @@ before(async () => {
 
 const inDefault = '/api/v1/namespaces/default'
 const configMap = (name: string, data: { [key: string]: string } = {}, metadata = {}) => ({
-  ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'default', ...metadata }, data },
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, namespace: 'default', ...metadata },
+  data,
 })
 
 /** Applies a ConfigMap as some manager. */
@@ -103,7 +106,8 @@ describe('what is served', () => {
     const clock = { now: () => time, monotonic: () => time }
     let time = 1_000_000
     const secrets = newConsoleSecrets(clock)
-    const [access, worker] = [new ConsoleAccess(secrets, clock), new ConsoleAccess(structuredClone(secrets), clock)]
+    const access = new ConsoleAccess(secrets, clock)
+    const worker = new ConsoleAccess(structuredClone(secrets), clock)
     const ask = (token: string, asked = access) => {
       const connection = {}
       return asked.authenticate({
@@ -314,11 +318,13 @@ describe('in a browser', () => {
     const labels = { app: 'stuck' }
     const container = { name: 'c', image: 'registry.example/stuck:1', resources: { requests: { cpu: '1000' } } }
     const spec = {
-      ...{ replicas: 2, selector: { matchLabels: labels } },
+      replicas: 2,
+      selector: { matchLabels: labels },
       template: { metadata: { labels }, spec: { containers: [container] } },
     }
     const { status, text } = await admin.post('/apis/apps/v1/namespaces/default/deployments', {
-      ...{ metadata: { name: 'stuck' }, spec },
+      metadata: { name: 'stuck' },
+      spec,
     })
     assert.equal(status, 201, text)
     await goTo(page, '#/')
@@ -416,7 +422,9 @@ describe('in a browser', () => {
     const definition = {
       metadata: { name: 'widgets.example.com' },
       spec: {
-        ...{ group: 'example.com', scope: 'Namespaced', names: { plural: 'widgets', kind: 'Widget' } },
+        group: 'example.com',
+        scope: 'Namespaced',
+        names: { plural: 'widgets', kind: 'Widget' },
         versions: [{ name: 'v1', served: true, storage: true, schema }],
       },
     }
@@ -472,7 +480,8 @@ describe('in a browser', () => {
     const paths = `/apis/${rbac.apiGroup}/v1`
     await admin.post(`${paths}/clusterroles`, { metadata: { name: 'asks-why' }, rules })
     const binding = {
-      ...{ metadata: { name: 'asks-why' }, roleRef: { ...rbac, kind: 'ClusterRole', name: 'asks-why' } },
+      metadata: { name: 'asks-why' },
+      roleRef: { ...rbac, kind: 'ClusterRole', name: 'asks-why' },
       subjects: [{ ...rbac, kind: 'User', name: 'bob' }],
     }
     assert.equal((await admin.post(`${paths}/clusterrolebindings`, binding)).status, 201)

@@ -23,7 +23,9 @@ const shared = endOfFile()
 let reached: ReachedNode
 let browser: ConsoleBrowser
 /** Of the server, of orchctl proxy, and of the page of another origin. */
-let [own, proxy, evil] = ['', '', '']
+let own = ''
+let proxy = ''
+let evil = ''
 
 before(async () => {
   await bundleIfStale('orch')
@@ -64,7 +66,10 @@ async function startEvilPage(): Promise<string> {
 async function openAsAdmin(url: string): Promise<Page> {
   const issuer = asIssuer(pairOf(reached.api, 'ca'))
   const { certificate, key } = await makeIdentity({
-    ...{ commonName: 'root', organizations: ['system:masters'], usages: ['client auth'], issuer },
+    commonName: 'root',
+    organizations: ['system:masters'],
+    usages: ['client auth'],
+    issuer,
   })
   const clientCertificates = [{ origin: own, cert: Buffer.from(certificate), key: Buffer.from(key) }]
   return await browser.open(url, { clientCertificates })

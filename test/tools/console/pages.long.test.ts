@@ -59,7 +59,8 @@ describe('pages for operation', { timeout }, () => {
   test('certificate requests: the verdict of each rule, and a denial by keys', async () => {
     const pem = makeRequest({ commonName: 'mallory', organizations: ['system:nodes'] }, generateKey())
     const spec = {
-      ...{ signerName: 'orch.io/apiserver-client', usages: ['server auth'] },
+      signerName: 'orch.io/apiserver-client',
+      usages: ['server auth'],
       request: Buffer.from(pem).toString('base64'),
     }
     const requests = '/apis/certificates.orch.io/v1/certificatesigningrequests'
@@ -76,10 +77,12 @@ describe('pages for operation', { timeout }, () => {
 
   test('access: who can, and why another user may not', async () => {
     await create(`/apis/${rbac.apiGroup}/v1/clusterroles`, {
-      ...{ metadata: { name: 'pod-reader' }, rules: [{ verbs: ['get'], apiGroups: [''], resources: ['pods'] }] },
+      metadata: { name: 'pod-reader' },
+      rules: [{ verbs: ['get'], apiGroups: [''], resources: ['pods'] }],
     })
     await create(`/apis/${rbac.apiGroup}/v1/clusterrolebindings`, {
-      ...{ metadata: { name: 'carol-reads' }, roleRef: { ...rbac, kind: 'ClusterRole', name: 'pod-reader' } },
+      metadata: { name: 'carol-reads' },
+      roleRef: { ...rbac, kind: 'ClusterRole', name: 'pod-reader' },
       subjects: [{ ...rbac, kind: 'User', name: 'carol' }],
     })
     await goTo(page, '#/operations/access')
@@ -365,7 +368,9 @@ describe('when something happens', { timeout }, () => {
     const definition = {
       metadata: { name: 'gears.example.com' },
       spec: {
-        ...{ group: 'example.com', scope: 'Namespaced', names: { plural: 'gears', kind: 'Gear' } },
+        group: 'example.com',
+        scope: 'Namespaced',
+        names: { plural: 'gears', kind: 'Gear' },
         versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
       },
     }
@@ -391,7 +396,8 @@ describe('when something happens', { timeout }, () => {
     const paths = `/apis/${rbac.apiGroup}/v1/namespaces/small`
     await create(`${paths}/roles`, role)
     await create(`${paths}/rolebindings`, {
-      ...{ metadata: { name: 'own' }, roleRef: { ...rbac, kind: 'Role', name: 'own' } },
+      metadata: { name: 'own' },
+      roleRef: { ...rbac, kind: 'Role', name: 'own' },
       subjects: [{ ...rbac, kind: 'User', name: 'bob' }],
     })
     const other = await browser.open(`${server.url}/console/`)

@@ -119,7 +119,9 @@ test('joining', async (t) => {
     async () => {
       const bootstrap = join(server.directory, 'bootstrap.kubeconfig')
       const config = {
-        ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'c' },
+        apiVersion: 'v1',
+        kind: 'Config',
+        'current-context': 'c',
         clusters: [{ name: 'c', cluster: { server: url } }],
         users: [{ name: 'u', user: { token } }],
         contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],

@@ -39,7 +39,9 @@ export interface AutoscalingOptions {
 
 /** As kube-controller-manager has them. */
 export const defaultAutoscaling: AutoscalingOptions = {
-  ...{ periodMs: 15_000, downscaleWindowMs: 5 * 60_000, tolerance: 0.1 },
+  periodMs: 15_000,
+  downscaleWindowMs: 5 * 60_000,
+  tolerance: 0.1,
 }
 
 export interface AutoscalingParts extends AutoscalingOptions {
@@ -175,7 +177,10 @@ async function adviceFor(
   try {
     if (labelSelector === '') throw new MetricError('InvalidSelector', "the HPA target's scale is missing a selector")
     const advice = await adviceOf(autoscaler, {
-      ...{ replicas: target.scale.spec?.replicas ?? 0, tolerance, now: clock.now(), api },
+      replicas: target.scale.spec?.replicas ?? 0,
+      tolerance,
+      now: clock.now(),
+      api,
       listPods: async () => (await client.list<Pod>(kinds.Pod, { namespace, labelSelector, signal })).items,
     })
     const message = `the HPA was able to successfully calculate a replica count from ${advice.metric}`

@@ -58,7 +58,10 @@ export class MetricsApi {
   async usage(): Promise<readonly PodMetrics[]> {
     const { client, vendor, namespace, podSelector, signal } = this.#parts
     const type: ResourceType<PodMetrics & ApiObject> = {
-      ...{ group: groupName(vendor, 'metrics'), version: 'v1beta1', plural: 'pods', namespaced: true },
+      group: groupName(vendor, 'metrics'),
+      version: 'v1beta1',
+      plural: 'pods',
+      namespaced: true,
     }
     try {
       return (await client.list(type, { namespace, labelSelector: podSelector, signal })).items
@@ -84,7 +87,8 @@ export class MetricsApi {
     const place = type.namespaced ? `namespaces/${encodeURIComponent(namespace)}/` : ''
     const isNamespace = type.group === '' && type.plural === 'namespaces'
     const resource = type.group === '' ? type.plural : `${type.plural}.${type.group}`
-    const [object, last] = [encodeURIComponent(name), encodeURIComponent(metric.name ?? '')]
+    const object = encodeURIComponent(name)
+    const last = encodeURIComponent(metric.name ?? '')
     const path = isNamespace ? `namespaces/${object}/metrics/${last}` : `${place}${resource}/${object}/${last}`
     const [value] = await this.#custom(path, metricSelector(metric))
     if (value === undefined) throw new Error('no metrics returned from custom metrics API')

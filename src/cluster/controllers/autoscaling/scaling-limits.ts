@@ -39,7 +39,8 @@ export function limitReplicas(question: LimitQuestion): LimitAnswer {
   const [lowest, highest] = behavior === undefined ? usualLimits(question) : limitsOf(question, behavior)
   const isStabilized = stable !== advised
   const answer = (replicas: number, limitedBy?: string) => ({
-    ...{ replicas, isStabilized },
+    replicas,
+    isStabilized,
     ...(limitedBy === undefined ? {} : { limitedBy }),
   })
   const { min, max } = question

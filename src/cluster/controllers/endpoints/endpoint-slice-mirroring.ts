@@ -104,7 +104,10 @@ async function mirror(
   for (const family of families) {
     const ofFamily = existing.filter(({ addressType }) => addressType === family)
     const plan = await planSlices({
-      ...{ groups: copied.groups[family], origin: fromEndpoints(endpoints, vendor), vendor, family },
+      groups: copied.groups[family],
+      origin: fromEndpoints(endpoints, vendor),
+      vendor,
+      family,
       maxPerSlice: maxPerSubset,
       own: ofFamily.filter((slice) => isControlledBy(slice, endpoints)),
       foreign: ofFamily.filter((slice) => !isControlledBy(slice, endpoints)),

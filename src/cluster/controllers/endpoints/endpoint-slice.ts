@@ -121,7 +121,11 @@ async function reconcileFamily(state: State, work: FamilyWork): Promise<void> {
   const ofFamily = existing.filter(({ addressType }) => addressType === family)
   const groups = await desiredEndpoints({ service, pods, nodes, family, vendor })
   const plan = await planSlices({
-    ...{ groups, origin: fromService(service, vendor), vendor, maxPerSlice, family },
+    groups,
+    origin: fromService(service, vendor),
+    vendor,
+    maxPerSlice,
+    family,
     own: ofFamily.filter((slice) => isControlledBy(slice, service)),
     foreign: ofFamily.filter((slice) => !isControlledBy(slice, service)),
   })

@@ -70,7 +70,8 @@ export function garbageCollectorLoop(parts: GarbageCollectorParts): Loop {
     onIncomplete: (missing) =>
       log.warn('the garbage collector deletes nothing until it can list all types', { missing }),
   })
-  const [owners, search] = [new LiveOwners(client), new DependentSearch(client)]
+  const owners = new LiveOwners(client)
+  const search = new DependentSearch(client)
   const collector = { ...parts, graph, types, owners, gone, search }
   return {
     name: 'garbagecollector',

@@ -162,7 +162,8 @@ export class OwnerGraph {
     const owners = new Map<string, Owner>()
     for (const { uid, name, ...reference } of references) {
       const node = this.#nodeOf(uid)
-      const [apiVersion, kind] = [this.#shared.get(reference.apiVersion), this.#shared.get(reference.kind)]
+      const apiVersion = this.#shared.get(reference.apiVersion)
+      const kind = this.#shared.get(reference.kind)
       const blocks = reference.blockOwnerDeletion === true || owners.get(uid)?.blocks === true
       owners.set(uid, { node, apiVersion, kind, name: node.name === name ? node.name : this.#shared.get(name), blocks })
     }

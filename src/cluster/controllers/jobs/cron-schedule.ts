@@ -98,7 +98,11 @@ class ZoneClock {
       zone === 'UTC'
         ? undefined
         : new Intl.DateTimeFormat('en', {
-            ...{ ...fields, second: 'numeric', hourCycle: 'h23', calendar: 'gregory', numberingSystem: 'latn' },
+            ...fields,
+            second: 'numeric',
+            hourCycle: 'h23',
+            calendar: 'gregory',
+            numberingSystem: 'latn',
             ...(zone === undefined ? {} : { timeZone: zone }),
           })
   }

@@ -121,7 +121,9 @@ function jobFor(cronJob: CronJob, at: number) {
   const { labels, annotations } = metadata
   return {
     metadata: {
-      ...{ namespace, name: `${name}-${Math.floor(at / 60_000)}`, ownerReferences: [controllerReference(cronJob)] },
+      namespace,
+      name: `${name}-${Math.floor(at / 60_000)}`,
+      ownerReferences: [controllerReference(cronJob)],
       ...(labels === undefined ? {} : { labels: { ...labels } }),
       ...(annotations === undefined ? {} : { annotations: { ...annotations } }),
     },

@@ -45,7 +45,10 @@ export function changedStatus(step: JobStep, now: string): ChangedStatus | undef
   const conditions = condition === undefined ? before.conditions : withCondition(before.conditions, condition)
   return {
     status: {
-      ...{ ...before, active, succeeded, failed },
+      ...before,
+      active,
+      succeeded,
+      failed,
       ...(startTime === undefined ? {} : { startTime }),
       ...(conditions === undefined ? {} : { conditions }),
       ...(state.doneIndexes === undefined ? {} : { completedIndexes: formatIndexes(state.doneIndexes) }),

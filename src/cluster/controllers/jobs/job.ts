@@ -57,8 +57,12 @@ export function jobLoop(parts: JobParts): Loop {
   const expectations = new Expectations(parts.clock)
   const selection = new PodSelection(parts.pods, parts.jobs, ({ spec }) => spec?.selector)
   const state: LoopState = {
-    ...{ ...parts, expectations, selection, spacing: new StepSpacing() },
-    ...{ outdated: new Map(), retries: new Map() },
+    ...parts,
+    expectations,
+    selection,
+    spacing: new StepSpacing(),
+    outdated: new Map(),
+    retries: new Map(),
   }
   const ownerKind = { group: 'batch', kind: 'Job' }
   return {

@@ -39,8 +39,12 @@ export interface NodeHealthOptions extends GraceTimes, EvictionRateOptions {}
 
 /** As kube-controller-manager has them. */
 export const defaultNodeHealth: NodeHealthOptions = {
-  ...{ graceMs: 40_000, startupGraceMs: 60_000 },
-  ...{ rate: 0.1, secondaryRate: 0.01, unhealthyShare: 0.55, largeSize: 50 },
+  graceMs: 40_000,
+  startupGraceMs: 60_000,
+  rate: 0.1,
+  secondaryRate: 0.01,
+  unhealthyShare: 0.55,
+  largeSize: 50,
 }
 
 export interface NodeLifecycleParts extends NodeHealthOptions {
@@ -70,7 +74,11 @@ export function nodeLifecycleLoop(parts: NodeLifecycleParts): Loop {
   const health = new NodeHealth(parts, clock)
   const rates = new EvictionRates(parts, clock, vendor)
   const state: State = {
-    ...{ ...parts, health, rates, byNode: podsByNode(parts.pods), eviction: new TaintEviction(parts) },
+    ...parts,
+    health,
+    rates,
+    byNode: podsByNode(parts.pods),
+    eviction: new TaintEviction(parts),
   }
   return {
     name: 'nodelifecycle',

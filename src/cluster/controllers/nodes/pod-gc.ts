@@ -46,7 +46,9 @@ const podPrefix = 'pod '
 
 export function podGcLoop(parts: PodGcParts): Loop {
   const state: State = {
-    ...{ ...parts, byNode: podsByNode(parts.pods), missingSince: new Map() },
+    ...parts,
+    byNode: podsByNode(parts.pods),
+    missingSince: new Map(),
     ended: parts.pods.index((pod) => (hasEnded(pod) ? ['all'] : [])),
   }
   return {

@@ -43,7 +43,8 @@ export class VolumeDirectories {
    */
   async remove(name: string, path: string): Promise<'removed' | 'absent'> {
     if (path !== this.pathOf(name)) throw new Error(`${path} is not the directory of the volume ${name}`)
-    const [isMade, isMarked] = [await exists(path), await exists(this.#markOf(name))]
+    const isMade = await exists(path)
+    const isMarked = await exists(this.#markOf(name))
     if (!isMade) return isMarked ? 'removed' : 'absent'
     await assertDirectory(this.#root)
     if (!isMarked) throw new Error(`${path} was not made here`)

@@ -31,7 +31,10 @@ async function holdVolume({ client, keys }: Binder, { volume, claim, signal }: P
   const reference = {
     kind: 'PersistentVolumeClaim',
     apiVersion: 'v1',
-    ...{ namespace: namespace!, name: name!, uid: uid!, resourceVersion: resourceVersion! },
+    namespace: namespace!,
+    name: name!,
+    uid: uid!,
+    resourceVersion: resourceVersion!,
   }
   const annotations = {
     ...volume.metadata.annotations,

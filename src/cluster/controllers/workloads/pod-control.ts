@@ -23,7 +23,9 @@ export function podFromTemplate(template: PodTemplateSpec | undefined, owner: Ob
   const { namespace = '', name = '' } = owner.metadata
   return {
     metadata: {
-      ...{ generateName: `${name}-`, namespace, ownerReferences: [controllerReference(owner)] },
+      generateName: `${name}-`,
+      namespace,
+      ownerReferences: [controllerReference(owner)],
       ...defined({
         labels: labels && { ...labels },
         annotations: annotations && { ...annotations },

@@ -63,7 +63,8 @@ export function replicaSetLoop(parts: ReplicaLoopParts<ReplicaSet>): Loop {
 /** Keeps the pods of ReplicationControllers. */
 export function replicationControllerLoop(parts: ReplicaLoopParts<ReplicationController>): Loop {
   return replicaLoop(parts, {
-    ...{ name: 'replicationcontroller', type: kinds.ReplicationController },
+    name: 'replicationcontroller',
+    type: kinds.ReplicationController,
     ownerKind: { group: '', kind: 'ReplicationController' },
     selectorOf: ({ spec }) => ({ matchLabels: spec?.selector }),
   })

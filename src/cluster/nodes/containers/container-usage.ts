@@ -33,7 +33,9 @@ export class UsageMeter {
     const usage = pods
       .filter(({ status }) => status?.phase === 'Running')
       .map(({ metadata, spec, status }) => ({
-        ...{ namespace: metadata.namespace ?? '', name: metadata.name ?? '', uid: metadata.uid ?? '' },
+        namespace: metadata.namespace ?? '',
+        name: metadata.name ?? '',
+        uid: metadata.uid ?? '',
         startedAt: Date.parse(status?.startTime ?? '') || now,
         containers: (spec?.containers ?? []).flatMap((container) => {
           const running = status?.containerStatuses?.find(({ name }) => name === container.name)
@@ -58,7 +60,10 @@ export class UsageMeter {
     const { at, coreSeconds } = this.#readings.get(key) ?? { at: startedAt, coreSeconds: 0 }
     const seconds = Math.max(0, now - at) / 1000
     return {
-      ...{ name: container.name ?? '', startedAt, cores, coreSeconds: coreSeconds + cores * seconds },
+      name: container.name ?? '',
+      startedAt,
+      cores,
+      coreSeconds: coreSeconds + cores * seconds,
       memoryBytes: amount('memory'),
     }
   }

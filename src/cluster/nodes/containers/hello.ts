@@ -23,7 +23,8 @@ export async function sayHello(pod: Pod, stream: Duplex, signal: AbortSignal): P
 /** The first line of a request, once its headers are complete; undefined where the client sends something else, or leaves. */
 async function readHead(stream: Duplex): Promise<string | undefined> {
   const parts: string[] = []
-  let [length, end] = [0, '']
+  let length = 0
+  let end = ''
   for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
     const text = (chunk as Buffer).toString('latin1')
     parts.push(text)

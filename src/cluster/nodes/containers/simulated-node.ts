@@ -133,7 +133,8 @@ class SimulatedContainer implements ContainerRuntime {
         `the simulated container has no program ${JSON.stringify(name)}: it has a few such as echo, env, cat, ls, hostname, sleep and sh`,
       )
     const { client, amounts, memory } = this.#parts
-    const [pod, container] = [this.#pod, this.#container]
+    const pod = this.#pod
+    const container = this.#container
     const environment = await environmentOf({ pod, container, client: client(), amounts, memory })
     try {
       return await runCommand(command, this.#place(streams, environment))

@@ -116,8 +116,12 @@ async function writeStatus(effects: StageEffects, write: StatusWrite, signal: Ab
   const isOver = pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed'
   if (next.step === 'Terminate' && isOver) return pod
   const status = steps[next.step](pod, {
-    ...{ now: effects.clock.now(), hostIp: effects.nodeOf(pod.spec!.nodeName!).address, podIp: write.podIp },
-    ...{ exitCode: exitCodeOf(next, pod), reason: next.reason ?? '', message: next.message ?? '' },
+    now: effects.clock.now(),
+    hostIp: effects.nodeOf(pod.spec!.nodeName!).address,
+    podIp: write.podIp,
+    exitCode: exitCodeOf(next, pod),
+    reason: next.reason ?? '',
+    message: next.message ?? '',
   })
   return await client.update(kinds.Pod, { ...pod, status }, { subresource: 'status', signal })
 }

@@ -56,17 +56,21 @@ function beginnings(keys: Keys): JsonObject[] {
   const message = 'the image cannot be pulled, as an annotation of the pod says'
   return [
     stage('pod-start', [...startable, rule(delaysReadiness, 'DoesNotExist')], {
-      ...{ delay, next: { step: 'Start', event: startEvent } },
+      delay,
+      next: { step: 'Start', event: startEvent },
     }),
     stage('pod-start-unready', [...startable, rule(delaysReadiness, 'Exists')], {
-      ...{ delay, next: { step: 'StartUnready', event: startEvent } },
+      delay,
+      next: { step: 'StartUnready', event: startEvent },
     }),
     stage(
       'pod-image-pull-error',
       [...pending, ...noImage, rule('.status.containerStatuses[].state.waiting', 'DoesNotExist')],
       {
         next: {
-          ...{ step: 'Wait', reason: 'ImagePullBackOff', message },
+          step: 'Wait',
+          reason: 'ImagePullBackOff',
+          message,
           event: { type: 'Warning', reason: 'Failed', message },
         },
       },
@@ -85,7 +89,8 @@ function lifetimes(keys: Keys): JsonObject[] {
       next: { step: 'BecomeReady' },
     }),
     stage('pod-complete', [...running, isJob, rule(ends, 'DoesNotExist'), rule(isReady, 'In', ['True'])], {
-      ...{ delay: from(1000), next: { step: 'End' } },
+      delay: from(1000),
+      next: { step: 'End' },
     }),
     stage('pod-end', [...running, rule(ends, 'Exists')], {
       delay: from(1000, at(keys.runFor)),

@@ -121,7 +121,8 @@ class PodDriver {
     const leftMs = this.#deadlineInMs(pod)
     if (leftMs !== undefined && leftMs <= 0)
       return {
-        ...{ type: 'Normal', reason: 'DeadlineExceeded' },
+        type: 'Normal',
+        reason: 'DeadlineExceeded',
         message: 'Pod was active on the node longer than the specified deadline',
       }
     if (pod.status?.startTime !== undefined) return undefined

@@ -43,7 +43,10 @@ function started(pod: Pod, context: StepContext, ready: 'True' | 'False'): PodSt
   const isReady = ready === 'True'
   const statuses = (spec?.containers ?? []).map((container) => ({
     ...common(container, pod),
-    ...{ ready: isReady, restartCount: 0, started: true, state: { running: { startedAt } } },
+    ready: isReady,
+    restartCount: 0,
+    started: true,
+    state: { running: { startedAt } },
   }))
   const done = (spec?.initContainers ?? []).map((container) => {
     const ids = common(container, pod)
@@ -55,7 +58,9 @@ function started(pod: Pod, context: StepContext, ready: 'True' | 'False'): PodSt
     ...status,
     phase: 'Running',
     conditions: conditions(pod, { now: context.now, initialized: 'True', ready }),
-    ...{ hostIP: context.hostIp, podIP: context.podIp, podIPs: [{ ip: context.podIp }] },
+    hostIP: context.hostIp,
+    podIP: context.podIp,
+    podIPs: [{ ip: context.podIp }],
     startTime: status.startTime ?? startedAt,
     containerStatuses: statuses,
     ...(done.length === 0 ? {} : { initContainerStatuses: done }),
@@ -79,7 +84,9 @@ function end(pod: Pod, context: StepContext): PodStatus {
   const message = 'the container has ended and is started again after a pause'
   const containerStatuses = (status.containerStatuses ?? []).map((each) => ({
     ...each,
-    ...{ ready: false, started: false, lastState: { terminated: terminatedOf(each, context) } },
+    ready: false,
+    started: false,
+    lastState: { terminated: terminatedOf(each, context) },
     state: { waiting: { reason: 'CrashLoopBackOff', message } },
   }))
   return {
@@ -115,7 +122,7 @@ export function stoppedByNode(
   { now, hostIp, reason, message }: Pick<StepContext, 'now' | 'hostIp' | 'reason' | 'message'>,
 ): PodStatus {
   const { status = {} } = pod
-  const context = { ...{ now, hostIp, reason, message }, podIp: status.podIP ?? '', exitCode: killed }
+  const context = { now, hostIp, reason, message, podIp: status.podIP ?? '', exitCode: killed }
   const ended = (status.containerStatuses ?? []).length === 0 ? status : finish(pod, context)
   return { ...ended, phase: 'Failed', reason, message, hostIP: hostIp, startTime: status.startTime ?? timestamp(now) }
 }
@@ -138,7 +145,9 @@ export function correctedReadiness(pod: Pod, now: number): PodStatus | undefined
 function terminatedOf({ state, containerID }: ContainerStatus, { now, exitCode }: StepContext) {
   const finishedAt = timestamp(now)
   return {
-    ...{ exitCode, reason: exitCode === 0 ? 'Completed' : 'Error', finishedAt },
+    exitCode,
+    reason: exitCode === 0 ? 'Completed' : 'Error',
+    finishedAt,
     startedAt: state?.running?.startedAt ?? finishedAt,
     ...(containerID === undefined ? {} : { containerID }),
   }
@@ -158,11 +167,19 @@ function restart(pod: Pod, { now }: StepContext): PodStatus {
 function wait(pod: Pod, { now, reason, message, hostIp }: StepContext): PodStatus {
   const { spec, status = {} } = pod
   const containerStatuses = (spec?.containers ?? []).map(({ name = '', image = '' }) => ({
-    ...{ name, image, imageID: '', ready: false, started: false, restartCount: 0 },
+    name,
+    image,
+    imageID: '',
+    ready: false,
+    started: false,
+    restartCount: 0,
     state: { waiting: { reason, message } },
   }))
   return {
-    ...{ ...status, hostIP: hostIp, containerStatuses, startTime: status.startTime ?? timestamp(now) },
+    ...status,
+    hostIP: hostIp,
+    containerStatuses,
+    startTime: status.startTime ?? timestamp(now),
     conditions: conditions(pod, { now, initialized: 'True', ready: 'False' }),
   }
 }

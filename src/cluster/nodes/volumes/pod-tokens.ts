@@ -81,7 +81,8 @@ export class PodTokens {
     const { namespace = '', name = '', uid = '' } = metadata
     const boundObjectRef = { apiVersion: 'v1', kind: 'Pod', name, uid }
     const made = await client.create(tokenRequests, {
-      ...{ apiVersion: `${groupName(this.#vendor, 'authentication')}/v1`, kind: 'TokenRequest' },
+      apiVersion: `${groupName(this.#vendor, 'authentication')}/v1`,
+      kind: 'TokenRequest',
       metadata: { namespace, name: spec?.serviceAccountName || 'default' },
       spec: { audiences: audience === '' ? [] : [audience], expirationSeconds: seconds, boundObjectRef },
     })

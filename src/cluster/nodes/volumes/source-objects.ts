@@ -93,7 +93,12 @@ export class SourceObjects {
   #load(key: string, name: SourceName, users: Map<string, Client>): Promise<SourceData> {
     const found = Promise.withResolvers<SourceData>()
     const source: Source = {
-      ...{ name, users, data: found.promise, version: '', isImmutable: false, readAt: this.#clock.monotonic() },
+      name,
+      users,
+      data: found.promise,
+      version: '',
+      isImmutable: false,
+      readAt: this.#clock.monotonic(),
     }
     this.#sources.set(key, source)
     const client = [...users.values()].at(-1)!

@@ -206,7 +206,8 @@ function* prepareScores(pod: PodInfo, sight: Sight, hardWeight: number): Steps<N
 
 /** The lowest becomes 0, the highest 100. */
 function spreadOut(scores: number[]): void {
-  const [least, most] = [Math.min(...scores), Math.max(...scores)]
+  const least = Math.min(...scores)
+  const most = Math.max(...scores)
   for (let i = 0; i < scores.length; i++)
     scores[i] = most === least ? 0 : Math.floor((maxScore * (scores[i]! - least)) / (most - least))
 }

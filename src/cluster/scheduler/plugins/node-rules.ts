@@ -13,7 +13,9 @@ import { happened, normalizeByMax, type Plugin, type Refusal } from '../plugin.t
 import type { PodInfo } from '../pod-info.ts'
 
 const unschedulable: Refusal = {
-  ...{ plugin: 'NodeUnschedulable', reasons: ['node(s) were unschedulable'], isFinal: true },
+  plugin: 'NodeUnschedulable',
+  reasons: ['node(s) were unschedulable'],
+  isFinal: true,
 }
 
 /** Keeps Pods off nodes that take no new ones, unless they tolerate the taint that says the same. */
@@ -28,7 +30,9 @@ export const nodeUnschedulable: Plugin = {
 }
 
 const otherName: Refusal = {
-  ...{ plugin: 'NodeName', reasons: ["node(s) didn't match the requested node name"], isFinal: true },
+  plugin: 'NodeName',
+  reasons: ["node(s) didn't match the requested node name"],
+  isFinal: true,
 }
 
 export const nodeName: Plugin = {
@@ -69,7 +73,9 @@ function untolerated({ key = '', value = '' }: Taint): Refusal {
 }
 
 const noAffinity: Refusal = {
-  ...{ plugin: 'NodeAffinity', reasons: ["node(s) didn't match Pod's node affinity/selector"], isFinal: true },
+  plugin: 'NodeAffinity',
+  reasons: ["node(s) didn't match Pod's node affinity/selector"],
+  isFinal: true,
 }
 
 /** The labels that a node must have, and those that it should have. */
@@ -106,7 +112,9 @@ export function nodeMatcher({ spec }: Pick<PodInfo, 'spec'>): ((node: Selectable
 }
 
 const portsTaken: Refusal = {
-  ...{ plugin: 'NodePorts', reasons: ["node(s) didn't have free ports for the requested pod ports"], isFinal: false },
+  plugin: 'NodePorts',
+  reasons: ["node(s) didn't have free ports for the requested pod ports"],
+  isFinal: false,
 }
 
 /** Keeps Pods off nodes where another has the port that they want. */

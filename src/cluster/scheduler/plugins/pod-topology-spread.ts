@@ -22,7 +22,9 @@ import { nodeMatcher } from './node-rules.ts'
 
 const name = 'PodTopologySpread'
 const uneven: Refusal = {
-  ...{ plugin: name, reasons: ["node(s) didn't match pod topology spread constraints"], isFinal: false },
+  plugin: name,
+  reasons: ["node(s) didn't match pod topology spread constraints"],
+  isFinal: false,
 }
 const noLabel: Refusal = {
   plugin: name,
@@ -322,7 +324,8 @@ class Spread {
 
   #normalize(scores: number[], nodes: readonly NodeInfo[]): void {
     const counted = scores.filter((_, i) => this.#counts(nodes[i]!))
-    const [least, most] = [Math.min(...counted), Math.max(...counted)]
+    const least = Math.min(...counted)
+    const most = Math.max(...counted)
     for (let i = 0; i < scores.length; i++) {
       if (!this.#counts(nodes[i]!)) scores[i] = 0
       else scores[i] = most === 0 ? maxScore : Math.floor((maxScore * (most + least - scores[i]!)) / most)

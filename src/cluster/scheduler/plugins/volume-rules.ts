@@ -27,7 +27,9 @@ export const volumeBinding: Plugin = {
 }
 
 const otherZone: Refusal = {
-  ...{ plugin: 'VolumeZone', reasons: ['node(s) had no available volume zone'], isFinal: true },
+  plugin: 'VolumeZone',
+  reasons: ['node(s) had no available volume zone'],
+  isFinal: true,
 }
 
 /** Volumes whose labels name a zone or region can be used there alone. */
@@ -58,7 +60,9 @@ function boundVolumes({ namespace, claims }: PodInfo, { storage }: Sight): Persi
 }
 
 const tooManyVolumes: Refusal = {
-  ...{ plugin: 'NodeVolumeLimits', reasons: ['node(s) exceed max volume count'], isFinal: false },
+  plugin: 'NodeVolumeLimits',
+  reasons: ['node(s) exceed max volume count'],
+  isFinal: false,
 }
 
 /** A node takes no more volumes of a CSI driver than its CSINode says. */
@@ -113,7 +117,9 @@ function exceeds(limits: ReadonlyMap<string, number>, held: Drivers, wanted: Dri
 }
 
 const diskTaken: Refusal = {
-  ...{ plugin: 'VolumeRestrictions', reasons: ['node(s) had no available disk'], isFinal: false },
+  plugin: 'VolumeRestrictions',
+  reasons: ['node(s) had no available disk'],
+  isFinal: false,
 }
 
 type Volume = NonNullable<NonNullable<Pod['spec']>['volumes']>[number]

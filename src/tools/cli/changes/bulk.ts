@@ -83,7 +83,8 @@ async function runTogether<T>(
   how: Together<T>,
 ): Promise<void> {
   const results: (() => void)[] = []
-  let [next, handed] = [start, start]
+  let next = start
+  let handed = start
   const worker = async () => {
     while (next < end) {
       const i = next++

@@ -94,7 +94,9 @@ async function judge(session: Session, { type, name }: Subject, { verdict, optio
   const writing = { ...options, dryRun: 'none' } as const
   if (there && !options.force) return await report(writing, { type, object: live, done: verdict.done, index })
   const condition = {
-    ...{ type: verdict.condition, status: 'True', reason: verdict.reason },
+    type: verdict.condition,
+    status: 'True',
+    reason: verdict.reason,
     message: `This CSR was ${verdict.done} by orchctl certificate ${verdict.condition === 'Approved' ? 'approve' : 'deny'}.`,
   }
   const kept = conditions.filter(({ type }) => type !== verdict.condition)

@@ -77,7 +77,11 @@ async function send({ client, context }: Session, { method, path, object }: Requ
   let headers: Sent['headers'] = {}
   try {
     const response = await client.open({
-      ...{ method, path, body: object, query: { dryRun: 'All' }, signal: context.signal },
+      method,
+      path,
+      body: object,
+      query: { dryRun: 'All' },
+      signal: context.signal,
       headers: { 'explain-admission': 'true' },
       onHeaders: (answered) => {
         headers = answered

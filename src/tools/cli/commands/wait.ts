@@ -92,7 +92,12 @@ function orNotFound(until: Condition, { type, name }: Subject, what: string): Co
   return (object) => {
     if (object === undefined && what !== 'create')
       throw new StatusError({
-        ...{ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', code: 404, reason: 'NotFound' },
+        kind: 'Status',
+        apiVersion: 'v1',
+        metadata: {},
+        status: 'Failure',
+        code: 404,
+        reason: 'NotFound',
         message: `${typeName(type)} "${name.name}" not found`,
       })
     return until(object)

@@ -157,6 +157,7 @@ function isByChance({ env }: Context, { kubeconfig, context, server }: Connectio
 function otherServerNote({ directory }: Context, file: string, server: string): string {
   const local = localConfig(directory)
   if (local === undefined || local === file || textIfThere(local)?.includes(JSON.stringify(server))) return ''
-  const [asked, other] = [relative(directory, file), relative(directory, local)]
+  const asked = relative(directory, file)
+  const other = relative(directory, local)
   return `orchctl: asking ${server}, as ${asked.startsWith('..') ? file : asked} says; the server of this directory: --kubeconfig=${other}\n`
 }

@@ -72,7 +72,8 @@ export class ServedTypes {
 
   /** The type of an object, by its apiVersion and kind. */
   async ofKind(apiVersion: string, kind: string): Promise<DiscoveredType> {
-    const [group, version] = [groupOf(apiVersion), versionOf(apiVersion)]
+    const group = groupOf(apiVersion)
+    const version = versionOf(apiVersion)
     const found = (await this.#inVersion(group, version)).find((type) => type.kind === kind)
     if (found !== undefined) return found
     const vendor = await this.vendor()

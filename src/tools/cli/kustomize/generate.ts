@@ -81,7 +81,8 @@ function objectOf(
   entry: JsonObject,
   { data, place }: { data: ReadonlyMap<string, Buffer>; place: string },
 ): JsonObject {
-  const [name, namespace] = [textIn(entry, 'name', place), textIn(entry, 'namespace', place)]
+  const name = textIn(entry, 'name', place)
+  const namespace = textIn(entry, 'namespace', place)
   if (name === '') throw new UsageError(`${place}: the name is missing`)
   const metadata = { name, ...(namespace === '' ? {} : { namespace }) }
   if (kind === 'Secret') {
@@ -89,7 +90,8 @@ function objectOf(
     const type = textIn(entry, 'type', place) || 'Opaque'
     return { apiVersion: 'v1', kind, metadata, type, ...(data.size > 0 && { data: Object.fromEntries(encoded) }) }
   }
-  const [texts, others] = [[...data].filter(isText), [...data].filter((one) => !isText(one))]
+  const texts = [...data].filter(isText)
+  const others = [...data].filter((one) => !isText(one))
   return {
     apiVersion: 'v1',
     kind,

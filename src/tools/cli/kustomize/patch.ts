@@ -53,7 +53,8 @@ interface Entry {
 
 async function applyEntry(resources: Resource[], files: RootFiles, { entry, place }: Entry): Promise<void> {
   checkMembers(entry, ['path', 'patch', 'target', 'options'], place)
-  const [path, text] = [textIn(entry, 'path', place), textIn(entry, 'patch', place)]
+  const path = textIn(entry, 'path', place)
+  const text = textIn(entry, 'patch', place)
   if ((path === '') === (text === '')) throw new UsageError(`${place}: it has either a path or a patch`)
   const documents = path === '' ? await parseSource({ name: place, text }) : await files.documents(path)
   const target = own(entry, 'target')
@@ -114,7 +115,8 @@ async function mergeInto(
 function identityOf({ object, metadata }: Resource, patch: JsonObject): JsonObject {
   const given = own(patch, 'metadata')
   const { name: _, namespace: _1, ...others } = isObject(given) ? given : {}
-  const [name, namespace] = [own(metadata, 'name'), own(metadata, 'namespace')]
+  const name = own(metadata, 'name')
+  const namespace = own(metadata, 'namespace')
   return {
     apiVersion: own(object, 'apiVersion')!,
     kind: own(object, 'kind')!,
@@ -153,7 +155,8 @@ async function choose(resources: readonly Resource[], target: JsonObject, place:
     }
   }
   const [group, version, kind] = ['group', 'version', 'kind'].map(matcher)
-  const [name, namespace] = [matcher('name'), matcher('namespace')]
+  const name = matcher('name')
+  const namespace = matcher('namespace')
   const [labels, annotations] = ['labelSelector', 'annotationSelector'].map((field) => marksOf(target, field, place))
   return resources.filter(
     (resource) =>

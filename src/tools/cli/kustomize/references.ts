@@ -93,7 +93,8 @@ function fixPods({ kind, object }: Resource, change: (kind: string) => (value: u
 /** Those that say the kind beside the name: targets of autoscalers, roles and subjects of bindings. */
 function fixNamedKinds(resource: Resource, byKind: ReadonlyMap<string, readonly Renaming[]>): void {
   const fix = (reference: JsonObject, namespace?: string) => {
-    const [kind, name] = [own(reference, 'kind'), own(reference, 'name')]
+    const kind = own(reference, 'kind')
+    const name = own(reference, 'name')
     if (typeof kind !== 'string' || typeof name !== 'string') return
     const renamings = byKind.get(kind)
     const found =

@@ -47,7 +47,8 @@ const affinities = ['podAffinity', 'podAntiAffinity'].flatMap((kind) => [
 /** Where the labels of pods stand, and what selects by them. */
 function selectorPlaces({ kind, group }: Resource): Place[] {
   const template = templatePath(kind)
-  const [made, found] = [(path: string) => ({ path, create: true }), (path: string) => ({ path, create: false })]
+  const made = (path: string) => ({ path, create: true })
+  const found = (path: string) => ({ path, create: false })
   const places = template === undefined ? [] : [made(`${template}/metadata/labels`)]
   if (kind === 'Service' && group === '') places.push(made('spec/selector'))
   if (kind === 'ReplicationController') places.push(made('spec/selector'))
@@ -118,7 +119,8 @@ export function setReplicas(resources: readonly Resource[], { replicas, file }: 
   for (const [i, entry] of replicas.entries()) {
     const place = `${file}: replicas[${i}]`
     checkMembers(entry, ['name', 'count'], place)
-    const [name, count] = [textIn(entry, 'name', place), own(entry, 'count')]
+    const name = textIn(entry, 'name', place)
+    const count = own(entry, 'count')
     if (typeof count !== 'number' || !Number.isInteger(count) || count < 0)
       throw new UsageError(`${place}.count is not a number of replicas`)
     const found = resources.filter(

@@ -40,7 +40,8 @@ export function fillVariables(resources: readonly Resource[], variables: readonl
 function variableValue(resources: readonly Resource[], entry: JsonObject, place: string): string {
   const reference = own(entry, 'objref')
   if (!isObject(reference)) throw new UsageError(`${place}.objref is missing`)
-  const [kind, name] = [textIn(reference, 'kind', place), textIn(reference, 'name', place)]
+  const kind = textIn(reference, 'kind', place)
+  const name = textIn(reference, 'name', place)
   const namespace = textIn(reference, 'namespace', place)
   const found = resources.filter(
     (resource) =>

@@ -24,7 +24,8 @@ export const undescribed: Schema = { type: 'any' }
 /** Empty where there is nothing to change. */
 export function threeWayPatch({ original, modified, current }: States, schema: Schema = undescribed): JsonObject {
   const patch: JsonObject = {}
-  const [before, now] = [isObject(original) ? original : {}, isObject(current) ? current : {}]
+  const before = isObject(original) ? original : {}
+  const now = isObject(current) ? current : {}
   for (const [name, value] of Object.entries(modified)) {
     const states = { original: own(before, name), modified: value ?? null, current: own(now, name) }
     patchMember(patch, name, { states, schema: memberSchema(schema, name), retains: retainsKeys(schema, name) })
@@ -99,7 +100,8 @@ function patchKeyedList(
   name: string,
   { original, modified, current, schema, key }: ListStates & { readonly key: string },
 ): void {
-  const [before, now] = [byKey(original, key), byKey(current, key)]
+  const before = byKey(original, key)
+  const now = byKey(current, key)
   const elements = modified.flatMap((element) => elementPatch(element, { before, now, key, schema }))
   const wanted = byKey(modified, key)
   for (const [id, element] of before)

@@ -38,8 +38,10 @@ const forms = `wide, json, yaml, name, custom-columns=..., custom-columns-file=.
 
 /** The languages of templates by what `-o` calls them. */
 const languages: { readonly [name: string]: Language } = {
-  ...{ jsonpath: 'jsonpath', 'jsonpath-as-json': 'jsonpath-as-json' },
-  ...{ 'go-template': 'go-template', template: 'go-template' },
+  jsonpath: 'jsonpath',
+  'jsonpath-as-json': 'jsonpath-as-json',
+  'go-template': 'go-template',
+  template: 'go-template',
 }
 
 /** What templates need besides `-o`. */

@@ -90,8 +90,12 @@ async function reconcile(state: DaemonSetState, set: DaemonSet, context: Context
   const expectedMs = state.expectations.waitMs(set.metadata.uid ?? '')
   const pods = await claimedPods(state, set, context)
   const step: DaemonStep = {
-    ...{ state, set, signal, hash: history.present.metadata.labels?.[hashLabel] ?? '' },
-    ...{ nodes: nodesFor(state, set), byNode: sortedByNode(pods) },
+    state,
+    set,
+    signal,
+    hash: history.present.metadata.labels?.[hashLabel] ?? '',
+    nodes: nodesFor(state, set),
+    byNode: sortedByNode(pods),
   }
   const outcome = expectedMs === 0 ? await moves(step) : {}
   if (expectedMs === 0) await cleanUp(step, history, pods)
@@ -132,7 +136,8 @@ function sortedByNode(pods: readonly Pod[]): Map<string, Pod[]> {
 
 function byPlaceAndAge(a: Pod, b: Pod): number {
   const waits = ({ spec }: Pod) => Number((spec?.nodeName ?? '') === '')
-  const [first, second] = [a.metadata.creationTimestamp ?? '', b.metadata.creationTimestamp ?? '']
+  const first = a.metadata.creationTimestamp ?? ''
+  const second = b.metadata.creationTimestamp ?? ''
   if (waits(a) !== waits(b)) return waits(a) - waits(b)
   if (first !== second) return first < second ? -1 : 1
   return (a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1
@@ -153,7 +158,12 @@ async function historyOf(
   { selecting, signal }: Context,
 ): Promise<History> {
   return await syncHistory({
-    ...{ client, revisions, owner: set, ownerType: kinds.DaemonSet, signal, hashLabel },
+    client,
+    revisions,
+    owner: set,
+    ownerType: kinds.DaemonSet,
+    signal,
+    hashLabel,
     selects: (labels) => selecting.selects(set, labels),
     template: set.spec?.template ?? {},
     collisions: set.status?.collisionCount,

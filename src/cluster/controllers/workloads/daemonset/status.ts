@@ -30,8 +30,13 @@ function countNodes(step: DaemonStep) {
   const { minReadySeconds = 0 } = step.set.spec ?? {}
   const now = step.state.clock.now()
   const counts = {
-    ...{ currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0 },
-    ...{ updatedNumberScheduled: 0, numberAvailable: 0, numberUnavailable: 0 },
+    currentNumberScheduled: 0,
+    numberMisscheduled: 0,
+    desiredNumberScheduled: 0,
+    numberReady: 0,
+    updatedNumberScheduled: 0,
+    numberAvailable: 0,
+    numberUnavailable: 0,
   }
   for (const [node, { shouldRun }] of step.nodes) {
     const [pod] = step.byNode.get(node) ?? []

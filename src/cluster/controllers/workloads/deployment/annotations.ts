@@ -26,7 +26,8 @@ export function revisionOf(vendor: Vendor, { metadata: { annotations = {} } }: R
 /** The lower revision first. */
 export function byRevision(vendor: Vendor): (a: ReplicaSet, b: ReplicaSet) => number {
   return (a, b) => {
-    const [first, second] = [revisionOf(vendor, a), revisionOf(vendor, b)]
+    const first = revisionOf(vendor, a)
+    const second = revisionOf(vendor, b)
     return first < second ? -1 : Number(first > second)
   }
 }

@@ -45,7 +45,8 @@ export function sortOut({ spec }: Deployment, sets: readonly ReplicaSet[]): Sets
 
 /** From the oldest on. */
 export function byAge({ metadata: a }: ReplicaSet, { metadata: b }: ReplicaSet): number {
-  const [first, second] = [a.creationTimestamp ?? '', b.creationTimestamp ?? '']
+  const first = a.creationTimestamp ?? ''
+  const second = b.creationTimestamp ?? ''
   if (first !== second) return first < second ? -1 : 1
   return (a.name ?? '') < (b.name ?? '') ? -1 : 1
 }
@@ -174,7 +175,8 @@ function newReplicaSet(rollout: Rollout, old: readonly ReplicaSet[], revision: b
     kind: 'ReplicaSet',
     metadata: { name: `${name}-${hash}`, namespace, labels, ownerReferences: [controllerReference(deployment)] },
     spec: {
-      ...{ replicas, minReadySeconds },
+      replicas,
+      minReadySeconds,
       selector: { ...selector, matchLabels: { ...selector?.matchLabels, [hashLabel]: hash } },
       template: { ...template, metadata: { ...template?.metadata, labels } },
     },

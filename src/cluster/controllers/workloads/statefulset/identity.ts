@@ -42,7 +42,8 @@ export function newPod(step: SetStep, ordinal: number): Draft<Pod> {
   const { metadata, spec } = podFromTemplate(templateOfRevision(revision) ?? set.spec?.template, set)
   const name = podName(set, ordinal)
   const labels = {
-    ...{ ...metadata.labels, [nameLabel(parts.vendor)]: name },
+    ...metadata.labels,
+    [nameLabel(parts.vendor)]: name,
     [revisionLabel]: revision.metadata.name ?? '',
   }
   const { serviceName = '' } = set.spec ?? {}
@@ -81,7 +82,9 @@ export function claimsOf(set: StatefulSet, ordinal: number): Draft<PersistentVol
   const { namespace = '' } = set.metadata
   return volumeClaimTemplates.map(({ metadata: { name = '', labels, annotations } = {}, spec }) => ({
     metadata: {
-      ...{ name: claimName(set, name, ordinal), namespace, labels: { ...labels, ...selector?.matchLabels } },
+      name: claimName(set, name, ordinal),
+      namespace,
+      labels: { ...labels, ...selector?.matchLabels },
       ...(annotations === undefined ? {} : { annotations }),
     },
     ...(spec === undefined ? {} : { spec }),

@@ -125,7 +125,11 @@ async function historyOf(
   { selecting, signal }: Context,
 ): Promise<History> {
   return await syncHistory({
-    ...{ client, revisions, owner: set, ownerType: kinds.StatefulSet, signal },
+    client,
+    revisions,
+    owner: set,
+    ownerType: kinds.StatefulSet,
+    signal,
     selects: (labels) => selecting.selects(set, labels),
     template: set.spec?.template ?? {},
     collisions: set.status?.collisionCount,

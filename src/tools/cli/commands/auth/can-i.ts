@@ -93,7 +93,9 @@ async function attributesOf(
   }
   return {
     verb,
-    ...{ group: found.group, resource: found.plural, name: inner },
+    group: found.group,
+    resource: found.plural,
+    name: inner,
     ...(options.subresource === '' ? {} : { subresource: options.subresource }),
     ...(found.namespaced && !options.allNamespaces ? { namespace: session.namespace } : {}),
   }

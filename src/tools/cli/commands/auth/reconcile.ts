@@ -133,7 +133,8 @@ function jsonOf(object: ApiObject): JsonObject {
 
 function mergedWith(live: ApiObject, wanted: ApiObject, options: Options): ApiObject {
   const list = sortOf(live.kind)
-  const [present, asked] = [listIn(live, list), listIn(wanted, list)]
+  const present = listIn(live, list)
+  const asked = listIn(wanted, list)
   const covers = list === 'rules' ? isCovered : isAmong
   const removes = list === 'rules' ? options.removeExtraPermissions : options.removeExtraSubjects
   const kept = removes ? present.filter((one) => covers(one, asked)) : present

@@ -19,7 +19,8 @@ const filesMark = ':files'
 
 /** `words` are those before the cursor; the last is the one to complete. */
 export async function candidates(context: Context, commands: Entries, words: readonly string[]): Promise<string[]> {
-  const [before, last] = [words.slice(0, -1), words.at(-1) ?? '']
+  const before = words.slice(0, -1)
+  const last = words.at(-1) ?? ''
   try {
     const found = await candidatesFor(context, commands, { before, last })
     if (found.includes(filesMark)) return [filesMark]

@@ -39,7 +39,8 @@ export const createSecretTlsCommand = defineGenerator({
   type: kinds.Secret,
   make: async ({ cert, key }, { context, vendor }) => {
     if (cert === '' || key === '') throw new UsageError('key and certificate must be specified: --cert and --key')
-    const [certificate, privateKey] = [read(context, cert), read(context, key)]
+    const certificate = read(context, cert)
+    const privateKey = read(context, key)
     const parsed = inPem(`--cert: ${cert} holds no certificate`, () => new X509Certificate(certificate))
     // A pair that no server could use is better found now.
     if (!parsed.checkPrivateKey(inPem(`--key: ${key} holds no private key`, () => createPrivateKey(privateKey))))

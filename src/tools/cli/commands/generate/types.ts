@@ -88,7 +88,10 @@ function kindsOf(definition: ApiObject): PrintedKind[] {
       name: versions.length === 1 ? pascal(kind) : `${pascal(kind)}${pascal(version)}`,
       schema: objectIn(objectIn(each, 'schema'), 'openAPIV3Schema'),
       type: {
-        ...{ group: String(own(spec, 'group') ?? ''), version, kind, plural: String(own(names, 'plural') ?? '') },
+        group: String(own(spec, 'group') ?? ''),
+        version,
+        kind,
+        plural: String(own(names, 'plural') ?? ''),
         namespaced: own(spec, 'scope') === 'Namespaced',
       },
     }

@@ -17,7 +17,8 @@ export function sortedBy<T>(items: readonly T[], path: string, objectOf: (item: 
 
 function compareKeys(a: Json | undefined, b: Json | undefined): number {
   if (a === undefined || b === undefined) return Number(a !== undefined) - Number(b !== undefined)
-  const [x, y] = [sizeOf(a), sizeOf(b)]
+  const x = sizeOf(a)
+  const y = sizeOf(b)
   if (x !== undefined && y !== undefined) return x - y
   return natural(plainText(a), plainText(b))
 }
@@ -35,7 +36,8 @@ function quantityValue(text: string): number | undefined {
 
 /** `a2` before `a10`. */
 function natural(a: string, b: string): number {
-  const [left, right] = [partsOf(a), partsOf(b)]
+  const left = partsOf(a)
+  const right = partsOf(b)
   for (const [i, part] of left.entries()) {
     const other = right[i]
     if (other === undefined) return 1

@@ -16,7 +16,10 @@ export const annotateCommand = defineCommand({
   flags: markFlags,
   run: (context, line) =>
     runMarks(context, line, {
-      ...{ map: 'annotations', noun: 'annotation', namesAbsent: false, done: 'annotated' },
+      map: 'annotations',
+      noun: 'annotation',
+      namesAbsent: false,
+      done: 'annotated',
       faultsOf: () => [],
       taken: (what) => `--overwrite is false but found the following declared annotation(s): ${what}`,
     }),

@@ -18,7 +18,10 @@ export const labelCommand = defineCommand({
   flags: markFlags,
   run: (context, line) =>
     runMarks(context, line, {
-      ...{ map: 'labels', noun: 'label', namesAbsent: true, done: 'labeled' },
+      map: 'labels',
+      noun: 'label',
+      namesAbsent: true,
+      done: 'labeled',
       faultsOf: checkLabelValue,
       taken: (what) => `${what}, and --overwrite is false`,
     }),

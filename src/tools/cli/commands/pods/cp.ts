@@ -139,7 +139,8 @@ interface Item {
 /** A file or a directory with all below it. A link is followed where it is named, and left out below. */
 function* itemsOf(path: string, name: string): Generator<Item> {
   const found = statSync(path)
-  const [mode, modified] = [found.mode & 0o777, Math.max(0, Math.floor(found.mtimeMs / 1000))]
+  const mode = found.mode & 0o777
+  const modified = Math.max(0, Math.floor(found.mtimeMs / 1000))
   if (!found.isDirectory()) {
     const { size } = found
     yield { head: entryHeader({ name, type: 'file', mode, size }, modified), path, size }

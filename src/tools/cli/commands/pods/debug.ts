@@ -170,7 +170,9 @@ async function visitNode({ client, context, namespace }: Session, node: string, 
   const { container, options } = debugging
   const spec = {
     nodeName: node,
-    ...{ hostIPC: true, hostNetwork: true, hostPID: true },
+    hostIPC: true,
+    hostNetwork: true,
+    hostPID: true,
     restartPolicy: 'Never',
     tolerations: [{ operator: 'Exists' }],
     containers: [{ ...container, volumeMounts: [{ name: 'host-root', mountPath: '/host' }] }],

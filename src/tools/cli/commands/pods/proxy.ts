@@ -188,8 +188,10 @@ async function filterOf(filters: Filters): Promise<Allows> {
     })
     return (value: string) => compiled.some((pattern) => pattern.test(value))
   }
-  const [hosts, paths] = [anyOf(filters.acceptHosts), anyOf(filters.acceptPaths)]
-  const [noPaths, noMethods] = [anyOf(filters.rejectPaths), anyOf(filters.rejectMethods)]
+  const hosts = anyOf(filters.acceptHosts)
+  const paths = anyOf(filters.acceptPaths)
+  const noPaths = anyOf(filters.rejectPaths)
+  const noMethods = anyOf(filters.rejectMethods)
   return ({ host, path, method }) => hosts(host) && paths(path) && !noPaths(path) && !noMethods(method)
 }
 

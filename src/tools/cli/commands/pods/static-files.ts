@@ -11,15 +11,17 @@ import { UsageError } from '../../../../base/flags/flags.ts'
 import { codeOf } from '../../../../base/text/errors.ts'
 
 const types: { readonly [ending: string]: string } = {
-  ...{ '.html': 'text/html; charset=utf-8', '.css': 'text/css; charset=utf-8', '.txt': 'text/plain; charset=utf-8' },
-  ...{ '.js': 'text/javascript; charset=utf-8', '.mjs': 'text/javascript; charset=utf-8', '.json': 'application/json' },
-  ...{
-    '.svg': 'image/svg+xml',
-    '.png': 'image/png',
-    '.jpg': 'image/jpeg',
-    '.gif': 'image/gif',
-    '.wasm': 'application/wasm',
-  },
+  '.html': 'text/html; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.txt': 'text/plain; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.mjs': 'text/javascript; charset=utf-8',
+  '.json': 'application/json',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.jpg': 'image/jpeg',
+  '.gif': 'image/gif',
+  '.wasm': 'application/wasm',
 }
 
 /** Answers a request for a path below the directory. */

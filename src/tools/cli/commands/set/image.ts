@@ -30,7 +30,8 @@ interface ImageChange {
 
 function readChange(word: string): ImageChange {
   const equals = word.indexOf('=')
-  const [container, image] = [word.slice(0, equals), word.slice(equals + 1)]
+  const container = word.slice(0, equals)
+  const image = word.slice(equals + 1)
   if (equals <= 0 || image === '') throw new UsageError(`${JSON.stringify(word)} is not CONTAINER=IMAGE`)
   return { container, image }
 }

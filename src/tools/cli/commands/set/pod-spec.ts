@@ -131,7 +131,8 @@ export function noSuchContainer(object: ApiObject, pattern: string): string | un
 export function namesContainer(pattern: string, name: string): boolean {
   if (!pattern.includes('*')) return pattern === name
   const parts = pattern.split('*')
-  const [first = '', last = ''] = [parts[0], parts.at(-1)]
+  const first = parts[0] ?? ''
+  const last = parts.at(-1) ?? ''
   if (!name.startsWith(first) || !name.endsWith(last) || name.length < first.length + last.length) return false
   let at = first.length
   for (const part of parts.slice(1, -1)) {

@@ -70,7 +70,8 @@ const largestTypes = 10
 
 function report(before: Samples, after: Samples, seconds: number): string {
   const rate = (name: string) => {
-    const [from, to] = [sum(before, name), sum(after, name)]
+    const from = sum(before, name)
+    const to = sum(after, name)
     return from === undefined || to === undefined ? undefined : (to - from) / seconds
   }
   const rows: (readonly [string, string | undefined])[] = [

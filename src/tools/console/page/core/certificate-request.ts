@@ -71,7 +71,9 @@ function readNames(attributes: Part): JudgedRequest['names'] {
     names.filter((name) => name.tag === tag).map(({ content }) => new TextDecoder('latin1').decode(content))
   const known = [0x81, 0x82, 0x86, 0x87]
   return {
-    ...{ dns: texts(0x82), emails: texts(0x81), uris: texts(0x86) },
+    dns: texts(0x82),
+    emails: texts(0x81),
+    uris: texts(0x86),
     ips: names.filter(({ tag }) => tag === 0x87).map(({ content }) => ipText(content)),
     others: names.filter(({ tag }) => !known.includes(tag)).length,
   }

@@ -56,7 +56,8 @@ interface Pair {
 function compare({ before, after, schema, path }: Pair, changes: FieldChange[]): void {
   if (before === after || (before !== undefined && after !== undefined && sameJson(before, after))) return
   if (isObject(before ?? after) && isObject(after ?? before) && !schema?.isAtomic) {
-    const [a, b] = [(before ?? {}) as JsonObject, (after ?? {}) as JsonObject]
+    const a = (before ?? {}) as JsonObject
+    const b = (after ?? {}) as JsonObject
     const names = new Set([...Object.keys(a), ...Object.keys(b)])
     if (names.size > 0 && (before === undefined || after === undefined ? path.length < 2 : true)) {
       for (const member of names) {
@@ -68,7 +69,8 @@ function compare({ before, after, schema, path }: Pair, changes: FieldChange[]):
   }
   const keys = listKeysOf(before ?? after, after ?? before, schema)
   if (keys !== undefined) {
-    const [a, b] = [(before ?? []) as JsonObject[], (after ?? []) as JsonObject[]]
+    const a = (before ?? []) as JsonObject[]
+    const b = (after ?? []) as JsonObject[]
     for (const key of distinct([...a, ...b].map((element) => keyOf(element, keys)))) {
       const inner = { before: a.find((each) => hasKeys(each, key)), after: b.find((each) => hasKeys(each, key)) }
       compare({ ...inner, schema: schema?.items, path: [...path, { keys: key }] }, changes)

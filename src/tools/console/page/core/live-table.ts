@@ -46,7 +46,11 @@ export const refusalMs = 10_000
 /** Follows a selection until the signal aborts. */
 export class TableFollower {
   readonly store = new Store<LiveTable>({
-    ...{ state: 'loading', columns: [], rows: new Map(), changes: 0, error: undefined },
+    state: 'loading',
+    columns: [],
+    rows: new Map(),
+    changes: 0,
+    error: undefined,
   })
   readonly #client: Client
   readonly #type: Type

@@ -46,7 +46,12 @@ export function AccessPage() {
   const around = useSurroundings()
   const { types } = around.kinds.store.value
   const [asked, setAsked] = useState<Asked>({
-    ...{ verb: 'get', place: '/pods', namespace: 'default', name: '', user: '', groups: '' },
+    verb: 'get',
+    place: '/pods',
+    namespace: 'default',
+    name: '',
+    user: '',
+    groups: '',
   })
   const [answer, setAnswer] = useState<Answer | undefined>()
   const answerWith = async (coming: Promise<Answer>) => setAnswer(await coming.catch((failed: unknown) => ({ failed })))
@@ -72,7 +77,9 @@ function actionIn({ verb, place, namespace, name }: Asked, types: readonly Type[
   const [group = '', resource = ''] = place.split('/', 2)
   const type = types.find((each) => each.group === group && each.plural === resource)
   return {
-    ...{ verb, group, resource },
+    verb,
+    group,
+    resource,
     ...(type?.namespaced !== false && namespace !== '' && { namespace }),
     ...(name !== '' && { name }),
   }

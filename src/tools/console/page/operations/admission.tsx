@@ -207,7 +207,10 @@ async function tryObject({ client, kinds }: Surroundings, text: string): Promise
     const { object, collection, one } = placeOf(text, kinds)
     const send = (method: string, path: string) =>
       client.open({
-        ...{ method, path, body: object, query: { dryRun: 'All', fieldManager: 'console' } },
+        method,
+        path,
+        body: object,
+        query: { dryRun: 'All', fieldManager: 'console' },
         headers: explained ? { 'explain-admission': 'true' } : {},
         onHeaders: (headers) => {
           admission = explained ? readAdmission(headers) : undefined

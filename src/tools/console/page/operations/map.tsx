@@ -23,7 +23,8 @@ const maxPods = 2_000
 
 export function MapPage() {
   const { kinds } = useSurroundings()
-  const [nodeType, podType] = [kinds.builtIn('nodes', ''), kinds.builtIn('pods', '')]
+  const nodeType = kinds.builtIn('nodes', '')
+  const podType = kinds.builtIn('pods', '')
   const namespace = useNamespace()
   const nodes = useObjects<Node>(nodeType)
   const pods = useObjects<Pod>(podType, namespace === '' ? {} : { namespace })

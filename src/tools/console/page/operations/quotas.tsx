@@ -100,7 +100,8 @@ function barsOf({ spec, status }: Quota): Bar[] {
 }
 
 function partOf(used: string, hard: string): number {
-  const [a, b] = [parseQuantity(used), parseQuantity(hard)]
+  const a = parseQuantity(used)
+  const b = parseQuantity(hard)
   if (a === undefined || b === undefined) return 0
   if (b.nanos === 0n) return a.nanos > 0n ? 1 : 0
   return Number((a.nanos * 1000n) / b.nanos) / 1000

@@ -216,7 +216,8 @@ function placeBranch(picture: Picture, { node, below, more }: Branch, { column, 
   const children = below.map((each) => placeBranch(picture, each, { column: column + 1, rows }))
   if (more > 0)
     picture.notes.push({ text: `${more.toLocaleString('en')} more`, x: columnX(column + 1), y: rowY(rows.used++) })
-  const [first, last] = [children[0], children.at(-1)]
+  const first = children[0]
+  const last = children.at(-1)
   const y = first && last ? (first.y + last.y) / 2 : rowY(more > 0 ? rows.used - 1 : rows.used++)
   const placed = { node, x, y }
   picture.boxes.push(placed)
@@ -233,7 +234,10 @@ function rowY(row: number): number {
 }
 
 function curve(from: Placed, to: Placed): string {
-  const [x1, y1, x2, y2] = [from.x + boxWidth, from.y + boxHeight / 2, to.x, to.y + boxHeight / 2]
+  const x1 = from.x + boxWidth
+  const y1 = from.y + boxHeight / 2
+  const x2 = to.x
+  const y2 = to.y + boxHeight / 2
   const middle = (x1 + x2) / 2
   return `M${x1} ${y1} C${middle} ${y1} ${middle} ${y2} ${x2} ${y2}`
 }

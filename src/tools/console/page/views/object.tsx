@@ -120,7 +120,9 @@ function Tabs({ type, object, isGone }: { readonly type: Type; readonly object: 
   const [isRevealed, setRevealed] = useState(false)
   const isSecret = type.group === '' && type.plural === 'secrets'
   const view: ObjectView = {
-    ...{ type, object, isGone },
+    type,
+    object,
+    isGone,
     schema: schema.state === 'done' ? schema.value : undefined,
     secrecy: isSecret ? { isRevealed, reveal: () => setRevealed(true) } : undefined,
   }

@@ -116,7 +116,8 @@ function goalsFor(text: string, types: readonly Type[], namespaces: readonly str
     ...namespaces
       .filter((each) => word !== '' && each.includes(word))
       .map((each) => ({
-        ...{ title: each, about: 'namespace' },
+        title: each,
+        about: 'namespace',
         to: objectAddress({ group: '', version: 'v1', plural: 'namespaces' }, { name: each }),
       })),
   ].slice(0, most)

@@ -180,7 +180,10 @@ function columnsFor({ columns, rows, showNamespace }: ColumnSource): ShownColumn
   const linked = printed.find(({ role }) => role === 'name') ?? printed[0]
   if (linked === undefined) return [{ name: 'Name', index: 0, role: 'name', isLink: true, width: 30 }]
   const namespace: ShownColumn = {
-    ...{ name: 'Namespace', index: -1, role: 'namespace', isLink: false },
+    name: 'Namespace',
+    index: -1,
+    role: 'namespace',
+    isLink: false,
     width: clamp(Math.max(...rows.slice(0, 100).map(({ metadata }) => metadata.namespace?.length ?? 0), 9) + 3),
   }
   const others = printed.filter((column) => column !== linked)
@@ -223,7 +226,8 @@ function sortValue({ role, index }: ShownColumn, { metadata, cells, receivedMs }
 
 function compareCells(a: unknown, b: unknown): number {
   if (typeof a === 'number' && typeof b === 'number') return a - b
-  const [one, other] = [String(a ?? ''), String(b ?? '')]
+  const one = String(a ?? '')
+  const other = String(b ?? '')
   const quantities = [quantityOf(one), quantityOf(other)] as const
   if (quantities[0] !== undefined && quantities[1] !== undefined) return compareQuantities(quantities[0], quantities[1])
   return one < other ? -1 : one > other ? 1 : 0
@@ -279,7 +283,12 @@ function useRowKeys(view: { readonly current: HTMLElement | null }, { length, ro
   const onKeyDown = (event: KeyboardEvent) => {
     const page = Math.max(1, Math.floor((view.current?.clientHeight ?? 0) / rowHeight) - 2)
     const steps: { readonly [key: string]: number } = {
-      ...{ ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -length, End: length },
+      ArrowDown: 1,
+      ArrowUp: -1,
+      PageDown: page,
+      PageUp: -page,
+      Home: -length,
+      End: length,
     }
     const step = steps[event.key]
     if (step === undefined || !(event.target as HTMLElement).closest('tbody, .table-view')) return
