@@ -11,6 +11,7 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as pause, setImmediate } from 'node:timers/promises'
 import { defaultTimes } from '../../src/apiserver/transport/connection-limits.ts'
 import { Http1Server } from '../../src/apiserver/transport/http1/server.ts'
+import { orchEngine } from '../../src/apiserver/transport/load-engine.ts'
 import type { ServerTransport } from '../../src/apiserver/transport/server-transport.ts'
 import { readStream } from '../../src/base/concurrency/read-stream.ts'
 import { type Seeded, seeded } from '../storage/store/seeded.ts'
@@ -48,7 +49,7 @@ async function ourReader(t: TestContext): Promise<Reader> {
       connections.get(Number(peer.address))?.read.push({ method, target, headers: rawHeaders, body })
     transport.send(200, ['content-length', String(answer.length)], answer, false)
   }
-  const http = new Http1Server(defaultTimes, { onRequest, maySwitch: () => false })
+  const http = new Http1Server(orchEngine, defaultTimes, { onRequest, maySwitch: () => false })
   t.after(() => http.close())
   const server = createServer((socket) => {
     socket.on('error', () => socket.destroy())

@@ -11,6 +11,7 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as pause, setImmediate } from 'node:timers/promises'
 import { defaultTimes } from '../../src/apiserver/transport/connection-limits.ts'
 import { Http2Server } from '../../src/apiserver/transport/http2/server.ts'
+import { orchEngine } from '../../src/apiserver/transport/load-engine.ts'
 import type { ServerTransport } from '../../src/apiserver/transport/server-transport.ts'
 import { readStream } from '../../src/base/concurrency/read-stream.ts'
 import { type Seeded, seeded } from '../storage/store/seeded.ts'
@@ -40,7 +41,7 @@ interface Reader {
 /** Answers with the body that it was sent. */
 async function ourReader(t: TestContext): Promise<Reader> {
   const connections: Reader['connections'] = new Map()
-  const http = new Http2Server(defaultTimes, async (transport) => {
+  const http = new Http2Server(orchEngine, defaultTimes, async (transport) => {
     const { method, target, rawHeaders: headers, peer } = transport
     const body = transport.bodyAtHand ?? (await bodyOf(transport))
     if (body !== undefined) connections.get(Number(peer.address))?.read.push({ method, target, headers, body })

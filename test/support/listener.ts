@@ -6,6 +6,7 @@ import type { TestContext } from 'node:test'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
 import { ConnectionCounts, type ConnectionMaxima } from '../../src/apiserver/transport/connection-counts.ts'
 import { maxConnectionsFor } from '../../src/apiserver/transport/connection-limits.ts'
+import type { HttpEngineName } from '../../src/apiserver/transport/engine.ts'
 import { Listener } from '../../src/apiserver/transport/listener.ts'
 import type { ServerTransport } from '../../src/apiserver/transport/server-transport.ts'
 import { makeIdentity } from './identities.ts'
@@ -20,6 +21,7 @@ export interface Wanted {
   /** In the place of those that follow from the open files. */
   readonly maxima?: Partial<ConnectionMaxima>
   readonly onRequest?: (transport: ServerTransport) => void
+  readonly httpEngine?: HttpEngineName
   /** What goes wrong is kept here; where it is left out nothing may. */
   readonly faults?: unknown[]
 }
@@ -31,7 +33,7 @@ export async function listen(t: TestContext, wanted: Wanted): Promise<number> {
 
 export async function openListener(
   t: TestContext,
-  { times, openFiles, maxima, onRequest = ok, faults }: Wanted,
+  { times, openFiles, maxima, onRequest = ok, httpEngine = 'orch', faults }: Wanted,
 ): Promise<Listener> {
   const { certificate: cert, key } = await makeIdentity({ commonName: 'localhost', usages: ['server auth'] })
   const seen = faults ?? []
@@ -40,6 +42,7 @@ export async function openListener(
     port: 0,
     tls: { cert, key },
     onRequest,
+    httpEngine,
     onError: (error) => seen.push(error),
     times: { ...patient, ...times },
     connections: new ConnectionCounts({ total: maxConnectionsFor(openFiles ?? 1024), perUser: 2000, ...maxima }),

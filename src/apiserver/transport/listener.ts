@@ -12,8 +12,10 @@ import type { User } from '../../api/model/user.ts'
 import type { ShownCertificate } from '../authn/authenticator.ts'
 import { ConnectionCounts } from './connection-counts.ts'
 import { defaultTimes, lingerTime, maxConnectionsFor, strangersFor, type Times } from './connection-limits.ts'
+import type { HttpEngine, HttpEngineName } from './engine.ts'
 import { Http1Server } from './http1/server.ts'
 import { Http2Server } from './http2/server.ts'
+import { loadEngine } from './load-engine.ts'
 import type { Peer, ServerTransport } from './server-transport.ts'
 import { connectionKey, UnauthenticatedConnections } from './unauthenticated-connections.ts'
 
@@ -23,6 +25,8 @@ export interface ListenerOptions {
   /** Whether others in this process listen there too: the system then spreads the connections; false by default. */
   readonly reusePort?: boolean
   readonly tls: SecureContextOptions
+  /** Who reads HTTP; our own code by default. */
+  readonly httpEngine?: HttpEngineName
   /** How likely a request over HTTP/2 is the last of its connection, from 0 to 1; 0 by default. */
   readonly goawayChance?: number
   /** The lowest version and the ciphers, also for certificates that come later; TLS 1.2 and those of Node by default. */
@@ -62,7 +66,7 @@ export class Listener {
 
   #toldFull = Number.NEGATIVE_INFINITY
 
-  private constructor(options: ListenerOptions) {
+  private constructor(options: ListenerOptions, engine: HttpEngine) {
     const { tls, onRequest, onError, times = defaultTimes } = options
     const { maySwitch = () => false, security = {} } = options
     this.#connections = options.connections ?? new ConnectionCounts(defaultMaxima)
@@ -70,8 +74,8 @@ export class Listener {
     this.#onError = onError
     this.#security = security
     this.#strangers = new UnauthenticatedConnections(strangersFor(maxima, workers))
-    this.#http1 = new Http1Server(times, { onRequest, maySwitch })
-    this.#http2 = new Http2Server(times, withGoaway(onRequest, options.goawayChance ?? 0))
+    this.#http1 = new Http1Server(engine, times, { onRequest, maySwitch })
+    this.#http2 = new Http2Server(engine, times, withGoaway(onRequest, options.goawayChance ?? 0))
     this.#tls = createServer({
       ...contextOf(tls, security),
       // Else the last part of an answer in parts waits for the client to acknowledge the one before: 40 ms on HTTP/1.1.
@@ -93,7 +97,7 @@ export class Listener {
   }
 
   static async open(options: ListenerOptions): Promise<Listener> {
-    const listener = new Listener(options)
+    const listener = new Listener(options, await loadEngine(options.httpEngine ?? 'orch'))
     await new Promise<void>((resolve, reject) => {
       listener.#tls.once('error', reject)
       const { host, port, reusePort = false } = options

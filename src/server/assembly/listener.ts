@@ -28,7 +28,7 @@ export interface ListenerParts {
 /** Where the system does not say how many files may be open. */
 const usualOpenFiles = 1024
 
-type Address = Pick<ServerOptions, 'bindAddress' | 'securePort' | 'workers' | 'goawayChance'>
+type Address = Pick<ServerOptions, 'bindAddress' | 'securePort' | 'workers' | 'goawayChance' | 'httpEngine'>
 type Maxima = Pick<ServerOptions, 'maxConnections' | 'maxConnectionsPerUser'>
 type Tls = Pick<ServerOptions, 'tlsMinVersion' | 'tlsCipherSuites'>
 
@@ -37,7 +37,7 @@ export async function openListener(
   { tls }: Pick<Certificates, 'tls'>,
   { handle, maySwitch, clock, log, counting }: ListenerParts,
 ): Promise<Listener> {
-  const { bindAddress: host, securePort: port, workers, goawayChance } = options
+  const { bindAddress: host, securePort: port, workers, goawayChance, httpEngine } = options
   const onError = (error: unknown) => log.error('a connection failed', errorFields(error))
   const connections = new ConnectionCounts(maximaOf(options), counting)
   try {
@@ -46,6 +46,7 @@ export async function openListener(
       port,
       reusePort: workers > 1,
       goawayChance,
+      httpEngine,
       tls,
       security: securityOf(options),
       onRequest: (transport) => void handle(new Exchange(transport, clock.monotonic())).catch(onError),

@@ -1,5 +1,6 @@
 /** Flags of the port and its certificates. */
-import { flag, readBoolean, text, toggle, UsageError } from '../../base/flags/flags.ts'
+import { httpEngineNames } from '../../apiserver/transport/engine.ts'
+import { flag, oneOf, readBoolean, text, toggle, UsageError } from '../../base/flags/flags.ts'
 import { tlsFlags } from './tls.ts'
 import { list, readAddress, readTime } from './values.ts'
 
@@ -121,6 +122,13 @@ export const servingFlags = {
     default: '0',
     read: readChance,
     help: 'part of the requests over HTTP/2 after which their connection ends, so that clients spread anew; 0 to 0.02',
+  }),
+  httpEngine: flag({
+    name: 'http-engine',
+    value: 'NAME',
+    default: 'orch',
+    read: oneOf(httpEngineNames),
+    help: 'code that reads and writes HTTP: orch, or node for the HTTP modules of Node.js, which are slower',
   }),
   strictTransportSecurity: flag({
     name: 'strict-transport-security-directives',

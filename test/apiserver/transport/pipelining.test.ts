@@ -9,13 +9,14 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { defaultTimes } from '../../../src/apiserver/transport/connection-limits.ts'
 import { Http1Server } from '../../../src/apiserver/transport/http1/server.ts'
+import { orchEngine } from '../../../src/apiserver/transport/load-engine.ts'
 import type { ServerTransport } from '../../../src/apiserver/transport/server-transport.ts'
 import { readStream } from '../../../src/base/concurrency/read-stream.ts'
 import { until } from '../../support/until.ts'
 
 /** A client, and the server's end of its connection. */
 async function begin(t: TestContext, onRequest: (transport: ServerTransport) => void): Promise<[Socket, Socket]> {
-  const http = new Http1Server(defaultTimes, { onRequest, maySwitch: () => false })
+  const http = new Http1Server(orchEngine, defaultTimes, { onRequest, maySwitch: () => false })
   const server = createServer((socket) => {
     socket.on('error', () => socket.destroy())
     http.accept(socket, { address: '', certificate: undefined, proved: () => undefined, isProved: true, end: () => {} })

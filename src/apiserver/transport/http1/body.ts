@@ -12,7 +12,7 @@ import type { RequestHead } from './head.ts'
 export const maxHeld = 64 * 1024
 
 /** How much of a body that nobody wants is taken, so that the client gets to read the answer. */
-const maxDiscarded = 16 * 1024 * 1024
+export const maxDiscarded = 16 * 1024 * 1024
 
 export interface BodySource {
   /** Somebody wants to read it: for the client that waits for that before it sends it, and to read on. */

@@ -6,21 +6,15 @@
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { lingerTime, maxHeaderBytes, type Times } from '../connection-limits.ts'
-import type { Peer, ResponseHeaders, ServerTransport, UpgradeRequest } from '../server-transport.ts'
+import type { ConnectionOwner, Http1Link } from '../engine.ts'
+import type { Peer, ResponseHeaders, UpgradeRequest } from '../server-transport.ts'
 import { answerHead } from './answer-head.ts'
 import { IncomingBody, maxHeld } from './body.ts'
 import { hasBody, parseHead, type Refusal, type RequestHead, refusals } from './head.ts'
 import { type AnswerConnection, Http1Transport } from './transport.ts'
 import { Unread } from './unread.ts'
 
-/** What a connection asks of the server that it belongs to. */
-export interface ConnectionOwner {
-  readonly onRequest: (transport: ServerTransport) => void
-  /** Whether a request for this path and query may be answered by switching protocols. */
-  readonly maySwitch: (target: string) => boolean
-}
-
-export class Http1Connection implements AnswerConnection {
+export class Http1Connection implements AnswerConnection, Http1Link {
   readonly socket: Socket
   readonly peer: Peer
   readonly #owner: ConnectionOwner

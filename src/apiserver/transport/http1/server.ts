@@ -8,18 +8,20 @@
 import type { Socket } from 'node:net'
 import { setTimeout as pause, setImmediate } from 'node:timers/promises'
 import { drainTime, drainTurns, type Times } from '../connection-limits.ts'
+import type { ConnectionOwner, Http1Link, HttpEngine } from '../engine.ts'
 import type { Peer } from '../server-transport.ts'
-import { type ConnectionOwner, Http1Connection } from './connection.ts'
 
 export class Http1Server {
+  readonly #engine: Pick<HttpEngine, 'openHttp1'>
   readonly #owner: ConnectionOwner
-  readonly #connections = new Map<Socket, Http1Connection>()
+  readonly #connections = new Map<Socket, Http1Link>()
   readonly #looking: NodeJS.Timeout
   #closing = false
   /** How many connections and requests there have been. */
   #heard = 0
 
-  constructor(times: Times, { onRequest, maySwitch }: ConnectionOwner) {
+  constructor(engine: Pick<HttpEngine, 'openHttp1'>, times: Times, { onRequest, maySwitch }: ConnectionOwner) {
+    this.#engine = engine
     this.#owner = {
       onRequest: (transport) => {
         this.#heard++
@@ -32,7 +34,7 @@ export class Http1Server {
 
   accept(socket: Socket, peer: Peer): void {
     this.#heard++
-    const connection = new Http1Connection(socket, peer, this.#owner)
+    const connection = this.#engine.openHttp1(socket, peer, this.#owner)
     this.#connections.set(socket, connection)
     socket.on('close', () => this.#forget(socket))
     if (this.#closing) this.#end(connection)
@@ -64,7 +66,7 @@ export class Http1Server {
     if (this.#closing && this.#connections.size === 0) clearInterval(this.#looking)
   }
 
-  #end(connection: Http1Connection): void {
+  #end(connection: Http1Link): void {
     connection.endSoon(() => void this.#endAfterSilence(connection))
   }
 
@@ -73,7 +75,7 @@ export class Http1Server {
    * which reads what has arrived: a process that had no processor for longer than the whole time has turns still to
    * come. While requests come on other connections of a server that stops, clients are not silent but slow.
    */
-  async #endAfterSilence(connection: Http1Connection): Promise<void> {
+  async #endAfterSilence(connection: Http1Link): Promise<void> {
     const { requests, socket } = connection
     let heard = this.#heard
     for (let silent = 0; silent < drainTurns; silent++) {

@@ -36,8 +36,8 @@ import {
   maxStreams,
   maxUntakenByStrangers,
   resets,
-  type Times,
 } from '../connection-limits.ts'
+import type { Http2Link, Http2Owner } from '../engine.ts'
 import type { Peer, ResponseHeaders } from '../server-transport.ts'
 import { Http2Body } from './body.ts'
 import { readHead } from './head.ts'
@@ -52,13 +52,7 @@ const limits = {
   headers: { remembered: 4096, count: maxParsedHeaders, bytes: maxHeaderBytes },
 }
 
-/** What a connection asks of the server that it belongs to. */
-export interface Http2Owner {
-  readonly times: Times
-  readonly onRequest: (transport: Http2Transport) => void
-}
-
-export class ServerConnection extends Http2Connection<Http2Transport> implements AnswerConnection {
+export class ServerConnection extends Http2Connection<Http2Transport> implements AnswerConnection, Http2Link {
   readonly peer: Peer
   readonly #owner: Http2Owner
   /** The last stream that the client has begun. */

@@ -1,19 +1,20 @@
 /** HTTP/2 on connections that the listener has accepted. `close` lets requests under way finish. */
 import type { Socket } from 'node:net'
 import { drainTime, type Times } from '../connection-limits.ts'
+import type { Http2Link, Http2Owner, HttpEngine } from '../engine.ts'
 import type { Peer, ServerTransport } from '../server-transport.ts'
-import { type Http2Owner, ServerConnection } from './connection.ts'
-import type { Http2Transport } from './transport.ts'
 
 export class Http2Server {
+  readonly #engine: Pick<HttpEngine, 'openHttp2'>
   readonly #owner: Http2Owner
   readonly #onRequest: (transport: ServerTransport) => void
-  readonly #connections = new Map<Socket, ServerConnection>()
+  readonly #connections = new Map<Socket, Http2Link>()
   readonly #timer: NodeJS.Timeout
-  #waiting: Http2Transport[] = []
+  #waiting: ServerTransport[] = []
   #isClosing = false
 
-  constructor(times: Times, onRequest: (transport: ServerTransport) => void) {
+  constructor(engine: Pick<HttpEngine, 'openHttp2'>, times: Times, onRequest: (transport: ServerTransport) => void) {
+    this.#engine = engine
     this.#onRequest = onRequest
     this.#owner = { times, onRequest: (transport) => this.#defer(transport) }
     this.#timer = setInterval(() => this.#check(), times.check)
@@ -21,7 +22,7 @@ export class Http2Server {
   }
 
   accept(socket: Socket, peer: Peer): void {
-    const connection = new ServerConnection(socket, peer, this.#owner)
+    const connection = this.#engine.openHttp2(socket, peer, this.#owner)
     this.#connections.set(socket, connection)
     socket.on('close', () => this.#connections.delete(socket))
     // It has been waited for: its first request may be on its way.
@@ -40,7 +41,7 @@ export class Http2Server {
   }
 
   /** Requests are begun when all that came with them has been read: many a one is taken back in the same packet. */
-  #defer(transport: Http2Transport): void {
+  #defer(transport: ServerTransport): void {
     if (this.#waiting.push(transport) === 1) setImmediate(() => this.#beginWaiting())
   }
 

@@ -1,0 +1,155 @@
+/** The exchange over HTTP/1.1, as Node's server reads the request and writes the answer. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { Readable } from 'node:stream'
+import { drained, passed } from '../../../wire/http/streams.ts'
+import type { Peer, ResponseHeaders, ServerTransport, UpgradeRequest } from '../server-transport.ts'
+import type { RequestBody } from './request-body.ts'
+import { isBodiless, whenSent } from './responses.ts'
+
+const nothing = Buffer.alloc(0)
+
+/** What belongs to a request beside what Node has read. */
+export interface Http1Parts {
+  readonly peer: Peer
+  readonly body: RequestBody | undefined
+  readonly upgrade: UpgradeRequest | undefined
+  /** Whether the client waits for 100 Continue before it sends the body. */
+  readonly isAsking: boolean
+}
+
+export class NodeHttp1Transport implements ServerTransport {
+  readonly method: string
+  readonly target: string
+  readonly rawHeaders: readonly string[]
+  readonly peer: Peer
+  readonly upgrade: UpgradeRequest | undefined
+  readonly response: ServerResponse
+  readonly #socket: Socket
+  readonly #body: RequestBody | undefined
+  #isAsking: boolean
+  #isBodiless = false
+  #hasLeft = false
+  #gone: AbortController | undefined
+
+  constructor(request: IncomingMessage, response: ServerResponse, { peer, body, upgrade, isAsking }: Http1Parts) {
+    this.method = request.method ?? ''
+    this.target = request.url ?? ''
+    this.rawHeaders = request.rawHeaders
+    this.response = response
+    this.#socket = request.socket
+    this.peer = peer
+    this.upgrade = upgrade
+    this.#body = body
+    this.#isAsking = isAsking
+    // A broken connection also reports an error here; `leave` is called for it.
+    response.on('error', () => {})
+  }
+
+  get hasBody(): boolean {
+    return this.#body !== undefined
+  }
+
+  get body(): Readable {
+    this.#invite()
+    return this.#body?.stream ?? Readable.from([])
+  }
+
+  get bodyAtHand(): Buffer | undefined {
+    return this.#body === undefined ? nothing : this.#body.atHand
+  }
+
+  get bodyWhole(): boolean {
+    return this.#body?.isWhole ?? true
+  }
+
+  /** Whether more of the body may arrive. */
+  get isReceiving(): boolean {
+    return this.#body?.isArriving === true
+  }
+
+  get gone(): boolean {
+    return (this.#hasLeft || this.#socket.destroyed) && !this.response.writableFinished
+  }
+
+  get signal(): AbortSignal {
+    this.#gone ??= new AbortController()
+    if (this.gone) this.#gone.abort()
+    return this.#gone.signal
+  }
+
+  /** Whether the head of an answer has been sent. */
+  get isBegun(): boolean {
+    return this.response.headersSent
+  }
+
+  /** To be called when the client is gone. */
+  leave(): void {
+    if (this.#hasLeft) return
+    this.#hasLeft = true
+    this.#body?.break()
+    if (this.gone) this.#gone?.abort()
+  }
+
+  breakBody(): void {
+    this.#body?.break()
+  }
+
+  discardBody(): void {
+    this.#body?.discard()
+  }
+
+  send(status: number, headers: ResponseHeaders, body: Buffer): void {
+    if (!this.#mayBegin) return
+    this.#begin(status, headers)
+    this.response.end(this.#isBodiless ? undefined : body)
+  }
+
+  taken(): Promise<void> {
+    return whenSent(this.response)
+  }
+
+  open(status: number, headers: ResponseHeaders): void {
+    if (!this.#mayBegin) return
+    this.#begin(status, headers)
+    this.response.flushHeaders()
+  }
+
+  write(chunk: Buffer): Promise<void> | undefined {
+    if (chunk.length === 0 || !this.#mayWrite) return undefined
+    return this.response.write(chunk) ? undefined : drained(this.response)
+  }
+
+  async pass(chunk: Buffer): Promise<void> {
+    if (chunk.length > 0 && this.#mayWrite) await passed(this.response, chunk)
+  }
+
+  end(): void {
+    if (!this.gone && !this.response.writableEnded) this.response.end()
+  }
+
+  cut(): void {
+    this.#socket.destroy()
+  }
+
+  get #mayBegin(): boolean {
+    return !this.gone && !this.isBegun
+  }
+
+  get #mayWrite(): boolean {
+    return !this.gone && !this.#isBodiless && !this.response.writableEnded
+  }
+
+  #begin(status: number, headers: ResponseHeaders): void {
+    // A client that was not invited to send its body may send it all the same, or not.
+    if (this.#isAsking && !this.bodyWhole) this.response.shouldKeepAlive = false
+    this.#isBodiless = isBodiless(this.method, status)
+    this.response.writeHead(status, headers)
+  }
+
+  #invite(): void {
+    if (!this.#isAsking || this.isBegun || this.gone) return
+    this.#isAsking = false
+    this.response.writeContinue()
+  }
+}

@@ -1,0 +1,145 @@
+/** The exchange over HTTP/2, as Node reads the request and writes the answer. */
+import { constants, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
+import { Readable } from 'node:stream'
+import { assertFits } from '../../../wire/http/answer-headers.ts'
+import { drained, passed } from '../../../wire/http/streams.ts'
+import type { Http2Head } from '../http2/head.ts'
+import type { Peer, ResponseHeaders, ServerTransport } from '../server-transport.ts'
+import { RequestBody } from './request-body.ts'
+import { isBodiless, whenSent } from './responses.ts'
+
+const nothing = Buffer.alloc(0)
+const cutOff = new Error('the answer is cut off')
+
+export class NodeHttp2Transport implements ServerTransport {
+  readonly method: string
+  readonly target: string
+  readonly rawHeaders: readonly string[]
+  readonly peer: Peer
+  readonly #stream: ServerHttp2Stream
+  readonly #body: RequestBody | undefined
+  #isEnding = false
+  #gone: AbortController | undefined
+
+  constructor(stream: ServerHttp2Stream, { method, target, rawHeaders }: Http2Head, peer: Peer) {
+    this.method = method
+    this.target = target
+    this.rawHeaders = rawHeaders
+    this.peer = peer
+    this.#stream = stream
+    this.#body = stream.endAfterHeaders ? undefined : this.#readBody()
+    if (this.#body === undefined) stream.resume()
+    stream.on('close', () => this.#leave())
+  }
+
+  get hasBody(): boolean {
+    return this.#body !== undefined
+  }
+
+  get body(): Readable {
+    return this.#body?.stream ?? Readable.from([])
+  }
+
+  get bodyAtHand(): Buffer | undefined {
+    return this.#body === undefined ? nothing : this.#body.atHand
+  }
+
+  get bodyWhole(): boolean {
+    return this.#body?.isWhole ?? true
+  }
+
+  /** Node finishes the writable side of a stream that was reset, so that all seems to be sent. */
+  get gone(): boolean {
+    return this.#stream.aborted || (this.#stream.destroyed && !this.#stream.writableFinished)
+  }
+
+  get signal(): AbortSignal {
+    this.#gone ??= new AbortController()
+    if (this.gone) this.#gone.abort()
+    return this.#gone.signal
+  }
+
+  send(status: number, headers: ResponseHeaders, body: Buffer): void {
+    if (!this.#mayWrite) return
+    if (body.length === 0 || isBodiless(this.method, status)) this.#respondAlone(status, headers)
+    else {
+      this.#stream.respond(headersByName(status, headers))
+      this.#isEnding = true
+      this.#stream.end(body)
+      this.#discardBody()
+    }
+  }
+
+  taken(): Promise<void> {
+    return whenSent(this.#stream)
+  }
+
+  open(status: number, headers: ResponseHeaders): void {
+    if (!this.#mayWrite) return
+    if (isBodiless(this.method, status)) this.#respondAlone(status, headers)
+    else this.#stream.respond(headersByName(status, headers))
+  }
+
+  write(chunk: Buffer): Promise<void> | undefined {
+    if (chunk.length === 0 || !this.#mayWrite) return undefined
+    return this.#stream.write(chunk) ? undefined : drained(this.#stream)
+  }
+
+  async pass(chunk: Buffer): Promise<void> {
+    if (chunk.length > 0 && this.#mayWrite) await passed(this.#stream, chunk)
+  }
+
+  end(): void {
+    if (!this.#mayWrite) return
+    this.#isEnding = true
+    this.#stream.end()
+    this.#discardBody()
+  }
+
+  /** To close the stream with a code would end the answer first, and the answer would seem complete. */
+  cut(): void {
+    this.#stream.destroy(cutOff)
+  }
+
+  get #mayWrite(): boolean {
+    return !this.#isEnding && !this.#stream.closed && !this.#stream.destroyed
+  }
+
+  /** The answer is its headers alone. */
+  #respondAlone(status: number, headers: ResponseHeaders): void {
+    this.#isEnding = true
+    this.#stream.respond(headersByName(status, headers), { endStream: true })
+    this.#discardBody()
+  }
+
+  /** What the client still sends of its body is not wanted once the answer is sent. */
+  #discardBody(): void {
+    if (this.bodyWhole) return
+    const close = () => this.#stream.close(constants.NGHTTP2_NO_ERROR)
+    if (this.#stream.writableFinished) close()
+    else this.#stream.once('finish', close)
+  }
+
+  /** Node ends the readable side of a stream that was reset as it does at END_STREAM, but such a stream is closed. */
+  #readBody(): RequestBody {
+    const stream = this.#stream
+    const isComplete = () => stream.readableEnded && !stream.closed
+    return new RequestBody({ stream, isComplete, onOver: () => {}, onExcess: () => {} })
+  }
+
+  #leave(): void {
+    this.#body?.break()
+    if (this.gone) this.#gone?.abort()
+  }
+}
+
+function headersByName(status: number, headers: ResponseHeaders): OutgoingHttpHeaders {
+  const byName: { [name: string]: string | string[] } = { ':status': String(status) }
+  for (let i = 0; i < headers.length; i += 2) {
+    const [name, value] = [headers[i]!, headers[i + 1]!]
+    assertFits(name, value)
+    const before = byName[name]
+    byName[name] = before === undefined ? value : [...(Array.isArray(before) ? before : [before]), value]
+  }
+  return byName
+}

@@ -1,0 +1,21 @@
+/** What answers through Node have in common in HTTP/1.1 and HTTP/2. */
+import type { Writable } from 'node:stream'
+
+/** Whether an answer has no body, whatever its headers say. */
+export function isBodiless(method: string, status: number): boolean {
+  return method === 'HEAD' || status === 204 || status === 304
+}
+
+/** Resolves when all that was written is on its way, or nobody is left to write to. */
+export function whenSent(stream: Writable): Promise<void> {
+  if (stream.writableFinished || stream.destroyed) return Promise.resolve()
+  return new Promise((resolve) => {
+    const done = () => {
+      stream.off('finish', done)
+      stream.off('close', done)
+      resolve()
+    }
+    stream.once('finish', done)
+    stream.once('close', done)
+  })
+}
