@@ -111,7 +111,6 @@ export const storeReaders: readonly string[] = [
 /** Packages, and the one folder that may import each. */
 export const drivers: { readonly [name: string]: string } = {
   lmdb: 'storage/store/lmdb',
-  'prom-client': 'base/telemetry',
   jose: 'apiserver/authn',
   '@noble/ciphers': 'storage/encryption',
   ws: 'wire/websocket',

@@ -1,12 +1,10 @@
 /**
- * Metrics as text that Prometheus reads. What is reported on the process (memory, CPU, open files, the event loop) comes
- * from the library made for it, which is loaded at the first scrape, so a server that nobody scrapes does not pay. The
- * process is observed once, however many servers there are in it: an observer is never let go of.
+ * Metrics as text that Prometheus reads. The metrics of the process (`process-metrics.ts`) are loaded at the first scrape, so
+ * a server that nobody scrapes does not pay for them. The process is observed once, however many servers there are in it.
  *
  * What a scrape costs is bounded: there are so many series at most (`metrics.ts`), the text is made in stretches that let
  * requests in between, and all who scrape at the same time get the same text.
  */
-import type { Registry } from 'prom-client'
 import { TimeSlice } from '../concurrency/time-slice.ts'
 import type { Metric, Sample } from './metrics.ts'
 
@@ -49,19 +47,11 @@ export class ProcessExposer {
 }
 
 async function exposeWithProcess(metrics: readonly Metric[]): Promise<Exposition> {
-  ofProcess ??= openProcessRegistry()
-  const registry = await ofProcess
-  return { mediaType: registry.contentType, text: (await registry.metrics()) + (await textOf(metrics)) }
+  const { processMetrics } = await import('./process-metrics.ts')
+  return { mediaType, text: await textOf([...processMetrics(), ...metrics]) }
 }
 
-let ofProcess: Promise<Registry> | undefined
-
-async function openProcessRegistry(): Promise<Registry> {
-  const { default: library } = await import('prom-client')
-  const registry = new library.Registry()
-  library.collectDefaultMetrics({ register: registry })
-  return registry
-}
+const mediaType = 'text/plain; version=0.0.4; charset=utf-8'
 
 /** What writing a sample costs, in units of a pace. */
 const unitsPerSample = 2
@@ -70,7 +60,7 @@ async function textOf(metrics: readonly WrittenMetric[]): Promise<string> {
   const pace = new TimeSlice()
   let text = ''
   for (const metric of metrics) {
-    text += `\n# HELP ${metric.name} ${escaped(metric.help)}\n# TYPE ${metric.name} ${metric.type}\n`
+    text += `${text === '' ? '' : '\n'}# HELP ${metric.name} ${escaped(metric.help)}\n# TYPE ${metric.name} ${metric.type}\n`
     for (const sample of metric.samples()) {
       text += lineOf(metric, sample)
       if (pace.charge(unitsPerSample)) await pace.yieldIfDue()

@@ -19,3 +19,31 @@ test('a scrape of as many series as there can be lets others in, and is shared',
   assert.equal(one.text.match(/^h_count/gm)?.length, 5000)
   assert.match(one.text, /^process_resident_memory_bytes \d+$/m)
 })
+
+test('the metrics of the process have the names that dashboards for Node.js know', async () => {
+  const { text, mediaType } = await new Exposer([]).expose()
+  assert.equal(mediaType, 'text/plain; version=0.0.4; charset=utf-8')
+  const types = Object.fromEntries([...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => [name, type]))
+  const gauges = [
+    ...['process_start_time_seconds', 'process_resident_memory_bytes', 'process_virtual_memory_bytes'],
+    ...['process_heap_bytes', 'process_open_fds', 'process_max_fds', 'nodejs_eventloop_lag_seconds'],
+    ...['min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99'].map((part) => `nodejs_eventloop_lag_${part}_seconds`),
+    ...['resources', 'handles', 'requests'].flatMap((what) => [`nodejs_active_${what}`, `nodejs_active_${what}_total`]),
+    ...['nodejs_heap_size_total_bytes', 'nodejs_heap_size_used_bytes', 'nodejs_external_memory_bytes'],
+    ...['total', 'used', 'available'].map((size) => `nodejs_heap_space_size_${size}_bytes`),
+    'nodejs_version_info',
+  ]
+  const counters = ['', 'user_', 'system_'].map((part) => `process_cpu_${part}seconds_total`)
+  assert.deepEqual(types, {
+    ...Object.fromEntries(gauges.map((name) => [name, 'gauge'])),
+    ...Object.fromEntries(counters.map((name) => [name, 'counter'])),
+    nodejs_gc_duration_seconds: 'histogram',
+  })
+  const values = new Map([...text.matchAll(/^(process_\S+) (\S+)$/gm)].map(([, name, value]) => [name, Number(value)]))
+  const memory = process.memoryUsage.rss()
+  const resident = values.get('process_resident_memory_bytes')!
+  assert.ok(resident > memory / 2 && resident < memory * 2, `${resident} and ${memory}`)
+  assert.ok(values.get('process_cpu_seconds_total')! <= process.cpuUsage().user / 1e6 + process.cpuUsage().system / 1e6)
+  assert.ok(values.get('process_open_fds')! > 2 && values.get('process_open_fds')! <= values.get('process_max_fds')!)
+  assert.match(text, /^nodejs_heap_space_size_used_bytes\{space="old"\} \d+$/m)
+})
