@@ -1,0 +1,39 @@
+/**
+ * The recorded cases on `--http-engine=node`: the same cases pass as on our own engine. The kit is not part of this
+ * repository. It is looked for beside the checkout, or where ORCH_KIT says, and without it the test is skipped.
+ */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { root, startServer } from '../../support/server.ts'
+
+const kit = process.env.ORCH_KIT ?? join(root, '../shared/conformance')
+const skip = existsSync(join(kit, 'replay.mjs')) ? false : `there is no kit at ${kit}`
+
+/** The names of the cases that failed, and the count of those that passed. */
+async function replay(t: TestContext, engine: string): Promise<{ passed: number; failed: string[] }> {
+  const server = await startServer(t, [
+    `--http-engine=${engine}`,
+    ...['--authorization-mode=Node,RBAC', '--enable-bootstrap-token-auth'],
+    `--token-auth-file=${kit}/tokens.csv`,
+  ])
+  const child = spawn(process.execPath, [join(kit, 'replay.mjs'), '--server', server.url], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const text = (await child.stdout.toArray()).join('')
+  await server.stop()
+  const passed = Number(/^(\d+) passed, \d+ failed$/m.exec(text)?.[1])
+  return { passed, failed: [...text.matchAll(/^not ok {2}(.*)$/gm)].map(([, name]) => name!) }
+}
+
+test('the recorded cases that pass on our own engine pass on the engine of Node', { skip }, async (t) => {
+  const own = await replay(t, 'orch')
+  const node = await replay(t, 'node')
+  assert.ok(own.passed > 0, 'no case was replayed')
+  assert.deepEqual(
+    node.failed.filter((name) => !own.failed.includes(name)),
+    [],
+  )
+})
