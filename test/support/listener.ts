@@ -22,6 +22,7 @@ export interface Wanted {
   readonly maxima?: Partial<ConnectionMaxima>
   readonly onRequest?: (transport: ServerTransport) => void
   readonly httpEngine?: HttpEngineName
+  readonly maySwitch?: (target: string) => boolean
   /** What goes wrong is kept here; where it is left out nothing may. */
   readonly faults?: unknown[]
 }
@@ -33,7 +34,7 @@ export async function listen(t: TestContext, wanted: Wanted): Promise<number> {
 
 export async function openListener(
   t: TestContext,
-  { times, openFiles, maxima, onRequest = ok, httpEngine = 'orch', faults }: Wanted,
+  { times, openFiles, maxima, onRequest = ok, httpEngine = 'orch', maySwitch = () => false, faults }: Wanted,
 ): Promise<Listener> {
   const { certificate: cert, key } = await makeIdentity({ commonName: 'localhost', usages: ['server auth'] })
   const seen = faults ?? []
@@ -43,6 +44,7 @@ export async function openListener(
     tls: { cert, key },
     onRequest,
     httpEngine,
+    maySwitch,
     onError: (error) => seen.push(error),
     times: { ...patient, ...times },
     connections: new ConnectionCounts({ total: maxConnectionsFor(openFiles ?? 1024), perUser: 2000, ...maxima }),

@@ -165,6 +165,33 @@ test('a client that takes no answer is cut off, and its request hears of it', as
   await soon(() => waiting[0]?.gone === true)
 })
 
+test('a client that leaves before it gets to switch protocols is noticed', async (t) => {
+  const waiting: ServerTransport[] = []
+  const onRequest = (transport: ServerTransport) => void waiting.push(transport)
+  const port = await listen(t, { onRequest, httpEngine, maySwitch: () => true })
+  const head = 'GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n'
+  const leaving = await open(port, 'http/1.1')
+  leaving.write(head)
+  await soon(() => waiting.length === 1)
+  const { signal } = waiting[0]!
+  leaving.end()
+  await soon(() => signal.aborted)
+
+  // Another one has sent data behind its request, and gets it back.
+  const staying = await open(port, 'http/1.1')
+  t.after(() => staying.destroy())
+  let text = ''
+  staying.on('data', (chunk) => (text += chunk))
+  staying.write(`${head}early `)
+  await soon(() => waiting.length === 2)
+  staying.write('late ')
+  const switched = waiting[1]!.upgrade!.switch(['upgrade', 'echo'])
+  switched.on('data', (chunk) => switched.write(chunk))
+  staying.write('last')
+  await soon(() => text.endsWith('\r\n\r\nearly late last'))
+  assert.match(text, /^HTTP\/1\.1 101 /)
+})
+
 // The last test: it ends the server.
 test('a server that stops lets requests under way finish', { timeout: 120_000 }, async (t) => {
   const idle = await openSocket(server, 'http/1.1')
