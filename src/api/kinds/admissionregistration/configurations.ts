@@ -1,4 +1,4 @@
-/** What MutatingWebhookConfiguration and ValidatingWebhookConfiguration share beside their webhooks. */
+/** The validation rules, columns and deprecation notice of both kinds of webhook configurations. */
 
 import type { ObjectMeta } from '../../model/object.ts'
 import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
@@ -19,11 +19,14 @@ export const configurationRules = countsGeneration(({ webhooks = [] }: Configura
 
 export const configurationColumns: readonly Column<Configuration>[] = [
   nameColumn,
-  { ...column('Webhooks', 'How many webhooks it has.', ({ webhooks = [] }) => webhooks.length), type: 'integer' },
+  {
+    ...column('Webhooks', 'Number of webhooks in the configuration.', ({ webhooks = [] }) => webhooks.length),
+    type: 'integer',
+  },
   ageColumn,
 ]
 
-/** What to use instead of the older version. */
+/** Returns the deprecation notice of v1beta1, which names v1 as its replacement. */
 export function olderVersion(kind: string) {
   return {
     since: 'v1.16',

@@ -1,6 +1,6 @@
 /**
- * MutatingWebhookConfiguration: webhooks that may change an object before it is stored. The older version has the same
- * fields with other defaults.
+ * MutatingWebhookConfiguration: webhooks that can change an object before it is stored. v1beta1 has the same fields
+ * with other defaults.
  */
 import { defineKind, defineVersion, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
@@ -15,19 +15,19 @@ export const mutatingWebhookOf = (version: WebhookVersion) =>
       reinvocationPolicy: field(10, s.oneOf('IfNeeded', 'Never'), {
         zero: 'keep',
         default: 'Never',
-        doc: 'Whether it is called again when others changed the object after it: Never, the default, or IfNeeded.',
+        doc: 'Whether to call the webhook again after later changes of the object: Never (default) or IfNeeded.',
       }),
     },
     {
       name: 'MutatingWebhook',
-      doc: 'The webhooks, and the requests that they are called for.',
+      doc: 'A mutating webhook and the requests that trigger it.',
       check: (webhook, path) => checkWebhook(webhook, path),
     },
   )
 
 const fieldsOf = (version: WebhookVersion) => ({
   webhooks: field(2, s.list(mutatingWebhookOf(version), byName), {
-    doc: 'The webhooks, called one after the other.',
+    doc: 'Mutating webhooks. The server calls the webhooks that match a request one after the other.',
   }),
 })
 
@@ -42,7 +42,7 @@ export const mutatingWebhookConfiguration = defineKind({
     categories: ['api-extensions'],
     scope: 'Cluster',
   },
-  doc: 'Webhooks that may change an object before it is stored.',
+  doc: 'A set of admission webhooks that can change or reject objects before they are stored.',
   fields: fieldsOf('v1'),
   rules: configurationRules,
   life: { needsVersion: true, plainFinalizers: true },

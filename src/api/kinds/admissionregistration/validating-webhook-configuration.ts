@@ -1,6 +1,5 @@
 /**
- * ValidatingWebhookConfiguration: webhooks that may refuse a request. The older version has the same fields with other
- * defaults.
+ * ValidatingWebhookConfiguration: webhooks that can reject a request. v1beta1 has the same fields with other defaults.
  */
 import { defineKind, defineVersion, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
@@ -11,13 +10,13 @@ import { checkWebhook, type WebhookVersion, webhookFields } from './types/webhoo
 const webhookOf = (version: WebhookVersion) =>
   s.object(webhookFields(version, { objectSelectorTag: 10 }), {
     name: 'ValidatingWebhook',
-    doc: 'The webhooks, and the requests that they are called for.',
+    doc: 'A validating webhook and the requests that trigger it.',
     check: checkWebhook,
   })
 
 const fieldsOf = (version: WebhookVersion) => ({
   webhooks: field(2, s.list(webhookOf(version), byName), {
-    doc: 'The webhooks, called in parallel.',
+    doc: 'Validating webhooks. The server calls all webhooks that match a request in parallel.',
   }),
 })
 
@@ -32,7 +31,7 @@ export const validatingWebhookConfiguration = defineKind({
     categories: ['api-extensions'],
     scope: 'Cluster',
   },
-  doc: 'Webhooks that may refuse a request.',
+  doc: 'A set of admission webhooks that can reject requests but not change objects.',
   fields: fieldsOf('v1'),
   rules: configurationRules,
   life: { needsVersion: true, plainFinalizers: true },

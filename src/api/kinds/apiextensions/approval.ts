@@ -1,6 +1,6 @@
 /**
- * The vendor's own domains are spoken for: a definition there says in an annotation with whose consent it is. A condition
- * reports what the annotation says.
+ * API groups in the vendor's domains are protected: a definition in such a group needs an annotation with the URL of
+ * its approval, or with the reason for having none. A condition in the status reports the annotation.
  */
 import { at, type FieldError, invalid, required } from '../../model/field-error.ts'
 import { isVendorKey, type Vendor } from '../../model/vendor.ts'
@@ -16,7 +16,7 @@ export function checkApproval(definition: CustomResourceDefinition, vendor: Vend
   return [invalid(path, given, 'must be a URL, or a reason that begins with "unapproved"')]
 }
 
-/** Undefined where no consent is needed. */
+/** Returns undefined if the group is not protected. */
 export function approvalCondition(
   definition: CustomResourceDefinition,
   vendor: Vendor,

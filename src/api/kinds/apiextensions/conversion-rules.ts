@@ -1,6 +1,6 @@
 /**
- * How objects get from one version to another. The faults of a webhook stand at the paths that it had in an older version
- * of definitions, as in kube-apiserver.
+ * Validation of the conversion settings. Errors about a webhook use the field paths of apiextensions v1beta1, as in
+ * kube-apiserver.
  */
 import { at, child, type FieldError, forbidden, invalid, notSupported, required } from '../../model/field-error.ts'
 import { checkDns1035Label } from '../../model/names.ts'
@@ -15,7 +15,7 @@ const path = 'spec.conversion'
 const clientConfigPath = child(path, 'webhookClientConfig')
 const versionsPath = child(path, 'conversionReviewVersions')
 
-/** The versions of ConversionReview that this server speaks. */
+/** The ConversionReview versions that this server can send. */
 export const conversionReviewVersions: readonly string[] = ['v1', 'v1beta1']
 
 export function checkConversion({ strategy = '', webhook }: Conversion): FieldError[] {

@@ -1,6 +1,7 @@
 /**
- * CustomResourceDefinition: a kind that a user adds to the server. What its schema says is read in `custom/`, where the
- * kind is made and served; here is the definition itself. Its fields and its rules are in files of their own.
+ * CustomResourceDefinition: a resource type that a user adds to the server. This file defines the kind and its
+ * defaults. Separate files define its fields and its validation. `apiserver/custom/` parses the schemas and serves the
+ * objects.
  */
 
 import { isObject, type Json, type JsonObject, own } from '../../json/json.ts'
@@ -17,9 +18,9 @@ import { definitionReservations } from './definition-names.ts'
 import { checkAcceptedNames, checkDefinition, checkDefinitionUpdate, checkNewDefinition } from './definition-rules.ts'
 
 /**
- * A client may add to the status. What the server has granted, and the conditions that say so, only the server changes;
- * names that are none are left for validation to refuse. The report on the approval comes with the first status that is
- * written, and with each one after it.
+ * The status subresource. Clients can write other parts of the status, but only the server changes the accepted names
+ * and its own conditions. Malformed accepted names are kept so that validation rejects them. Every write also updates
+ * the approval condition.
  */
 const status: Subresource<CustomResourceDefinition> = {
   ...plainStatus,
@@ -49,7 +50,7 @@ export const customResourceDefinition = defineKind({
     categories: ['api-extensions'],
     scope: 'Cluster',
   },
-  doc: 'A kind that is added to those that the server has: its names, its versions, what its objects look like.',
+  doc: 'A resource type that extends the API, with its names, versions and schemas.',
   fields,
   rules: specAndStatus<CustomResourceDefinition>({
     fillDefaults,
@@ -88,7 +89,7 @@ export const customResourceDefinition = defineKind({
       {
         ...column(
           'Created At',
-          'When it was created.',
+          'Time when the CustomResourceDefinition was created.',
           ({ metadata }: CustomResourceDefinition) => metadata.creationTimestamp ?? null,
         ),
         type: 'date',
@@ -98,12 +99,12 @@ export const customResourceDefinition = defineKind({
   },
 })
 
-/** While it is there the objects of the kind are being deleted. */
+/** Returns the finalizer that keeps a definition until all of its objects are deleted. */
 export function cleanupFinalizer(vendor: Vendor): string {
   return `customresourcecleanup.apiextensions.${vendor.groupDomain}`
 }
 
-/** Whether the server has taken it into use. */
+/** Whether the server serves the custom resource. */
 export function isEstablished(definition: CustomResourceDefinition): boolean {
   return isTrue(definition, 'Established')
 }
@@ -134,7 +135,10 @@ function storageVersions({ spec }: CustomResourceDefinition): string[] {
   return (spec?.versions ?? []).filter(({ storage }) => storage).map(({ name }) => name ?? '')
 }
 
-/** The versions that objects may be stored in, of those that a status names: the others are not there (any more). */
+/**
+ * Returns the versions that objects may be stored in: the stored versions of the status that the spec still lists, and
+ * the storage version.
+ */
 export function soundStoredVersions({ spec, status }: CustomResourceDefinition): string[] {
   const known = (spec?.versions ?? []).map(({ name = '' }) => name)
   const storage = storageVersions({ spec } as CustomResourceDefinition)
@@ -147,7 +151,7 @@ function reportApproval(object: CustomResourceDefinition, { vendor, now }: Prepa
   if (condition !== undefined) object.status = withCondition(object.status ?? {}, condition, now)
 }
 
-/** Objects are stored in the storage version from now on, and in all those before it. */
+/** Adds the storage version to the stored versions. Objects written earlier remain in their versions. */
 function addStoredVersion(object: CustomResourceDefinition): void {
   const { status } = object
   const known = status?.storedVersions ?? []
@@ -156,7 +160,7 @@ function addStoredVersion(object: CustomResourceDefinition): void {
     object.status = { ...status, storedVersions: [...known, storage] }
 }
 
-/** What rules in CEL say is kept whole. Parts that are not enforced are named: whoever relies on them must know. */
+/** Warns about parts of CEL rules that the server stores but does not enforce, because users may rely on them. */
 function warnOfRules(versions: readonly DefinitionVersion[], context: RuleContext): string[] {
   const { vendor, gates = defaultGates } = context
   const keyword = `${vendor.extensionPrefix}validations`
@@ -174,7 +178,7 @@ function warnOfRules(versions: readonly DefinitionVersion[], context: RuleContex
 const enforced = ['rule', 'message']
 const maxNamed = 5
 
-/** All rules of a schema, wherever they stand. */
+/** Returns all CEL rules of a schema, at any depth. */
 function rulesIn(schema: Json | undefined, keyword: string): JsonObject[] {
   if (typeof schema !== 'object' || schema === null) return []
   if (Array.isArray(schema)) return schema.flatMap((inner) => rulesIn(inner, keyword))
@@ -183,7 +187,10 @@ function rulesIn(schema: Json | undefined, keyword: string): JsonObject[] {
   return Array.isArray(here) ? [...here.filter(isObject), ...below] : below
 }
 
-/** The type that `widgets.stable.example.com` defines: a whole group name ends in a dot (see `groupName`). */
+/**
+ * Returns the type that a definition such as `widgets.stable.example.com` defines. The trailing dot marks a complete
+ * group name (see `groupName`).
+ */
 function typeNamed(name: string): { group: string; plural: string } | undefined {
   const dot = name.indexOf('.')
   return dot < 0 ? undefined : { group: `${name.slice(dot + 1)}.`, plural: name.slice(0, dot) }

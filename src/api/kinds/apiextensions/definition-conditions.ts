@@ -1,8 +1,11 @@
-/** The conditions in the status of a definition: what is known of it, and since when. */
+/** Functions that read and update the conditions of a CustomResourceDefinition. */
 import { timestamp } from '../../model/object.ts'
 import type { CustomResourceDefinition, DefinitionCondition, DefinitionStatus } from './definition-fields.ts'
 
-/** The status with this condition in it, which keeps its time while it says the same. */
+/**
+ * Returns the status with the condition added or replaced. The transition time changes only if the value of the
+ * condition changes.
+ */
 export function withCondition(status: DefinitionStatus, condition: DefinitionCondition, now: number): DefinitionStatus {
   const { conditions = [] } = status
   const before = conditions.find(({ type }) => type === condition.type)
@@ -12,10 +15,10 @@ export function withCondition(status: DefinitionStatus, condition: DefinitionCon
   return { ...status, conditions: before === undefined ? [...others, dated] : others }
 }
 
-/** The conditions that are the server's to set: what they say rests on what the server has done. */
+/** Condition types that only the server sets, because they report actions of the server. */
 const serverTypes: ReadonlySet<string> = new Set(['NamesAccepted', 'Established', 'Terminating'])
 
-/** The conditions that a client wants, but with those of the server as they are. */
+/** Returns the conditions that a client sent, but takes the server's conditions from the stored status. */
 export function withServerConditions(
   wanted: readonly DefinitionCondition[],
   present: readonly DefinitionCondition[],

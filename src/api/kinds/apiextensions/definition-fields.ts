@@ -1,6 +1,6 @@
 /**
- * The fields of CustomResourceDefinition. The schema in a version is kept as it was sent, but for nulls: it is read in
- * `custom/`.
+ * The fields of CustomResourceDefinition. The schema of a version is stored as the client sent it, except for nulls.
+ * `apiserver/custom/` parses and checks the schema.
  */
 
 import type { ObjectOf } from '../../schema/kind.ts'
@@ -9,18 +9,27 @@ import { jsonSchemaProps } from './json-schema-props.ts'
 
 const printerColumn = s.object(
   {
-    name: field(1, s.string(), { zero: 'write', published: 'required', doc: 'The heading.' }),
-    type: field(2, s.string(), { zero: 'write', published: 'required', doc: 'The type of the cells in OpenAPI.' }),
-    format: field(3, s.string(), { doc: 'The format of the cells in OpenAPI; `name` marks the name.' }),
-    description: field(4, s.string(), { doc: 'What the column shows.' }),
-    priority: field(5, s.int32(), { doc: '0: always shown; above: only in wide tables.' }),
+    name: field(1, s.string(), { zero: 'write', published: 'required', doc: 'Heading of the column.' }),
+    type: field(2, s.string(), {
+      zero: 'write',
+      published: 'required',
+      doc: 'Type of the cells: boolean, date, integer, number or string.',
+    }),
+    format: field(3, s.string(), { doc: 'OpenAPI format of the cells, such as int64, double or date-time.' }),
+    description: field(4, s.string(), { doc: 'Human-readable description of the column.' }),
+    priority: field(5, s.int32(), {
+      doc: 'Priority of the column. Columns with a priority above 0 appear only in wide output.',
+    }),
     jsonPath: field(6, s.string(), {
       zero: 'write',
       published: 'required',
-      doc: 'Where the cell is found in an object.',
+      doc: 'JSON path of the cell value within an object. Starts with a dot, such as `.spec.size`.',
     }),
   },
-  { name: 'CustomResourceColumnDefinition', doc: 'A column of tables of the kind.' },
+  {
+    name: 'CustomResourceColumnDefinition',
+    doc: 'A column to show when objects of the custom resource are printed as a table.',
+  },
 )
 
 const scaleSubresource = s.object(
@@ -28,124 +37,204 @@ const scaleSubresource = s.object(
     specReplicasPath: field(1, s.string(), {
       zero: 'write',
       published: 'required',
-      doc: 'Where the wanted number is.',
+      doc: 'JSON path of the desired number of replicas, below `.spec`.',
     }),
     statusReplicasPath: field(2, s.string(), {
       zero: 'write',
       published: 'required',
-      doc: 'Where the present number is.',
+      doc: 'JSON path of the observed number of replicas, below `.status`.',
     }),
-    labelSelectorPath: field(3, s.string(), { doc: 'Where the selector of its pods is.', zero: 'keep' }),
+    labelSelectorPath: field(3, s.string(), {
+      doc: 'JSON path of the label selector of the pods, in string form, below `.spec` or `.status`.',
+      zero: 'keep',
+    }),
   },
-  { name: 'CustomResourceSubresourceScale', doc: 'How the kind is scaled.' },
+  { name: 'CustomResourceSubresourceScale', doc: 'Settings of the scale subresource of a custom resource.' },
 )
 
 const subresources = s.object(
   {
     status: field(
       1,
-      s.object({}, { name: 'CustomResourceSubresourceStatus', doc: 'There, it has a status of its own.' }),
-      { doc: 'There, the status is written through a way of its own.' },
+      s.object(
+        {},
+        {
+          name: 'CustomResourceSubresourceStatus',
+          doc: 'Settings of the status subresource. This object has no fields: its presence enables the subresource.',
+        },
+      ),
+      { doc: 'Enables the status subresource if set. Other writes then leave the status unchanged.' },
     ),
-    scale: field(2, scaleSubresource, { doc: 'There, the kind can be scaled.' }),
+    scale: field(2, scaleSubresource, { doc: 'Enables the scale subresource if set.' }),
   },
-  { name: 'CustomResourceSubresources', doc: 'Which sub-resources the kind has.' },
+  { name: 'CustomResourceSubresources', doc: 'Subresources that a custom resource supports.' },
 )
 
 const validation = s.object(
   {
     openAPIV3Schema: field(1, jsonSchemaProps, {
-      doc: 'What objects of the kind look like.',
+      doc: 'OpenAPI v3 schema that defaults, prunes and validates objects of this version.',
     }),
   },
-  { name: 'CustomResourceValidation', doc: 'What objects of the kind look like.' },
+  { name: 'CustomResourceValidation', doc: 'Validation of custom resources.' },
 )
 
 const version = s.object(
   {
-    name: field(1, s.string(), { zero: 'write', published: 'required', doc: 'The name of the version: `v1`.' }),
-    served: field(2, s.boolean(), { zero: 'write', published: 'required', doc: 'Whether it is served.' }),
-    storage: field(3, s.boolean(), { zero: 'write', published: 'required', doc: 'Whether objects are stored in it.' }),
-    deprecated: field(7, s.boolean(), { doc: 'Its users are warned.' }),
-    deprecationWarning: field(8, s.string(), { zero: 'keep', doc: 'The words of the warning.' }),
-    schema: field(4, validation, { doc: 'What objects look like in it.' }),
-    subresources: field(5, subresources, { doc: 'Its sub-resources.' }),
-    additionalPrinterColumns: field(6, s.list(printerColumn), { doc: 'The columns of its tables.' }),
+    name: field(1, s.string(), { zero: 'write', published: 'required', doc: 'Name of the version, such as `v1`.' }),
+    served: field(2, s.boolean(), {
+      zero: 'write',
+      published: 'required',
+      doc: 'Whether the API serves this version.',
+    }),
+    storage: field(3, s.boolean(), {
+      zero: 'write',
+      published: 'required',
+      doc: 'Whether objects are stored in this version. Exactly one version is the storage version.',
+    }),
+    deprecated: field(7, s.boolean(), {
+      doc: 'Whether this version is deprecated. Requests to a deprecated version return a warning.',
+    }),
+    deprecationWarning: field(8, s.string(), {
+      zero: 'keep',
+      doc: 'Text of the deprecation warning, 1 to 256 printable characters. Only allowed if the version is deprecated.',
+    }),
+    schema: field(4, validation, { doc: 'Schema of objects in this version. Required.' }),
+    subresources: field(5, subresources, { doc: 'Subresources of this version.' }),
+    additionalPrinterColumns: field(6, s.list(printerColumn), {
+      doc: 'Columns of the tables that this version returns. Defaults to the age of the object.',
+    }),
   },
-  { name: 'CustomResourceDefinitionVersion', doc: 'One version of the kind.' },
+  { name: 'CustomResourceDefinitionVersion', doc: 'One version of a custom resource.' },
 )
 
 const nameFields = {
-  plural: field(1, s.string(), { zero: 'write', published: 'required', doc: 'As in paths, in lower case.' }),
-  singular: field(2, s.string(), { doc: 'For the command line; the kind in lower case by default.' }),
-  shortNames: field(3, s.list(s.string()), { doc: 'Short forms for the command line.' }),
-  kind: field(4, s.string(), { zero: 'write', published: 'required', doc: 'As objects carry it.' }),
-  listKind: field(5, s.string(), { doc: 'The kind of lists; the kind with `List` after it by default.' }),
-  categories: field(6, s.list(s.string()), { doc: 'Names that stand for several types, such as `all`.' }),
+  plural: field(1, s.string(), {
+    zero: 'write',
+    published: 'required',
+    doc: 'Plural name in lower case, used in URL paths.',
+  }),
+  singular: field(2, s.string(), {
+    doc: 'Singular name in lower case, for command-line tools. Defaults to the lowercased kind.',
+  }),
+  shortNames: field(3, s.list(s.string()), { doc: 'Short names for command-line tools, at most 500.' }),
+  kind: field(4, s.string(), {
+    zero: 'write',
+    published: 'required',
+    doc: 'Value of the `kind` field of the objects, usually CamelCase and singular.',
+  }),
+  listKind: field(5, s.string(), {
+    doc: 'Value of the `kind` field of lists of the objects. Defaults to the kind with the suffix `List`.',
+  }),
+  categories: field(6, s.list(s.string()), {
+    doc: 'Categories that the resource belongs to, such as `all`. A category selects several resources at once.',
+  }),
 }
 
-const names = s.object(nameFields, { name: 'CustomResourceDefinitionNames', doc: 'What the kind is called.' })
+const names = s.object(nameFields, { name: 'CustomResourceDefinitionNames', doc: 'Names of a custom resource.' })
 
 const serviceReference = s.object(
   {
-    namespace: field(1, s.string(), { zero: 'write', published: 'required', doc: 'Where the service is.' }),
-    name: field(2, s.string(), { zero: 'write', published: 'required', doc: 'The name of the service.' }),
-    path: field(3, s.string(), { zero: 'keep', doc: 'The path of the requests.' }),
-    port: field(4, s.int32(), { zero: 'keep', doc: 'The port of the service; 443 by default.' }),
+    namespace: field(1, s.string(), { zero: 'write', published: 'required', doc: 'Namespace of the Service.' }),
+    name: field(2, s.string(), { zero: 'write', published: 'required', doc: 'Name of the Service.' }),
+    path: field(3, s.string(), { zero: 'keep', doc: 'URL path to call on the Service.' }),
+    port: field(4, s.int32(), { zero: 'keep', doc: 'Port of the Service, from 1 to 65535. Defaults to 443.' }),
   },
-  { name: 'ServiceReference', doc: 'A Service that converts.' },
+  { name: 'ServiceReference', doc: 'Reference to the Service that runs a conversion webhook.' },
 )
 
 const webhookClientConfig = s.object(
   {
-    url: field(3, s.string(), { zero: 'keep', doc: 'The URL of the webhook; else `service`.' }),
-    service: field(1, serviceReference, { doc: 'The Service of the webhook; else `url`.' }),
-    caBundle: field(2, s.bytes(), { doc: 'The authorities that its certificate may come from.' }),
+    url: field(3, s.string(), {
+      zero: 'keep',
+      doc: 'HTTPS URL of the webhook. Exactly one of `url` and `service` is required.',
+    }),
+    service: field(1, serviceReference, {
+      doc: 'Service that runs the webhook. Exactly one of `url` and `service` is required.',
+    }),
+    caBundle: field(2, s.bytes(), {
+      doc: 'PEM-encoded CA bundle that verifies the certificate of the webhook. Defaults to the system trust roots.',
+    }),
   },
-  { name: 'WebhookClientConfig', doc: 'The webhook to call.' },
+  { name: 'WebhookClientConfig', doc: 'Address of a conversion webhook: either a URL or a Service.' },
 )
 
 const webhookConversion = s.object(
   {
-    clientConfig: field(2, webhookClientConfig, { doc: 'The webhook to call.' }),
+    clientConfig: field(2, webhookClientConfig, { doc: 'Address and CA bundle of the conversion webhook.' }),
     conversionReviewVersions: field(3, s.list(s.string()), {
       zero: 'write',
       published: 'required',
-      doc: 'The versions of ConversionReview that it understands.',
+      doc: 'ConversionReview versions that the webhook accepts. The server uses the first version that it supports.',
     }),
   },
-  { name: 'WebhookConversion', doc: 'The converter.' },
+  { name: 'WebhookConversion', doc: 'A webhook that converts objects between versions.' },
 )
 
 const conversion = s.object(
   {
-    strategy: field(1, s.string(), { zero: 'write', published: 'required', doc: 'None: only the apiVersion changes.' }),
-    webhook: field(2, webhookConversion, { doc: 'The converter.' }),
+    strategy: field(1, s.string(), {
+      zero: 'write',
+      published: 'required',
+      doc: 'Conversion strategy. None changes only the apiVersion, Webhook calls a webhook. Defaults to None.',
+    }),
+    webhook: field(2, webhookConversion, {
+      doc: 'Conversion webhook. Required by the Webhook strategy and not allowed otherwise.',
+    }),
   },
-  { name: 'CustomResourceConversion', doc: 'How objects get from one version to another.' },
+  { name: 'CustomResourceConversion', doc: 'Settings for converting objects between versions.' },
 )
 
 const spec = s.object(
   {
-    group: field(1, s.string(), { zero: 'write', published: 'required', doc: 'The group of the kind.' }),
-    names: field(3, names, { zero: 'write', published: 'required', doc: 'What the kind is called.' }),
-    scope: field(4, s.string(), { zero: 'write', published: 'required', doc: 'Namespaced or Cluster.' }),
-    versions: field(7, s.list(version), { zero: 'write', published: 'required', doc: 'Its versions; one is stored.' }),
-    conversion: field(9, conversion, { doc: 'How objects get from one version to another.' }),
-    preserveUnknownFields: field(10, s.boolean(), { doc: 'Must be false: what the schema does not know is dropped.' }),
+    group: field(1, s.string(), {
+      zero: 'write',
+      published: 'required',
+      doc: 'API group of the custom resource, a domain name with at least one dot.',
+    }),
+    names: field(3, names, { zero: 'write', published: 'required', doc: 'Names of the custom resource.' }),
+    scope: field(4, s.string(), {
+      zero: 'write',
+      published: 'required',
+      doc: 'Scope of the custom resource: Namespaced or Cluster.',
+    }),
+    versions: field(7, s.list(version), {
+      zero: 'write',
+      published: 'required',
+      doc: 'Versions of the custom resource, at most 50. Exactly one of them is the storage version.',
+    }),
+    conversion: field(9, conversion, {
+      doc: 'Settings for converting objects between versions. The default strategy is None.',
+    }),
+    preserveUnknownFields: field(10, s.boolean(), {
+      doc: 'Deprecated setting that must be false. Fields that the schema does not specify are pruned.',
+    }),
   },
-  { name: 'CustomResourceDefinitionSpec', doc: 'What the kind is.' },
+  { name: 'CustomResourceDefinitionSpec', doc: 'Specification of a custom resource.' },
 )
 
 const condition = s.object(
   {
-    type: field(1, s.string(), { zero: 'write', published: 'required', doc: 'What the condition is about.' }),
-    status: field(2, s.string(), { zero: 'write', published: 'required', doc: 'True, False or Unknown.' }),
-    lastTransitionTime: field(3, s.time(), { zero: 'write', doc: 'When the status last changed.' }),
-    reason: field(4, s.string(), { doc: 'Why, in one word for programs.' }),
-    message: field(5, s.string(), { doc: 'Why, for people.' }),
+    type: field(1, s.string(), {
+      zero: 'write',
+      published: 'required',
+      doc: 'Type of the condition, such as Established, NamesAccepted or Terminating.',
+    }),
+    status: field(2, s.string(), {
+      zero: 'write',
+      published: 'required',
+      doc: 'Status of the condition: True, False or Unknown.',
+    }),
+    lastTransitionTime: field(3, s.time(), {
+      zero: 'write',
+      doc: 'Time when the status of the condition last changed.',
+    }),
+    reason: field(4, s.string(), {
+      doc: 'Machine-readable reason for the last change of the condition, one word in CamelCase.',
+    }),
+    message: field(5, s.string(), { doc: 'Human-readable details about the last change of the condition.' }),
   },
-  { name: 'CustomResourceDefinitionCondition', doc: 'Something that is known of a definition.' },
+  { name: 'CustomResourceDefinitionCondition', doc: 'A condition of a CustomResourceDefinition.' },
 )
 
 const status = s.object(
@@ -153,31 +242,37 @@ const status = s.object(
     conditions: field(1, s.list(condition, { list: 'map', keys: ['type'] }), {
       zero: 'write',
       published: 'optional',
-      doc: 'Whether it is served, and why not.',
+      doc: 'Current conditions of the CustomResourceDefinition, one per type.',
     }),
-    acceptedNames: field(2, names, { zero: 'write', doc: 'The names that are in use.' }),
+    acceptedNames: field(2, names, {
+      zero: 'write',
+      doc: 'Names that the server has accepted. Discovery uses these names, which may differ from those in the spec.',
+    }),
     storedVersions: field(3, s.list(s.string()), {
       zero: 'write',
       published: 'optional',
-      doc: 'All versions that objects were ever stored in.',
+      doc: 'Versions that objects were ever stored in. Remove a version only after you have migrated its objects.',
     }),
   },
-  { name: 'CustomResourceDefinitionStatus', doc: 'Whether the kind is served.' },
+  { name: 'CustomResourceDefinitionStatus', doc: 'Observed status of a CustomResourceDefinition.' },
 )
 
 export const fields = {
-  spec: field(2, spec, { zero: 'write', published: 'required', doc: 'What the kind is.' }),
-  status: field(3, status, { zero: 'write', doc: 'Whether it is served. Set by the server.' }),
+  spec: field(2, spec, { zero: 'write', published: 'required', doc: 'Specification of the custom resource.' }),
+  status: field(3, status, {
+    zero: 'write',
+    doc: 'Observed status of the CustomResourceDefinition, set by the server.',
+  }),
 }
 
 export type CustomResourceDefinition = ObjectOf<typeof fields>
-/** What a user writes of the kind. */
+/** The desired state of a definition, which the user writes. */
 export type DefinitionSpec = NonNullable<CustomResourceDefinition['spec']>
-/** How the kind is called. */
+/** The names of the custom resource and of its kind. */
 export type DefinitionNames = NonNullable<DefinitionSpec['names']>
-/** One version of the kind. */
+/** One version of the custom resource. */
 export type DefinitionVersion = NonNullable<DefinitionSpec['versions']>[number]
-/** What the server reports of it. */
+/** The observed state of a definition, which the server reports. */
 export type DefinitionStatus = NonNullable<CustomResourceDefinition['status']>
-/** One condition of its status. */
+/** One condition in the status of a definition. */
 export type DefinitionCondition = NonNullable<DefinitionStatus['conditions']>[number]

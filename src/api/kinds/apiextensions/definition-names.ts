@@ -1,18 +1,18 @@
 /**
- * The names of definitions that only one of a group can have. Those that a definition is granted it holds, by claims that
- * are taken in the very commit that grants them: so two servers never grant one name to two definitions.
+ * Reserves the names of custom resources, which must be unique within their API group. The write that accepts a name
+ * also reserves it in the store, so two servers cannot accept the same name for two definitions.
  */
 import { type FieldError, invalid } from '../../model/field-error.ts'
 import { checkDns1035Label } from '../../model/names.ts'
 import type { KindReservations, Reservation } from '../../schema/reservations.ts'
 import type { CustomResourceDefinition, DefinitionNames } from './definition-fields.ts'
 
-/** What resources are called: in paths and on the command line. */
+/** Returns the names of the resource that are used in URL paths and on the command line. */
 export function resourceNames({ plural = '', singular = '', shortNames = [] }: DefinitionNames): string[] {
   return [plural, singular, ...shortNames].filter((name) => name !== '')
 }
 
-/** What objects and lists say they are. */
+/** Returns the `kind` values of objects and of lists. */
 export function kindNames({ kind = '', listKind = '' }: DefinitionNames): string[] {
   return [kind, listKind].filter((name) => name !== '')
 }
@@ -32,7 +32,7 @@ export const definitionReservations: KindReservations<CustomResourceDefinition> 
     ),
 }
 
-/** A status may be written by hand. What no definition can ask for nobody needs to hold. */
+/** Whether the name is well-formed. A client may write malformed names into the status; these are not reserved. */
 function isName(name: string): boolean {
   return checkDns1035Label(name.toLowerCase()).length === 0
 }

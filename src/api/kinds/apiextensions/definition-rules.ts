@@ -1,6 +1,6 @@
 /**
- * What can be judged of a definition without reading its schemas. Where all versions have the same sub-resources or
- * columns, their faults are reported once and under `spec`, as clients know them.
+ * Validation of a CustomResourceDefinition, except for its schemas. If all versions have the same subresources or
+ * columns, an error in them is reported once, with a path below `spec`, as in kube-apiserver.
  */
 
 import { sameJson } from '../../json/json.ts'
@@ -49,7 +49,7 @@ export function checkDefinition(object: CustomResourceDefinition, { vendor, subr
 
 export function checkNewDefinition({ metadata, spec = {} }: CustomResourceDefinition): FieldError[] {
   const wanted = `${spec.names?.plural ?? ''}.${spec.group ?? ''}`
-  // That a name is required is reported for every kind.
+  // The checks that all kinds share report a missing name.
   const { name = wanted, generateName = wanted } = metadata
   const why = 'must be spec.names.plural+"."+spec.group'
   return [
@@ -79,7 +79,7 @@ function checkText(path: FieldPath, value: string, check: NameCheck): FieldError
   return value === '' ? [required(path)] : check(value).map((text) => invalid(path, value, text))
 }
 
-/** One that is empty is of the wrong form like any other. */
+/** Reports an empty value as malformed, not as missing. */
 function checkLabel(path: FieldPath, value: string): FieldError[] {
   return checkDns1035Label(value).map((text) => invalid(path, value, text))
 }
@@ -109,7 +109,7 @@ function checkNames(names: DefinitionNames): FieldError[] {
   ]
 }
 
-/** The form of those names that are there. */
+/** Checks the syntax of the names that are set. */
 function checkNameForms(names: DefinitionNames, path: FieldPath): FieldError[] {
   const { plural = '', singular = '', kind = '', listKind = '', shortNames = [], categories = [] } = names
   const mixed = (name: string) => checkDns1035Label(name.toLowerCase())
@@ -128,15 +128,15 @@ function checkNameForms(names: DefinitionNames, path: FieldPath): FieldError[] {
   ]
 }
 
-/** The names in a status; those that are not granted are empty. */
+/** Checks the names in a status. Names that the server has not accepted are empty. */
 export function checkAcceptedNames(names: DefinitionNames): FieldError[] {
   return checkNameForms(names, 'status.acceptedNames')
 }
 
-/** Far more than anybody remembers; each is claimed. */
+/** Limits the number of reservations, because every short name is reserved in the store. */
 const maxShortNames = 500
 
-/** As many as anybody needs; each is a kind that the server makes. */
+/** Limits the work per definition, because the server builds a kind for every version. */
 export const maxVersions = 50
 
 function checkVersions(versions: readonly DefinitionVersion[]): FieldError[] {
@@ -179,7 +179,10 @@ interface PlacedVersion {
   readonly place: FieldPath
 }
 
-/** Each version with the place of its part, or the first for all where they have the same. */
+/**
+ * Returns each version with the path for its errors. If all versions have the same `part`, returns only the first
+ * version, with the path `spec`.
+ */
 function eachOnce(versions: readonly DefinitionVersion[], part: keyof DefinitionVersion): PlacedVersion[] {
   const [first] = versions
   if (first === undefined) return []
@@ -188,7 +191,7 @@ function eachOnce(versions: readonly DefinitionVersion[], part: keyof Definition
   return versions.map((version, i) => ({ version, place: at('spec.versions', i) }))
 }
 
-/** Every version that objects may still be stored in must be known. */
+/** Requires that `spec.versions` lists every version that objects may still be stored in. */
 function checkStoredVersions({ spec = {}, status = {} }: CustomResourceDefinition): FieldError[] {
   const path = 'status.storedVersions'
   const { storedVersions = [] } = status

@@ -1,13 +1,14 @@
 /**
- * The schema in a definition as it is published and as it is in Protobuf: the keywords of OpenAPI v3 that there are,
- * and the vendor's own. Other keywords are unknown fields like any; what is demanded of the rest is read in `custom/`.
+ * JSONSchemaProps: the schema of a custom resource, as OpenAPI publishes it and as Protobuf encodes it. Its fields are
+ * the supported OpenAPI v3 keywords and the vendor's extensions. Other keywords are handled like any unknown field.
+ * `apiserver/custom/schema/` checks the values of the keywords.
  */
 import { memoizeByObject } from '../../../base/collections/memoize-by-object.ts'
 import type { Vendor } from '../../model/vendor.ts'
 import { field, type ObjectSchema, s } from '../../schema/schema.ts'
 import { mergedBy } from '../list-keys.ts'
 
-const doc = 'A schema in the form of OpenAPI v3.'
+const doc = 'A schema with keywords of OpenAPI v3.'
 
 export const jsonSchemaProps = s.any({
   name: 'JSONSchemaProps',
@@ -16,7 +17,7 @@ export const jsonSchemaProps = s.any({
   pruned: true,
 })
 
-const json = s.any({ name: 'JSON', doc: 'Any value.', untyped: true })
+const json = s.any({ name: 'JSON', doc: 'Any JSON value.', untyped: true })
 const schemaAt = (tag: number) => ({ tag, schema: jsonSchemaProps })
 const orArray = s.any({
   name: 'JSONSchemaPropsOrArray',
@@ -27,14 +28,14 @@ const orArray = s.any({
 })
 const orBool = s.any({
   name: 'JSONSchemaPropsOrBool',
-  doc: 'A schema, or whether anything goes.',
+  doc: 'A schema, or a boolean that allows or forbids any value.',
   untyped: true,
   pruned: true,
   alternatives: { boolean: 1, object: schemaAt(2) },
 })
 const orStrings = s.any({
   name: 'JSONSchemaPropsOrStringArray',
-  doc: 'A schema, or the names of properties.',
+  doc: 'A schema, or a list of property names.',
   untyped: true,
   pruned: true,
   alternatives: { object: schemaAt(1), list: { tag: 2, items: s.string() } },
@@ -42,91 +43,117 @@ const orStrings = s.any({
 
 const externalDocumentation = s.object(
   {
-    description: field(1, s.string(), { doc: 'What is found there.' }),
-    url: field(2, s.string(), { doc: 'Where it is.' }),
+    description: field(1, s.string(), { doc: 'Description of the external documentation.' }),
+    url: field(2, s.string(), { doc: 'URL of the external documentation.' }),
   },
-  { name: 'ExternalDocumentation', doc: 'Where to read more.' },
+  { name: 'ExternalDocumentation', doc: 'Reference to external documentation.' },
 )
 
 const ruleFields = s.object(
   {
-    rule: field(1, s.string(), { zero: 'write', doc: 'The rule, in CEL.' }),
-    message: field(2, s.string(), { doc: 'The message for values that break the rule.' }),
+    rule: field(1, s.string(), {
+      zero: 'write',
+      doc: 'CEL expression that must evaluate to true for the value to be valid.',
+    }),
+    message: field(2, s.string(), { doc: 'Error message for a value that violates the rule.' }),
   },
-  { name: 'ValidationRule', doc: 'A rule in CEL that values must comply with.' },
+  { name: 'ValidationRule', doc: 'A validation rule written in CEL.' },
 )
 
-/** Kept with whatever later versions of the language add to it. */
+/** Preserves unknown fields, so that rules with fields of later Kubernetes versions are stored unchanged. */
 const validationRule = s.any({ name: ruleFields.name!, doc: ruleFields.doc!, described: () => ruleFields })
 
 const numbers = {
-  maximum: field(9, s.number(), { zero: 'keep', doc: 'The largest number.' }),
-  exclusiveMaximum: field(10, s.boolean(), { doc: 'The largest number itself is too large.' }),
-  minimum: field(11, s.number(), { zero: 'keep', doc: 'The smallest number.' }),
-  exclusiveMinimum: field(12, s.boolean(), { doc: 'The smallest number itself is too small.' }),
-  multipleOf: field(19, s.number(), { zero: 'keep', doc: 'Numbers are multiples of it.' }),
+  maximum: field(9, s.number(), { zero: 'keep', doc: 'Maximum value of a number.' }),
+  exclusiveMaximum: field(10, s.boolean(), {
+    doc: 'Whether a number must be less than `maximum` instead of at most `maximum`.',
+  }),
+  minimum: field(11, s.number(), { zero: 'keep', doc: 'Minimum value of a number.' }),
+  exclusiveMinimum: field(12, s.boolean(), {
+    doc: 'Whether a number must be greater than `minimum` instead of at least `minimum`.',
+  }),
+  multipleOf: field(19, s.number(), { zero: 'keep', doc: 'Number that a numeric value must be a multiple of.' }),
 }
 
 const counts = {
-  maxLength: field(13, s.int64(), { zero: 'keep', doc: 'The most characters.' }),
-  minLength: field(14, s.int64(), { zero: 'keep', doc: 'The fewest characters.' }),
-  maxItems: field(16, s.int64(), { zero: 'keep', doc: 'The most elements.' }),
-  minItems: field(17, s.int64(), { zero: 'keep', doc: 'The fewest elements.' }),
-  maxProperties: field(21, s.int64(), { zero: 'keep', doc: 'The most members.' }),
-  minProperties: field(22, s.int64(), { zero: 'keep', doc: 'The fewest members.' }),
+  maxLength: field(13, s.int64(), { zero: 'keep', doc: 'Maximum number of characters of a string.' }),
+  minLength: field(14, s.int64(), { zero: 'keep', doc: 'Minimum number of characters of a string.' }),
+  maxItems: field(16, s.int64(), { zero: 'keep', doc: 'Maximum number of items of an array.' }),
+  minItems: field(17, s.int64(), { zero: 'keep', doc: 'Minimum number of items of an array.' }),
+  maxProperties: field(21, s.int64(), { zero: 'keep', doc: 'Maximum number of properties of an object.' }),
+  minProperties: field(22, s.int64(), { zero: 'keep', doc: 'Minimum number of properties of an object.' }),
 }
 
 const plain = {
-  id: field(1, s.string(), { doc: 'Its name in a document.' }),
-  $schema: field(2, s.string(), { doc: 'The language it is written in.' }),
-  $ref: field(3, s.string(), { zero: 'keep', doc: 'Not supported: a schema says everything itself.' }),
-  description: field(4, s.string(), { doc: 'What the value is for.' }),
-  type: field(5, s.string(), { doc: 'object, array, string, integer, number or boolean.' }),
-  format: field(6, s.string(), { doc: 'The form of a text or number.' }),
-  title: field(7, s.string(), { doc: 'What the value is called.' }),
-  default: field(8, json, { zero: 'keep', doc: 'The value where none is sent.' }),
-  pattern: field(15, s.string(), { doc: 'What texts match, as a regular expression.' }),
-  uniqueItems: field(18, s.boolean(), { doc: 'Not supported: use a list of type set.' }),
-  enum: field(20, s.list(json), { doc: 'The values there are.' }),
-  required: field(23, s.list(s.string()), { doc: 'The members that must be there.' }),
-  items: field(24, orArray, { zero: 'keep', doc: 'The schema of the elements.' }),
-  additionalProperties: field(30, orBool, { zero: 'keep', doc: 'The schema of members under any name.' }),
-  dependencies: field(32, s.map(orStrings), { doc: 'Not supported.' }),
-  additionalItems: field(33, orBool, { zero: 'keep', doc: 'Not supported.' }),
-  externalDocs: field(35, externalDocumentation, { doc: 'Where to read more.' }),
-  example: field(36, json, { zero: 'keep', doc: 'A value as an example.' }),
-  nullable: field(37, s.boolean(), { doc: 'Null is a value like any other.' }),
+  id: field(1, s.string(), { doc: 'Identifier of the schema. Not supported in new schemas.' }),
+  $schema: field(2, s.string(), { doc: 'URI of the schema dialect.' }),
+  $ref: field(3, s.string(), { zero: 'keep', doc: 'Reference to another schema. Not supported.' }),
+  description: field(4, s.string(), { doc: 'Description of the value.' }),
+  type: field(5, s.string(), { doc: 'Type of the value: object, array, string, integer, number or boolean.' }),
+  format: field(6, s.string(), {
+    doc: 'Format of a string or number, such as date-time or int64. Only known string formats are checked.',
+  }),
+  title: field(7, s.string(), { doc: 'Title of the value.' }),
+  default: field(8, json, { zero: 'keep', doc: 'Default for a value that is not set.' }),
+  pattern: field(15, s.string(), { doc: 'Regular expression that a string must match.' }),
+  uniqueItems: field(18, s.boolean(), {
+    doc: 'Whether the items of an array must be unique. Must not be true: use a list type of `set` instead.',
+  }),
+  enum: field(20, s.list(json), { doc: 'Allowed values.' }),
+  required: field(23, s.list(s.string()), { doc: 'Names of the required properties of an object.' }),
+  items: field(24, orArray, { zero: 'keep', doc: 'Schema of the items of an array.' }),
+  additionalProperties: field(30, orBool, {
+    zero: 'keep',
+    doc: 'Schema of the properties of an object that are not listed in `properties`.',
+  }),
+  dependencies: field(32, s.map(orStrings), { doc: 'Properties that require other properties. Not supported.' }),
+  additionalItems: field(33, orBool, { zero: 'keep', doc: 'Schema of additional array items. Not supported.' }),
+  externalDocs: field(35, externalDocumentation, { doc: 'External documentation of the value.' }),
+  example: field(36, json, { zero: 'keep', doc: 'Example of a value.' }),
+  nullable: field(37, s.boolean(), { doc: 'Whether null is a valid value.' }),
 }
 
 const nested = {
-  allOf: field(25, s.list(jsonSchemaProps), { doc: 'Demands that must all hold.' }),
-  oneOf: field(26, s.list(jsonSchemaProps), { doc: 'Demands of which exactly one must hold.' }),
-  anyOf: field(27, s.list(jsonSchemaProps), { doc: 'Demands of which one must hold.' }),
-  not: field(28, jsonSchemaProps, { zero: 'keep', doc: 'A demand that must not hold.' }),
-  properties: field(29, s.map(jsonSchemaProps), { doc: 'The schemas of the members, by name.' }),
-  patternProperties: field(31, s.map(jsonSchemaProps), { doc: 'Not supported.' }),
-  definitions: field(34, s.map(jsonSchemaProps), { doc: 'Not supported.' }),
+  allOf: field(25, s.list(jsonSchemaProps), { doc: 'Schemas that must all match the value.' }),
+  oneOf: field(26, s.list(jsonSchemaProps), { doc: 'Alternative schemas. Exactly one of them must match the value.' }),
+  anyOf: field(27, s.list(jsonSchemaProps), { doc: 'Alternative schemas. At least one of them must match the value.' }),
+  not: field(28, jsonSchemaProps, { zero: 'keep', doc: 'Schema that must not match the value.' }),
+  properties: field(29, s.map(jsonSchemaProps), { doc: 'Schemas of the properties of an object, by property name.' }),
+  patternProperties: field(31, s.map(jsonSchemaProps), {
+    doc: 'Schemas of properties by regular expression. Not supported.',
+  }),
+  definitions: field(34, s.map(jsonSchemaProps), { doc: 'Schemas for use in references. Not supported.' }),
 }
 
-/** One for each vendor, so that what is derived from it can be cached. */
+/** Returns the fields of a schema. The caller memoizes the result per vendor because other caches are keyed by it. */
 function schemaFor({ extensionPrefix }: Vendor): ObjectSchema {
   const extensions = {
     'preserve-unknown-fields': field(38, s.boolean(), {
       zero: 'keep',
-      doc: 'Members that are not described are kept.',
+      doc: 'Whether to keep fields that the schema does not specify. By default, they are pruned.',
     }),
-    'embedded-resource': field(39, s.boolean(), { doc: 'The value is a whole object with a type and metadata.' }),
-    'int-or-string': field(40, s.boolean(), { doc: 'The value is a whole number or a text.' }),
-    'list-map-keys': field(41, s.list(s.string()), { doc: 'The members that identify an element.' }),
-    'list-type': field(42, s.string(), { zero: 'keep', doc: 'How lists are merged: atomic, set or map.' }),
-    'map-type': field(43, s.string(), { zero: 'keep', doc: 'How objects are merged: granular or atomic.' }),
+    'embedded-resource': field(39, s.boolean(), {
+      doc: 'Whether the value is a complete API object with apiVersion, kind and metadata.',
+    }),
+    'int-or-string': field(40, s.boolean(), { doc: 'Whether the value is either an integer or a string.' }),
+    'list-map-keys': field(41, s.list(s.string()), {
+      doc: 'Names of the properties that together identify an item of a list of type `map`.',
+    }),
+    'list-type': field(42, s.string(), {
+      zero: 'keep',
+      doc: 'Merge strategy of a list: atomic, set or map. Defaults to atomic.',
+    }),
+    'map-type': field(43, s.string(), {
+      zero: 'keep',
+      doc: 'Merge strategy of an object: granular or atomic. Defaults to granular.',
+    }),
     validations: field(44, s.list(validationRule, mergedBy('rule')), {
-      doc: 'Rules in CEL that the value must comply with.',
+      doc: 'CEL rules that the value must satisfy.',
     }),
   }
   const prefixed = Object.entries(extensions).map(([name, keyword]) => [`${extensionPrefix}${name}`, keyword] as const)
   const own = Object.entries({ ...plain, ...numbers, ...counts, ...nested })
-  // Members are written in the order of the fields, which here is that of their numbers.
+  // Sorted because fields are encoded in this order, and for this type the order is that of the Protobuf tags.
   const fields = [...own, ...prefixed].sort(([, a], [, b]) => a.tag - b.tag)
   return s.object(Object.fromEntries(fields), { name: 'JSONSchemaProps', doc })
 }

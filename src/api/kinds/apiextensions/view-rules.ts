@@ -1,4 +1,4 @@
-/** What is seen of the objects of a custom kind besides themselves: how they are scaled, and their columns in tables. */
+/** Validation of the scale subresource and of the printer columns of a custom resource. */
 import { at, child, type FieldError, type FieldPath, invalid, required } from '../../model/field-error.ts'
 import type { DefinitionVersion } from './definition-fields.ts'
 

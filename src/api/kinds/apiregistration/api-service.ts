@@ -1,6 +1,7 @@
 /**
- * APIService: who serves a version of a group. Without a Service it is this server itself, which registers whatever it
- * serves (`apiserver/upkeep/api-services.ts`); with one, requests are passed on to it (`aggregation/`).
+ * APIService: the backend of one version of an API group. Without a Service, this server serves the version and
+ * maintains the APIService (`apiserver/upkeep/api-services.ts`). With a Service, this server proxies requests to it
+ * (`apiserver/aggregation/`).
  */
 import { child, type FieldError, type FieldPath, invalid, notSupported, required } from '../../model/field-error.ts'
 import { checkDns1035Label, checkDnsSubdomain, checkPathSegment } from '../../model/names.ts'
@@ -15,45 +16,57 @@ const highestGroupPriority = 20_000
 const highestVersionPriority = 1000
 
 const serviceFields = {
-  namespace: field(1, s.string(), { doc: 'The namespace of the Service.' }),
-  name: field(2, s.string(), { doc: 'The name of the Service.' }),
-  port: field(3, s.int32(), { zero: 'keep', default: 443, doc: 'The port of the Service; 443 by default.' }),
+  namespace: field(1, s.string(), { doc: 'Namespace of the Service.' }),
+  name: field(2, s.string(), { doc: 'Name of the Service.' }),
+  port: field(3, s.int32(), {
+    zero: 'keep',
+    default: 443,
+    doc: 'Port of the Service, from 1 to 65535. Defaults to 443.',
+  }),
 }
 
-const service = s.object(serviceFields, { name: 'ServiceReference', doc: 'A Service, and its port.' })
+const service = s.object(serviceFields, { name: 'ServiceReference', doc: 'Reference to a Service and its port.' })
 
 const specFields = {
-  service: field(1, service, { doc: 'The Service that serves the version; this server itself if unset.' }),
-  group: field(2, s.string(), { doc: 'The name of the group.' }),
-  version: field(3, s.string(), { doc: 'The version of the group.' }),
-  insecureSkipTLSVerify: field(4, s.boolean(), { doc: 'Whether any certificate of the Service is believed.' }),
+  service: field(1, service, {
+    doc: 'Service that serves the API version. If unset, this server serves the version itself.',
+  }),
+  group: field(2, s.string(), { doc: 'Name of the API group. Empty for the core group.' }),
+  version: field(3, s.string(), { doc: 'API version, such as v1.' }),
+  insecureSkipTLSVerify: field(4, s.boolean(), {
+    doc: 'Whether to skip verification of the certificate of the Service (insecure). Must be false if caBundle is set.',
+  }),
   caBundle: field(5, s.bytes({ atomic: true }), {
-    doc: "The CA bundle that verifies the Service's certificate, as PEM.",
+    doc: 'PEM-encoded CA bundle that verifies the certificate of the Service. Defaults to the system trust roots.',
   }),
   groupPriorityMinimum: field(7, s.int32(), {
     zero: 'write',
-    doc: 'Groups with more come first, where clients look for a name in all of them; from 1 to 20000.',
+    doc: 'Priority of the API group, from 1 to 20000. Clients prefer groups with higher priorities.',
   }),
   versionPriority: field(8, s.int32(), {
     zero: 'write',
-    doc: 'Versions with more come first in their group; from 1 to 1000.',
+    doc: 'Priority of the version within its API group, from 1 to 1000. Clients prefer higher priorities.',
   }),
 }
 
 const spec = s.object(specFields, {
   name: 'APIServiceSpec',
-  doc: 'The group and version, the Service that serves it, and its place in the order.',
+  doc: 'Specification of an APIService: the API group and version, its backend and its priority.',
   check: checkSpec,
 })
 
 const status = s.object(
-  { conditions: field(1, conditionsOf('APIServiceCondition', 'APIService'), { doc: 'Whether it can be reached.' }) },
-  { name: 'APIServiceStatus', doc: 'What is known of its state.' },
+  {
+    conditions: field(1, conditionsOf('APIServiceCondition', 'APIService'), {
+      doc: 'Current conditions of the APIService. The Available condition reports whether the backend is reachable.',
+    }),
+  },
+  { name: 'APIServiceStatus', doc: 'Observed status of an APIService.' },
 )
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', doc: 'The group and version, and the Service that serves it.' }),
-  status: field(3, status, { zero: 'write', doc: 'What is known of its state. Set by the server.' }),
+  spec: field(2, spec, { zero: 'write', doc: 'API group and version, its backend and its priority.' }),
+  status: field(3, status, { zero: 'write', doc: 'Observed status of the APIService, set by the server.' }),
 }
 
 export type APIService = ObjectOf<typeof fields>
@@ -69,7 +82,7 @@ export const apiService = defineKind({
     scope: 'Cluster',
     form: checkPathSegment,
   },
-  doc: 'The server of one version of an API group.',
+  doc: 'Registration of the server that serves one version of an API group.',
   fields,
   rules: specAndStatus<APIService>({
     newStatus: ({ spec }, { now }) => (spec?.service === undefined ? { conditions: [local(now)] } : {}),
@@ -83,8 +96,10 @@ export const apiService = defineKind({
   views: {
     columns: [
       nameColumn,
-      column('Service', 'Who serves the version.', ({ spec }: APIService) => servedBy(spec)),
-      column('Available', 'Whether it can be reached, and if not, why.', availability),
+      column('Service', 'Service that serves the API version, or Local for this server.', ({ spec }: APIService) =>
+        servedBy(spec),
+      ),
+      column('Available', 'Whether the backend is available, with the reason if it is not.', availability),
       ageColumn,
     ],
     subresources: { status: statusAlone },
@@ -113,7 +128,7 @@ function availability({ status }: APIService): string {
   return known.status === 'True' ? 'True' : `${known.status} (${known.reason ?? ''})`
 }
 
-/** Both are held to it, the name and the start of one. */
+/** Checks `metadata.name` and, if set, `metadata.generateName`: both must equal the version and the group. */
 function checkName({ metadata, spec: { group = '', version = '' } = {} }: APIService): FieldError[] {
   const wanted = `${version}.${group}`
   return (['name', 'generateName'] as const).flatMap((member) => {
@@ -141,7 +156,7 @@ function checkPriority(value: number, highest: number, path: FieldPath): FieldEr
   return value > 0 && value <= highest ? [] : [invalid(path, value, `must be positive and at most ${highest}`)]
 }
 
-/** Nobody else is asked, so there is nobody to believe. */
+/** Without a Service there is no TLS connection, so the TLS settings must be unset. */
 function checkLocal({ caBundle = '', insecureSkipTLSVerify = false }: Spec, path: FieldPath): FieldError[] {
   const bytes = Buffer.byteLength(caBundle, 'base64')
   return [

@@ -1,4 +1,4 @@
-/** RuleWithOperations: which requests a webhook is asked about, by operation and resource. `*` stands for all. */
+/** RuleWithOperations: matches requests for a webhook by operation and resource. `*` matches everything. */
 import {
   at,
   child,
@@ -15,15 +15,18 @@ const operations = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE']
 const list = (tag: number, doc: string) => field(tag, s.list(s.string()), { doc })
 
 const fields = {
-  operations: list(1, 'What is done: CREATE, UPDATE, DELETE, CONNECT or `*`.'),
+  operations: list(1, 'Operations to match: CREATE, UPDATE, DELETE, CONNECT, or `*` for all of them.'),
   ...inlined(2, {
-    apiGroups: list(1, 'The groups of the resources; empty is the core group.'),
-    apiVersions: list(2, 'The versions of the resources.'),
-    resources: list(3, 'The resources: `pods`, `pods/log`, `pods/*`, `*/scale`, `*` without subresources, `*/*` with.'),
+    apiGroups: list(1, 'API groups to match, or `*` for all of them. The empty string is the core group.'),
+    apiVersions: list(2, 'API versions to match, or `*` for all of them.'),
+    resources: list(
+      3,
+      'Resources to match, such as `pods`, `pods/log` or `*/scale`. `*/*` includes all subresources, `*` none.',
+    ),
     scope: field(4, s.oneOf('*', 'Cluster', 'Namespaced'), {
       zero: 'keep',
       default: '*',
-      doc: 'Whether the objects are in namespaces: Cluster, Namespaced or `*`, the default.',
+      doc: 'Scope of the resources to match: Cluster, Namespaced or `*`. Defaults to `*`.',
     }),
   }),
 }
@@ -32,7 +35,7 @@ type Rule = InferFields<typeof fields>
 
 export const ruleWithOperations = s.object(fields, {
   name: 'RuleWithOperations',
-  doc: 'Requests, by what is done and to which resources.',
+  doc: 'A rule that matches requests by operation and resource.',
   check: checkRule,
 })
 
@@ -50,7 +53,7 @@ function checkRule(rule: Rule, path: FieldPath): FieldError[] {
   ]
 }
 
-/** There is something, and nothing beside `*`. */
+/** Rejects an empty list, and a list that combines `*` with other items. */
 function checkAlone(items: readonly string[], path: FieldPath, noun: string): FieldError[] {
   if (items.length === 0) return [required(path)]
   const isCrowded = items.length > 1 && items.includes('*')
@@ -75,7 +78,7 @@ function checkResources(resources: readonly string[], path: FieldPath): FieldErr
   ]
 }
 
-// What one before it covers already: `pods/log` after `pods/*` or `*/log`.
+// Rejects an item that an earlier item covers, such as `pods/log` after `pods/*` or `*/log`.
 function checkCovered(resources: readonly string[], path: FieldPath): FieldError[] {
   const [wholes, anywhere] = [new Set<string>(), new Set<string>()]
   return resources.flatMap((each, i) => {

@@ -1,6 +1,6 @@
 /**
- * The webhooks of a configuration: what is called, for which requests, and what a failed call means. The older version
- * has other defaults and looser rules; what was stored under those stays as it is when it is written again.
+ * The webhooks of a configuration: the address to call, the matching requests, and the failure policy. v1beta1 has
+ * other defaults and looser validation. An update tolerates violations that the stored object already had.
  */
 import {
   at,
@@ -22,23 +22,29 @@ import { ruleWithOperations } from './rule.ts'
 
 const serviceReference = s.object(
   {
-    namespace: field(1, s.string(), { zero: 'write', doc: 'The namespace of the Service.' }),
-    name: field(2, s.string(), { zero: 'write', doc: 'The name of the Service.' }),
-    path: field(3, s.string(), { zero: 'keep', doc: 'The path of the request; `/` if unset.' }),
-    port: field(4, s.int32(), { zero: 'keep', default: 443, doc: 'The port of the Service; 443 by default.' }),
+    namespace: field(1, s.string(), { zero: 'write', doc: 'Namespace of the Service.' }),
+    name: field(2, s.string(), { zero: 'write', doc: 'Name of the Service.' }),
+    path: field(3, s.string(), { zero: 'keep', doc: 'URL path to call on the Service. Defaults to `/`.' }),
+    port: field(4, s.int32(), {
+      zero: 'keep',
+      default: 443,
+      doc: 'Port of the Service, from 1 to 65535. Defaults to 443.',
+    }),
   },
-  { name: 'ServiceReference', doc: 'A path of a Service.' },
+  { name: 'ServiceReference', doc: 'Reference to a Service, with the port and the path to call.' },
 )
 
 const clientConfigFields = {
-  url: field(3, s.string(), { zero: 'keep', doc: 'The URL of the webhook: https, without user, query or fragment.' }),
-  service: field(1, serviceReference, { doc: 'The Service of the webhook.' }),
-  caBundle: field(2, s.bytes(), { doc: "The CA bundle that verifies the webhook's certificate, as PEM." }),
+  url: field(3, s.string(), { zero: 'keep', doc: 'HTTPS URL of the webhook, without credentials, query or fragment.' }),
+  service: field(1, serviceReference, { doc: 'Service that runs the webhook, if it runs in the cluster.' }),
+  caBundle: field(2, s.bytes(), {
+    doc: 'PEM-encoded CA bundle that verifies the certificate of the webhook. Defaults to the system trust roots.',
+  }),
 }
 
 const clientConfig = s.object(clientConfigFields, {
   name: 'WebhookClientConfig',
-  doc: 'The webhook to call: a URL or a Service.',
+  doc: 'Address of a webhook: either a URL or a Service.',
   check: checkClientConfig,
 })
 
@@ -54,7 +60,7 @@ const defaults = {
   },
 } as const
 
-/** What both sorts of webhooks have; the tag of objectSelector is another one in each. */
+/** The fields that mutating and validating webhooks share. Only the Protobuf tag of objectSelector differs. */
 export function webhookFields(version: WebhookVersion, { objectSelectorTag }: { readonly objectSelectorTag: number }) {
   const { failurePolicy, matchPolicy, timeoutSeconds, unsaid } = defaults[version]
   const must = version === 'v1' ? ({ published: 'required' } as const) : {}
@@ -63,50 +69,59 @@ export function webhookFields(version: WebhookVersion, { objectSelectorTag }: { 
       ? [{ default: unsaid.sideEffects }, { default: [...unsaid.admissionReviewVersions] }]
       : [{}, {}]
   return {
-    name: field(1, s.string(), { zero: 'write', doc: 'Its name, a domain of three labels or more; each has another.' }),
-    clientConfig: field(2, clientConfig, { zero: 'write', published: 'required', doc: 'The webhook to call.' }),
-    rules: field(3, s.list(ruleWithOperations), { doc: 'The requests that it is called for.' }),
+    name: field(1, s.string(), {
+      zero: 'write',
+      doc: 'Unique name of the webhook: a domain name of at least three labels.',
+    }),
+    clientConfig: field(2, clientConfig, {
+      zero: 'write',
+      published: 'required',
+      doc: 'Address and CA bundle of the webhook.',
+    }),
+    rules: field(3, s.list(ruleWithOperations), {
+      doc: 'Requests that trigger the webhook. A request triggers it if at least one rule matches.',
+    }),
     failurePolicy: field(4, s.oneOf('Fail', 'Ignore'), {
       zero: 'keep',
       default: failurePolicy,
-      doc: 'What no answer means: Fail refuses the request, Ignore lets it pass.',
+      doc: `Handling of failed calls: Fail rejects the request, Ignore admits it. Defaults to ${failurePolicy}.`,
     }),
     matchPolicy: field(9, s.oneOf('Equivalent', 'Exact'), {
       zero: 'keep',
       default: matchPolicy,
-      doc: 'Whether rules count for other versions of the same object too: Equivalent, or Exact.',
+      doc: `API versions that rules match: only those listed (Exact) or any (Equivalent). Defaults to ${matchPolicy}.`,
     }),
     namespaceSelector: field(5, labelSelector, {
       default: {},
-      doc: 'The namespaces that it is called for, by labels; all by default.',
+      doc: 'Label selector for the namespaces whose requests trigger the webhook. Defaults to all namespaces.',
     }),
     objectSelector: field(objectSelectorTag, labelSelector, {
       default: {},
-      doc: 'The objects that it is called for, by labels; all by default.',
+      doc: 'Label selector for the objects whose requests trigger the webhook. Defaults to all objects.',
     }),
     sideEffects: field(6, s.string(), {
       zero: 'keep',
       ...must,
       ...sideEffects,
-      doc: 'Whether asking it does something: None, or NoneOnDryRun. Older ones may be Some or Unknown.',
+      doc: 'Side effects of calling the webhook: None or NoneOnDryRun. Only v1beta1 also accepts Some and Unknown.',
     }),
     timeoutSeconds: field(7, s.int32(), {
       zero: 'keep',
       default: timeoutSeconds,
-      doc: `How long to wait for it, from 1 to 30; ${timeoutSeconds} by default.`,
+      doc: `Seconds to wait for the response of the webhook, from 1 to 30. Defaults to ${timeoutSeconds}.`,
     }),
     admissionReviewVersions: field(8, s.list(s.string()), {
       zero: version === 'v1' ? 'write' : 'omit',
       ...must,
       ...versions,
-      doc: 'The versions of questions that it understands; the first that the server knows is used.',
+      doc: 'AdmissionReview versions that the webhook accepts. The server uses the first version that it supports.',
     }),
   }
 }
 
 export type Webhook = InferFields<ReturnType<typeof webhookFields>>
 
-/** All that a webhook is held to in every version. */
+/** Validates a webhook by the rules that apply in every version. */
 export function checkWebhook(webhook: Webhook, path: FieldPath): FieldError[] {
   const { name = '', sideEffects, timeoutSeconds: seconds = 1, admissionReviewVersions: versions = [] } = webhook
   const isInTime = seconds >= 1 && seconds <= 30
@@ -121,10 +136,13 @@ export function checkWebhook(webhook: Webhook, path: FieldPath): FieldError[] {
 
 const allSideEffects = ['None', 'NoneOnDryRun', 'Some', 'Unknown']
 const noSideEffects = ['None', 'NoneOnDryRun']
-/** The versions of questions that this server can ask. */
+/** The AdmissionReview versions that this server can send. */
 const knownVersions = ['v1', 'v1beta1']
 
-/** What new webhooks are held to besides, and changed ones where those before them kept to it. */
+/**
+ * Applies the stricter rules for new webhooks. An update skips each rule that the stored webhooks already violate, and
+ * v1beta1 skips two of the three.
+ */
 export function checkNewWebhooks(
   webhooks: readonly Webhook[],
   previous: readonly Webhook[],
@@ -164,7 +182,7 @@ function hasSideEffects({ sideEffects = '' }: Webhook): boolean {
   return !noSideEffects.includes(sideEffects)
 }
 
-/** What is not a word at all was reported before. */
+/** Skips unknown values, which `checkSideEffects` has already reported. */
 function checkNoSideEffects(webhooks: readonly Webhook[]): FieldError[] {
   return webhooks.flatMap(({ sideEffects = '' }, i) =>
     allSideEffects.includes(sideEffects)
