@@ -1,7 +1,7 @@
-/** Numbers that older versions had in fields, and that are annotations now. */
+/** Reads integers that older API versions had in fields and that apps/v1 has in annotations. */
 import { badRequest } from '../../model/api-error.ts'
 
-/** The whole number in an annotation. One that is none is refused as it would be in a field: with 400. */
+/** Returns the integer in an annotation. Rejects other values with status 400, as for a field of the wrong type. */
 export function readInt64(text: string, key: string): bigint {
   if (!/^[+-]?\d{1,19}$/.test(text) || BigInt.asIntN(64, BigInt(text)) !== BigInt(text))
     throw badRequest(`metadata.annotations[${key}]: expected a whole number`)

@@ -1,5 +1,6 @@
 /**
- * ControllerRevision: a state of something that its controller can go back to. The data means something to it alone.
+ * ControllerRevision: a snapshot of a workload's state that its controller can roll back to. Only that controller
+ * interprets the data.
  */
 
 import { isObject, type Json } from '../../json/json.ts'
@@ -10,14 +11,21 @@ import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
 import { notNegative } from '../counts.ts'
 
-const rawExtension = s.any({ name: 'runtime.RawExtension', doc: 'Any JSON, kept as it was sent.', asSent: true })
+const rawExtension = s.any({
+  name: 'runtime.RawExtension',
+  doc: 'Arbitrary JSON, stored exactly as the client sent it.',
+  asSent: true,
+})
 
 const fields = {
-  data: field(2, rawExtension, { zero: 'keep', doc: 'The state, in any form. It cannot change.' }),
+  data: field(2, rawExtension, {
+    zero: 'keep',
+    doc: 'Serialized state, in a format that the controller defines. Immutable.',
+  }),
   revision: field(3, s.int64(), {
     zero: 'write',
     published: 'required',
-    doc: 'Which state it is; later ones are higher.',
+    doc: 'Revision number of the state. Later states have higher numbers.',
   }),
 }
 
@@ -31,7 +39,7 @@ export const controllerRevision = defineKind({
     plural: 'controllerrevisions',
     scope: 'Namespaced',
   },
-  doc: 'A state of something that its controller can go back to.',
+  doc: 'A snapshot of the state of a workload, to which its controller can roll back.',
   fields,
   rules: {
     validate: ({ data, revision }) => [
@@ -43,8 +51,8 @@ export const controllerRevision = defineKind({
   views: {
     columns: [
       nameColumn,
-      column('Controller', 'Whose state it is.', controllerOf),
-      column('Revision', 'Which state it is.', ({ revision }: ControllerRevision) => revision ?? 0),
+      column('Controller', 'Controller that owns the revision.', controllerOf),
+      column('Revision', 'Revision number of the state.', ({ revision }: ControllerRevision) => revision ?? 0),
       ageColumn,
     ],
   },
@@ -54,7 +62,7 @@ function checkData({ data: next }: ControllerRevision, { data: previous }: Contr
   return sameText(next, previous) ? [] : [invalid('data', next, 'field is immutable')]
 }
 
-/** Whether two values are written alike: controllers compare the text, in which the order of members counts. */
+/** Whether two values serialize to the same JSON. Controllers compare the bytes, so the order of members matters. */
 function sameText(a: Json | undefined, b: Json | undefined): boolean {
   if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, i) => sameText(item, b[i]))
   if (!isObject(a)) return a === b
@@ -64,7 +72,7 @@ function sameText(a: Json | undefined, b: Json | undefined): boolean {
   return keys.length === others.length && keys.every((key, i) => key === others[i] && sameText(a[key], b[key]))
 }
 
-/** `statefulset.apps/web` */
+/** Returns the controller as `kind.group/name`, such as `statefulset.apps/web`. */
 function controllerOf({ metadata }: ControllerRevision): string {
   const owner = metadata.ownerReferences?.find(({ controller }) => controller)
   if (owner === undefined) return '<none>'

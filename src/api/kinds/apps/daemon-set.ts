@@ -1,4 +1,4 @@
-/** DaemonSet: runs one pod of a template on every node that fits. */
+/** DaemonSet: runs one pod on every eligible node. */
 
 import { keysOf, sameJson } from '../../json/json.ts'
 import { child, type FieldError, type FieldPath, invalid, notSupported, required } from '../../model/field-error.ts'
@@ -29,73 +29,89 @@ import { readInt64 } from './annotated-number.ts'
 const rollingUpdateFields = {
   maxUnavailable: field(1, s.intOrString(), {
     zero: 'keep',
-    doc: 'On how many nodes the pod may be missing meanwhile: a number, 1 by default, or a percentage.',
+    doc: 'Maximum number or percentage of nodes without an available daemon pod during an update. Defaults to 1.',
   }),
   maxSurge: field(2, s.intOrString(), {
     zero: 'keep',
-    doc: 'On how many nodes two pods may run meanwhile: a number, 0 by default, or a percentage.',
+    doc: 'Maximum number or percentage of nodes that run an old and a new daemon pod during an update. Defaults to 0.',
   }),
 }
 
 const rollingUpdate = s.object(rollingUpdateFields, {
   name: 'RollingUpdateDaemonSet',
-  doc: 'How fast pods are replaced: pods are missing meanwhile, or there are two.',
+  doc: 'Limits on the nodes that a rolling update affects at a time. Exactly one of the two limits is nonzero.',
 })
 
 const strategyFields = {
-  type: field(1, s.string(), { doc: 'RollingUpdate, which is the default, or OnDelete.' }),
-  rollingUpdate: field(2, rollingUpdate, { doc: 'How fast; for RollingUpdate alone.' }),
+  type: field(1, s.string(), { doc: 'Update strategy: RollingUpdate or OnDelete. Defaults to RollingUpdate.' }),
+  rollingUpdate: field(2, rollingUpdate, { doc: 'Settings of a rolling update. Ignored for OnDelete.' }),
 }
 
 const strategy = s.object(strategyFields, {
   name: 'DaemonSetUpdateStrategy',
-  doc: 'How pods are replaced by new ones: by the controller, or when someone deletes them.',
+  doc: 'Strategy for replacing old pods: automatically (RollingUpdate) or when a user deletes them (OnDelete).',
   fill: fillStrategy,
   check: checkStrategy,
 })
 
 const specFields = {
-  selector: field(1, labelSelector, { published: 'required', doc: 'Which pods count. It cannot change.' }),
-  template: field(2, podTemplateSpec, { zero: 'write', published: 'required', doc: 'What pods are made from.' }),
-  updateStrategy: field(3, strategy, { zero: 'write', doc: 'How pods are replaced when the template changes.' }),
+  selector: field(1, labelSelector, {
+    published: 'required',
+    doc: 'Label selector for the pods of the DaemonSet. Must match the labels of the template. Immutable.',
+  }),
+  template: field(2, podTemplateSpec, {
+    zero: 'write',
+    published: 'required',
+    doc: 'Template of the daemon pods. Its node selector, affinity and tolerations decide which nodes are eligible.',
+  }),
+  updateStrategy: field(3, strategy, { zero: 'write', doc: 'Strategy for replacing pods when the template changes.' }),
   minReadySeconds: field(4, s.int32(), {
-    doc: 'How long a pod must have been ready, without a crash, to count as available.',
+    doc: 'Seconds that a new pod must be ready without crashing before it counts as available. Defaults to 0.',
   }),
   revisionHistoryLimit: field(6, s.int32(), {
     zero: 'keep',
     default: 10,
-    doc: 'How many old templates are kept to go back to.',
+    doc: 'Number of old ControllerRevisions to keep for rollback. Defaults to 10.',
   }),
 }
 
-const spec = s.object(specFields, { name: 'DaemonSetSpec', doc: 'Which pods run on which nodes.' })
+const spec = s.object(specFields, { name: 'DaemonSetSpec', doc: 'Specification of a DaemonSet.' })
 
 const number = (tag: number, doc: string) => field(tag, s.int32(), { zero: 'write', published: 'required', doc })
 
 const statusFields = {
-  currentNumberScheduled: number(1, 'On how many nodes it runs that it shall run on.'),
-  numberMisscheduled: number(2, 'On how many nodes it runs that it shall not run on.'),
-  desiredNumberScheduled: number(3, 'On how many nodes it shall run.'),
-  numberReady: number(4, 'On how many of these its pod is ready.'),
-  observedGeneration: field(5, s.int64(), { doc: 'The generation that the controller has seen.' }),
-  updatedNumberScheduled: field(6, s.int32(), { doc: 'On how many of these its pod is of the present template.' }),
-  numberAvailable: field(7, s.int32(), { doc: 'On how many of these its pod has been ready for long enough.' }),
-  numberUnavailable: field(8, s.int32(), { doc: 'On how many of these it has not.' }),
+  currentNumberScheduled: number(1, 'Number of eligible nodes that run a daemon pod.'),
+  numberMisscheduled: number(2, 'Number of nodes that run a daemon pod although they are not eligible.'),
+  desiredNumberScheduled: number(3, 'Number of eligible nodes, which should all run a daemon pod.'),
+  numberReady: number(4, 'Number of eligible nodes whose daemon pod is ready.'),
+  observedGeneration: field(5, s.int64(), { doc: 'Most recent generation that the controller has observed.' }),
+  updatedNumberScheduled: field(6, s.int32(), {
+    doc: 'Number of eligible nodes whose daemon pod matches the current template.',
+  }),
+  numberAvailable: field(7, s.int32(), {
+    doc: 'Number of eligible nodes whose daemon pod has been ready for at least minReadySeconds.',
+  }),
+  numberUnavailable: field(8, s.int32(), { doc: 'Number of eligible nodes without an available daemon pod.' }),
   collisionCount: field(9, s.int32(), {
     zero: 'keep',
-    doc: 'How often a name for a ControllerRevision was taken. It only grows.',
+    doc: 'Number of name collisions of new ControllerRevisions. Never decreases.',
   }),
-  conditions: field(10, conditionsOf('DaemonSetCondition', 'DaemonSet'), { doc: 'What else is known of it.' }),
+  conditions: field(10, conditionsOf('DaemonSetCondition', 'DaemonSet'), {
+    doc: 'Current conditions of the DaemonSet, one per type.',
+  }),
 }
 
-const status = s.object(statusFields, { name: 'DaemonSetStatus', doc: 'On how many nodes it runs.' })
+const status = s.object(statusFields, { name: 'DaemonSetStatus', doc: 'Observed status of a DaemonSet.' })
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', doc: 'Which pods run on which nodes.' }),
-  status: field(3, status, { zero: 'write', doc: 'On how many nodes they run. Set by the controller.' }),
+  spec: field(2, spec, { zero: 'write', doc: 'Desired state of the DaemonSet.' }),
+  status: field(3, status, { zero: 'write', doc: 'Observed status of the DaemonSet, set by the controller.' }),
 }
 
-/** An older count of the changes of the template, which clients find in an annotation. The server counts. */
+/**
+ * The annotation that replaces `spec.templateGeneration` of older API versions. The server increments it whenever the
+ * template changes.
+ */
 const generationKey = 'deprecated.daemonset.template.generation'
 
 export type DaemonSet = ObjectOf<typeof fields>
@@ -112,7 +128,7 @@ export const daemonSet = defineKind({
     categories: ['all'],
     scope: 'Namespaced',
   },
-  doc: 'Runs one pod of a template on every node that fits.',
+  doc: 'A workload that runs one pod on every eligible node.',
   fields,
   rules: specAndStatus<DaemonSet>({
     generation: ({ spec }) => spec,
@@ -137,16 +153,16 @@ export const daemonSet = defineKind({
     rowsWithout: [generationKey],
     columns: [
       nameColumn,
-      countColumn('Desired', 'On how many nodes it shall run.', countOf('desiredNumberScheduled')),
-      countColumn('Current', 'On how many of these it runs.', countOf('currentNumberScheduled')),
-      countColumn('Ready', 'On how many of these it is ready.', countOf('numberReady')),
+      countColumn('Desired', 'Number of eligible nodes.', countOf('desiredNumberScheduled')),
+      countColumn('Current', 'Number of eligible nodes that run a daemon pod.', countOf('currentNumberScheduled')),
+      countColumn('Ready', 'Number of eligible nodes whose daemon pod is ready.', countOf('numberReady')),
       countColumn(
         'Up-to-date',
-        'On how many of these it is of the present template.',
+        'Number of eligible nodes whose daemon pod matches the current template.',
         countOf('updatedNumberScheduled'),
       ),
-      countColumn('Available', 'On how many of these it has been ready for long enough.', countOf('numberAvailable')),
-      column('Node Selector', 'The labels that its nodes must have.', ({ spec }: DaemonSet) => {
+      countColumn('Available', 'Number of eligible nodes whose daemon pod is available.', countOf('numberAvailable')),
+      column('Node Selector', 'Labels that a node must have to run a daemon pod.', ({ spec }: DaemonSet) => {
         return selectorText({ matchLabels: spec?.template?.spec?.nodeSelector ?? {} }) || '<none>'
       }),
       ageColumn,
@@ -180,7 +196,7 @@ function prepareForUpdate(next: DaemonSet, previous: DaemonSet, context: Prepare
   setTemplateGeneration(next, templateGeneration(previous) + (sameTemplate ? 0n : 1n))
 }
 
-/** Where nothing is rolled out, what is unset is none. */
+/** Fills in the update strategy. For OnDelete, unset limits of `rollingUpdate` default to 0. */
 function fillStrategy(value: InferFields<typeof strategyFields>): void {
   value.type ||= 'RollingUpdate'
   const rolls = value.type === 'RollingUpdate'

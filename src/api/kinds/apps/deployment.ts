@@ -1,4 +1,4 @@
-/** Deployment: keeps a number of pods of one template running, and replaces them step by step when it changes. */
+/** Deployment: runs a number of identical pods and replaces them gradually when their template changes. */
 import { child, type FieldError, type FieldPath, forbidden, invalid, notSupported } from '../../model/field-error.ts'
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
 import type { RuleContext } from '../../schema/context.ts'
@@ -38,29 +38,29 @@ const rollingUpdateFields = {
   maxUnavailable: field(1, s.intOrString(), {
     zero: 'keep',
     default: '25%',
-    doc: 'How many of the replicas may be missing meanwhile: a number or a percentage.',
+    doc: 'Maximum number of unavailable pods during an update, or a percentage of replicas. Defaults to 25%.',
   }),
   maxSurge: field(2, s.intOrString(), {
     zero: 'keep',
     default: '25%',
-    doc: 'How many more than the replicas there may be meanwhile: a number or a percentage.',
+    doc: 'Maximum number of pods above replicas during an update, or a percentage of replicas. Defaults to 25%.',
   }),
 }
 
 const rollingUpdate = s.object(rollingUpdateFields, {
   name: 'RollingUpdateDeployment',
-  doc: 'How fast pods are replaced.',
+  doc: 'Limits on the pods that a rolling update replaces at a time.',
   check: checkRollingUpdate,
 })
 
 const strategyFields = {
-  type: field(1, s.string(), { doc: 'RollingUpdate, which is the default, or Recreate.' }),
-  rollingUpdate: field(2, rollingUpdate, { doc: 'How fast; for RollingUpdate alone.' }),
+  type: field(1, s.string(), { doc: 'Update strategy: RollingUpdate or Recreate. Defaults to RollingUpdate.' }),
+  rollingUpdate: field(2, rollingUpdate, { doc: 'Settings of a rolling update. Not allowed for Recreate.' }),
 }
 
 const strategy = s.object(strategyFields, {
   name: 'DeploymentStrategy',
-  doc: 'How pods are replaced by new ones.',
+  doc: 'Strategy for replacing old pods with new pods.',
   fill: (value) => {
     value.type ||= 'RollingUpdate'
     if (value.type === 'RollingUpdate') value.rollingUpdate ??= {}
@@ -70,29 +70,42 @@ const strategy = s.object(strategyFields, {
 })
 
 const specFields = {
-  replicas: field(1, s.int32(), { zero: 'keep', default: 1, doc: 'The desired number of pods; 1 by default.' }),
-  selector: field(2, labelSelector, { required: true, doc: 'Which pods count. It cannot change.' }),
-  template: field(3, podTemplateSpec, { zero: 'write', published: 'required', doc: 'What pods are made from.' }),
-  strategy: field(4, strategy, { zero: 'write', patch: 'retainKeys', doc: 'How pods are replaced by new ones.' }),
+  replicas: field(1, s.int32(), { zero: 'keep', default: 1, doc: 'Desired number of pods. Defaults to 1.' }),
+  selector: field(2, labelSelector, {
+    required: true,
+    doc: 'Label selector for the pods of the Deployment. Must match the labels of the template. Immutable.',
+  }),
+  template: field(3, podTemplateSpec, {
+    zero: 'write',
+    published: 'required',
+    doc: 'Template of the pods that the Deployment creates.',
+  }),
+  strategy: field(4, strategy, {
+    zero: 'write',
+    patch: 'retainKeys',
+    doc: 'Strategy for replacing old pods with new pods.',
+  }),
   minReadySeconds: field(5, s.int32(), {
-    doc: 'How long a pod must have been ready, without a crash, to count as available.',
+    doc: 'Seconds that a new pod must be ready without crashing before it counts as available. Defaults to 0.',
   }),
   revisionHistoryLimit: field(6, s.int32(), {
     zero: 'keep',
     default: 10,
-    doc: 'How many old templates are kept to go back to.',
+    doc: 'Number of old ReplicaSets to keep for rollback. Defaults to 10.',
   }),
-  paused: field(7, s.boolean(), { doc: 'Whether changes of the template wait.' }),
+  paused: field(7, s.boolean(), {
+    doc: 'Whether the rollout is paused. Template changes take effect after it is resumed.',
+  }),
   progressDeadlineSeconds: field(9, s.int32(), {
     zero: 'keep',
     default: 600,
-    doc: 'How long it may stand still before it counts as failed.',
+    doc: 'Seconds without progress before a rollout counts as failed. Defaults to 600, must exceed minReadySeconds.',
   }),
 }
 
 const spec = s.object(specFields, {
   name: 'DeploymentSpec',
-  doc: 'The desired pods, and how they are replaced.',
+  doc: 'Specification of a Deployment.',
   leavesUnjudged: templateUnjudged,
 })
 
@@ -102,33 +115,36 @@ const condition = s.object(
   {
     type,
     status: isTrue,
-    lastUpdateTime: field(6, s.time(), { zero: 'write', doc: 'When it was last looked at.' }),
-    lastTransitionTime: field(7, s.time(), { zero: 'write', doc: 'When the status last changed.' }),
+    lastUpdateTime: field(6, s.time(), { zero: 'write', doc: 'Time when the condition was last updated.' }),
+    lastTransitionTime: field(7, s.time(), {
+      zero: 'write',
+      doc: 'Time when the status of the condition last changed.',
+    }),
     reason,
     message,
   },
-  { name: 'DeploymentCondition', doc: 'Something that is known of the state of a Deployment.' },
+  { name: 'DeploymentCondition', doc: 'A condition of a Deployment.' },
 )
 
 const statusFields = {
-  observedGeneration: field(1, s.int64(), { doc: 'The generation that the controller has seen.' }),
-  replicas: field(2, s.int32(), { doc: 'How many pods there are.' }),
-  updatedReplicas: field(3, s.int32(), { doc: 'How many of them are of the present template.' }),
-  readyReplicas: field(7, s.int32(), { doc: 'How many of them are ready.' }),
-  availableReplicas: field(4, s.int32(), { doc: 'How many of them have been ready for long enough.' }),
-  unavailableReplicas: field(5, s.int32(), { doc: 'How many are still missing.' }),
-  conditions: field(6, s.list(condition, byType), { doc: 'What else is known of it.' }),
+  observedGeneration: field(1, s.int64(), { doc: 'Most recent generation that the controller has observed.' }),
+  replicas: field(2, s.int32(), { doc: 'Number of non-terminated pods of the Deployment.' }),
+  updatedReplicas: field(3, s.int32(), { doc: 'Number of pods that match the current template.' }),
+  readyReplicas: field(7, s.int32(), { doc: 'Number of ready pods.' }),
+  availableReplicas: field(4, s.int32(), { doc: 'Number of pods that have been ready for at least minReadySeconds.' }),
+  unavailableReplicas: field(5, s.int32(), { doc: 'Number of pods that are missing or not yet available.' }),
+  conditions: field(6, s.list(condition, byType), { doc: 'Current conditions of the Deployment, one per type.' }),
   collisionCount: field(8, s.int32(), {
     zero: 'keep',
-    doc: 'How often a name for a ReplicaSet was taken. It only grows.',
+    doc: 'Number of name collisions of new ReplicaSets. Never decreases.',
   }),
 }
 
-const status = s.object(statusFields, { name: 'DeploymentStatus', doc: 'How many pods there are.' })
+const status = s.object(statusFields, { name: 'DeploymentStatus', doc: 'Observed status of a Deployment.' })
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', doc: 'The desired pods.' }),
-  status: field(3, status, { zero: 'write', doc: 'How many there are. Set by the controller.' }),
+  spec: field(2, spec, { zero: 'write', doc: 'Desired state of the Deployment.' }),
+  status: field(3, status, { zero: 'write', doc: 'Observed status of the Deployment, set by the controller.' }),
 }
 
 export type Deployment = ObjectOf<typeof fields>
@@ -137,7 +153,7 @@ type Status = InferFields<typeof statusFields>
 
 const rules = specAndStatus<Deployment>({
   fillDefaults: fillRollback,
-  // Annotations count too: they are copied to what the Deployment makes.
+  // A change of the annotations increments the generation because the controller copies them to its ReplicaSets.
   generation: ({ spec, metadata }) => [spec, metadata.annotations ?? {}],
   newStatus: () => ({}),
   prepareForCreate: ({ spec }, context) => dropUnserved(spec?.template?.spec, 'spec.template.spec', context),
@@ -158,19 +174,19 @@ export const deployment = defineKind({
     categories: ['all'],
     scope: 'Namespaced',
   },
-  doc: 'Keeps a number of pods of one template running, and replaces them step by step when it changes.',
+  doc: 'A workload of identical pods that are replaced gradually when their template changes.',
   fields,
   rules,
   views: {
     columns: [
       nameColumn,
-      column('Ready', 'How many pods are ready, of how many.', ({ spec, status }: Deployment) => {
+      column('Ready', 'Number of ready pods and of desired pods.', ({ spec, status }: Deployment) => {
         return `${status?.readyReplicas ?? 0}/${spec?.replicas ?? 0}`
       }),
-      column('Up-to-date', 'How many pods are of the present template.', ({ status }: Deployment) => {
+      column('Up-to-date', 'Number of pods that match the current template.', ({ status }: Deployment) => {
         return status?.updatedReplicas ?? 0
       }),
-      column('Available', 'How many pods have been ready for long enough.', ({ status }: Deployment) => {
+      column('Available', 'Number of available pods.', ({ status }: Deployment) => {
         return status?.availableReplicas ?? 0
       }),
       ageColumn,
@@ -188,7 +204,7 @@ export const deployment = defineKind({
   },
 })
 
-/** A write of the status does not change the labels, nor the version to go back to. */
+/** Restores the spec, the labels and the rollback annotation, because a status update must not change them. */
 function keepLabels(next: Deployment, previous: Deployment): void {
   keep(next, previous, 'spec')
   const { labels } = previous.metadata
@@ -197,7 +213,7 @@ function keepLabels(next: Deployment, previous: Deployment): void {
   setRollback(next, previous.metadata.annotations?.[rollbackKey])
 }
 
-/** What an older version had in its spec; whoever still reads it finds it in an annotation. */
+/** The annotation that replaces `spec.rollbackTo.revision` of older API versions. */
 const rollbackKey = 'deprecated.deployment.rollback.to'
 
 function fillRollback(object: Deployment): void {

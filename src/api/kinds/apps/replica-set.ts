@@ -1,4 +1,4 @@
-/** ReplicaSet: keeps a number of pods of one template running. Mostly a Deployment makes it. */
+/** ReplicaSet: runs a number of identical pods. A ReplicaSet usually belongs to a Deployment. */
 import { child, type FieldError, type FieldPath } from '../../model/field-error.ts'
 import { ageColumn, nameColumn } from '../../schema/columns.ts'
 import type { RuleContext } from '../../schema/context.ts'
@@ -26,34 +26,42 @@ import { scaleOf } from '../scalable.ts'
 import { plainStatus, specAndStatus } from '../spec-and-status.ts'
 
 const specFields = {
-  replicas: field(1, s.int32(), { zero: 'keep', default: 1, doc: 'The desired number of pods; 1 by default.' }),
+  replicas: field(1, s.int32(), { zero: 'keep', default: 1, doc: 'Desired number of pods. Defaults to 1.' }),
   minReadySeconds: field(4, s.int32(), {
-    doc: 'How long a pod must have been ready, without a crash, to count as available.',
+    doc: 'Seconds that a new pod must be ready without crashing before it counts as available. Defaults to 0.',
   }),
-  selector: field(2, labelSelector, { required: true, doc: 'Which pods count. It cannot change.' }),
-  template: field(3, podTemplateSpec, { zero: 'write', doc: 'What missing pods are made from.' }),
+  selector: field(2, labelSelector, {
+    required: true,
+    doc: 'Label selector for the pods of the ReplicaSet. Must match the labels of the template. Immutable.',
+  }),
+  template: field(3, podTemplateSpec, {
+    zero: 'write',
+    doc: 'Template of the pods that the ReplicaSet creates. A change does not affect existing pods.',
+  }),
 }
 
 const spec = s.object(specFields, {
   name: 'ReplicaSetSpec',
-  doc: 'The desired pods.',
+  doc: 'Specification of a ReplicaSet.',
   leavesUnjudged: templateUnjudged,
 })
 
 const statusFields = {
-  replicas: field(1, s.int32(), { zero: 'write', published: 'required', doc: 'How many pods there are.' }),
-  fullyLabeledReplicas: field(2, s.int32(), { doc: 'How many of them have all labels of the template.' }),
-  readyReplicas: field(4, s.int32(), { doc: 'How many of them are ready.' }),
-  availableReplicas: field(5, s.int32(), { doc: 'How many of them have been ready for long enough.' }),
-  observedGeneration: field(3, s.int64(), { doc: 'The generation that the controller has seen.' }),
-  conditions: field(6, conditionsOf('ReplicaSetCondition', 'ReplicaSet'), { doc: 'What else is known of it.' }),
+  replicas: field(1, s.int32(), { zero: 'write', published: 'required', doc: 'Number of pods of the ReplicaSet.' }),
+  fullyLabeledReplicas: field(2, s.int32(), { doc: 'Number of pods that have all labels of the template.' }),
+  readyReplicas: field(4, s.int32(), { doc: 'Number of ready pods.' }),
+  availableReplicas: field(5, s.int32(), { doc: 'Number of pods that have been ready for at least minReadySeconds.' }),
+  observedGeneration: field(3, s.int64(), { doc: 'Most recent generation that the controller has observed.' }),
+  conditions: field(6, conditionsOf('ReplicaSetCondition', 'ReplicaSet'), {
+    doc: 'Current conditions of the ReplicaSet, one per type.',
+  }),
 }
 
-const status = s.object(statusFields, { name: 'ReplicaSetStatus', doc: 'How many pods there are.' })
+const status = s.object(statusFields, { name: 'ReplicaSetStatus', doc: 'Observed status of a ReplicaSet.' })
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', doc: 'The desired pods.' }),
-  status: field(3, status, { zero: 'write', doc: 'How many there are. Set by the controller.' }),
+  spec: field(2, spec, { zero: 'write', doc: 'Desired state of the ReplicaSet.' }),
+  status: field(3, status, { zero: 'write', doc: 'Observed status of the ReplicaSet, set by the controller.' }),
 }
 
 export type ReplicaSet = ObjectOf<typeof fields>
@@ -79,15 +87,15 @@ export const replicaSet = defineKind({
     categories: ['all'],
     scope: 'Namespaced',
   },
-  doc: 'Keeps a number of pods of one template running.',
+  doc: 'A workload that keeps a given number of identical pods running.',
   fields,
   rules,
   views: {
     columns: [
       nameColumn,
-      countColumn('Desired', 'The desired number of pods.', ({ spec }: ReplicaSet) => spec?.replicas),
-      countColumn('Current', 'How many pods there are.', ({ status }: ReplicaSet) => status?.replicas),
-      countColumn('Ready', 'How many of them are ready.', ({ status }: ReplicaSet) => status?.readyReplicas),
+      countColumn('Desired', 'Number of desired pods.', ({ spec }: ReplicaSet) => spec?.replicas),
+      countColumn('Current', 'Number of existing pods.', ({ status }: ReplicaSet) => status?.replicas),
+      countColumn('Ready', 'Number of ready pods.', ({ status }: ReplicaSet) => status?.readyReplicas),
       ageColumn,
       ...containerColumns(({ spec }: ReplicaSet) => spec?.template),
       selectorColumn(({ spec }: ReplicaSet) => spec?.selector),

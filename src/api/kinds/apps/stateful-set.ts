@@ -1,8 +1,9 @@
 /**
- * StatefulSet: runs pods with an identity, each with a name and volumes of its own that outlive it.
+ * StatefulSet: runs pods with stable identities. A replaced pod keeps its name and its volumes.
  *
- * The pods of the template are completed when they are made: their mounts may name claims of the set. So the template
- * is not judged here beyond its labels and annotations; a pod that cannot be is refused when it is made.
+ * The controller completes the template when it creates a pod, because volume mounts may refer to volume claim
+ * templates of the set. Validation therefore checks only the labels, annotations and a few fields of the template. An
+ * invalid pod is rejected when the controller creates it.
  */
 
 import { type Json, sameJson } from '../../json/json.ts'
@@ -34,20 +35,20 @@ const rollingUpdate = s.object(
   {
     partition: field(1, s.int32(), {
       zero: 'keep',
-      doc: 'Only pods whose number is at least this are replaced; 0 by default, which is all.',
+      doc: 'Lowest ordinal of the pods to update. Pods with lower ordinals are not updated. Defaults to 0.',
     }),
   },
-  { name: 'RollingUpdateStatefulSetStrategy', doc: 'Which pods are replaced.' },
+  { name: 'RollingUpdateStatefulSetStrategy', doc: 'Settings of a rolling update of a StatefulSet.' },
 )
 
 const strategyFields = {
-  type: field(1, s.string(), { doc: 'RollingUpdate, which is the default, or OnDelete.' }),
-  rollingUpdate: field(2, rollingUpdate, { doc: 'Which pods are replaced; for RollingUpdate alone.' }),
+  type: field(1, s.string(), { doc: 'Update strategy: RollingUpdate or OnDelete. Defaults to RollingUpdate.' }),
+  rollingUpdate: field(2, rollingUpdate, { doc: 'Settings of a rolling update. Not allowed for OnDelete.' }),
 }
 
 const strategy = s.object(strategyFields, {
   name: 'StatefulSetUpdateStrategy',
-  doc: 'How pods are replaced by new ones: by the controller, or when someone deletes them.',
+  doc: 'Strategy for replacing old pods: automatically (RollingUpdate) or when a user deletes them (OnDelete).',
   fill: (value) => {
     if (!value.type) {
       value.type = 'RollingUpdate'
@@ -60,79 +61,90 @@ const strategy = s.object(strategyFields, {
 
 const retentionPolicy = s.object(
   {
-    whenDeleted: field(1, s.string(), { doc: 'Retain or Delete, when the set is deleted.' }),
-    whenScaled: field(2, s.string(), { doc: 'Retain or Delete, when it is scaled down.' }),
+    whenDeleted: field(1, s.string(), {
+      doc: 'Handling of the claims when the StatefulSet is deleted: Retain or Delete.',
+    }),
+    whenScaled: field(2, s.string(), {
+      doc: 'Handling of the claims of removed pods when the StatefulSet is scaled down: Retain or Delete.',
+    }),
   },
   {
     name: 'StatefulSetPersistentVolumeClaimRetentionPolicy',
-    doc: 'What becomes of the claims of pods that are gone.',
+    doc: 'Policy for PersistentVolumeClaims whose pods no longer exist.',
   },
 )
 
 const specFields = {
-  replicas: field(1, s.int32(), { zero: 'keep', default: 1, doc: 'The desired number of pods; 1 by default.' }),
-  selector: field(2, labelSelector, { required: true, doc: 'Which pods count. It cannot change.' }),
+  replicas: field(1, s.int32(), { zero: 'keep', default: 1, doc: 'Desired number of pods. Defaults to 1.' }),
+  selector: field(2, labelSelector, {
+    required: true,
+    doc: 'Label selector for the pods of the StatefulSet. Must match the labels of the template. Immutable.',
+  }),
   template: field(3, unjudgedTemplateSpec, {
     zero: 'write',
     published: 'required',
-    doc: 'What pods are made from, each with a name and claims of its own.',
+    doc: 'Template of the pods. Each pod also gets its own name and its own volume claims.',
   }),
   volumeClaimTemplates: field(4, s.list(claimTemplate), {
-    doc: 'Claims that each pod gets, named after it. Mounts of the template may name them.',
+    doc: 'PersistentVolumeClaims to create for each pod. Volume mounts can refer to them by name. Immutable.',
   }),
   serviceName: field(5, s.string(), {
     zero: 'write',
-    doc: 'The Service by which the pods get DNS names: pod.serviceName.namespace.',
+    doc: 'Name of the Service that gives the pods DNS names of the form pod.serviceName.namespace. Immutable.',
   }),
   podManagementPolicy: field(6, s.string(), {
     default: 'OrderedReady',
-    doc: 'Whether pods are made and ended one after the other (OrderedReady, the default) or all at once (Parallel).',
+    doc: 'Order of creating and deleting pods: OrderedReady (one at a time, default) or Parallel. Immutable.',
   }),
-  updateStrategy: field(7, strategy, { zero: 'write', doc: 'How pods are replaced when the template changes.' }),
+  updateStrategy: field(7, strategy, { zero: 'write', doc: 'Strategy for replacing pods when the template changes.' }),
   revisionHistoryLimit: field(8, s.int32(), {
     zero: 'keep',
     default: 10,
-    doc: 'How many old templates are kept to go back to.',
+    doc: 'Number of old ControllerRevisions to keep for rollback. Defaults to 10. Immutable.',
   }),
   minReadySeconds: field(9, s.int32(), {
-    doc: 'How long a pod must have been ready, without a crash, to count as available.',
+    doc: 'Seconds that a new pod must be ready without crashing before it counts as available. Defaults to 0.',
   }),
   persistentVolumeClaimRetentionPolicy: field(10, retentionPolicy, {
-    doc: 'What becomes of the claims of pods that are gone. Not offered yet: it is left out.',
+    doc: 'Policy for PersistentVolumeClaims whose pods no longer exist. Not supported: the server drops this field.',
   }),
 }
 
 const spec = s.object(specFields, {
   name: 'StatefulSetSpec',
-  doc: 'The desired pods.',
+  doc: 'Specification of a StatefulSet.',
   leavesUnjudged: templateUnjudged,
 })
 
 const statusFields = {
-  observedGeneration: field(1, s.int64(), { doc: 'The generation that the controller has seen.' }),
-  replicas: field(2, s.int32(), { zero: 'write', published: 'required', doc: 'How many pods there are.' }),
-  readyReplicas: field(3, s.int32(), { doc: 'How many of them are ready.' }),
-  currentReplicas: field(4, s.int32(), { doc: 'How many of them are of currentRevision.' }),
-  updatedReplicas: field(5, s.int32(), { doc: 'How many of them are of updateRevision.' }),
-  currentRevision: field(6, s.string(), { doc: 'The ControllerRevision that pods are of which are not replaced yet.' }),
-  updateRevision: field(7, s.string(), { doc: 'The ControllerRevision of the present template.' }),
+  observedGeneration: field(1, s.int64(), { doc: 'Most recent generation that the controller has observed.' }),
+  replicas: field(2, s.int32(), { zero: 'write', published: 'required', doc: 'Number of pods of the StatefulSet.' }),
+  readyReplicas: field(3, s.int32(), { doc: 'Number of ready pods.' }),
+  currentReplicas: field(4, s.int32(), { doc: 'Number of pods created from currentRevision.' }),
+  updatedReplicas: field(5, s.int32(), { doc: 'Number of pods created from updateRevision.' }),
+  currentRevision: field(6, s.string(), {
+    doc: 'Name of the ControllerRevision of the pods that are not updated yet.',
+  }),
+  updateRevision: field(7, s.string(), { doc: 'Name of the ControllerRevision of the current template.' }),
   collisionCount: field(9, s.int32(), {
     zero: 'keep',
-    doc: 'How often a name for a ControllerRevision was taken. It only grows.',
+    doc: 'Number of name collisions of new ControllerRevisions. Never decreases.',
   }),
-  conditions: field(10, conditionsOf('StatefulSetCondition', 'StatefulSet'), { doc: 'What else is known of it.' }),
+  conditions: field(10, conditionsOf('StatefulSetCondition', 'StatefulSet'), {
+    doc: 'Current conditions of the StatefulSet, one per type.',
+  }),
   availableReplicas: field(11, s.int32(), {
     zero: 'write',
     published: 'optional',
-    doc: 'How many of them have been ready for long enough.',
+    doc: 'Number of pods that have been ready for at least minReadySeconds.',
   }),
 }
 
-const status = s.object(statusFields, { name: 'StatefulSetStatus', doc: 'Which pods there are.' })
+const status = s.object(statusFields, { name: 'StatefulSetStatus', doc: 'Observed status of a StatefulSet.' })
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', doc: 'The desired pods.' }),
-  status: field(3, status, { zero: 'write', doc: 'Which there are. Set by the controller.' }),
+  spec: field(2, spec, { zero: 'write', doc: 'Desired state of the StatefulSet.' }),
+  status: field(3, status, { zero: 'write', doc: 'Observed status of the StatefulSet, set by the controller.' }),
 }
 
 export type StatefulSet = ObjectOf<typeof fields>
@@ -160,13 +172,13 @@ export const statefulSet = defineKind({
     categories: ['all'],
     scope: 'Namespaced',
   },
-  doc: 'Runs pods with an identity, each with a name and volumes of its own that outlive it.',
+  doc: 'A workload of pods with stable identities. A replaced pod keeps its name and its volumes.',
   fields,
   rules,
   views: {
     columns: [
       nameColumn,
-      column('Ready', 'How many pods are ready, of how many.', ({ spec, status }: StatefulSet) => {
+      column('Ready', 'Number of ready pods and of desired pods.', ({ spec, status }: StatefulSet) => {
         return `${status?.readyReplicas ?? 0}/${spec?.replicas ?? 0}`
       }),
       ageColumn,
@@ -216,7 +228,7 @@ function checkUpdate(next: StatefulSet, previous: StatefulSet, { subresource }: 
   return [forbidden('spec', `updates to statefulset spec for fields other than ${mayChange} are forbidden`)]
 }
 
-/** What is there for good: the pods that there are could not follow a change. */
+/** Returns the immutable part of the spec. Existing pods could not adapt to a change of it. */
 function fixedPart({ spec = {} }: StatefulSet): Json {
   const { replicas: _r, template: _t, updateStrategy: _u, minReadySeconds: _m, ...fixed } = spec
   return fixed as Json

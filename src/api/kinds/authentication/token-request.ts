@@ -1,6 +1,6 @@
 /**
- * TokenRequest: asks for a token of a service account. An action (`apiserver/resources/service-account-token.ts`), stored
- * nowhere.
+ * TokenRequest: requests a token for a service account. `apiserver/resources/service-account-token.ts` handles the
+ * request. TokenRequests are never stored.
  */
 import { child, type FieldError, type FieldPath } from '../../model/field-error.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
@@ -9,47 +9,49 @@ import { checkTokenLife } from '../core/types/token-life.ts'
 
 const boundObjectReference = s.object(
   {
-    kind: field(1, s.string(), { doc: 'Its kind: Pod or Secret.' }),
-    apiVersion: field(2, s.string(), { doc: 'Group and version of its kind.' }),
-    name: field(3, s.string(), { doc: 'Its name.' }),
-    uid: field(4, s.string(), { doc: 'Its UID; if set, another object of the same name does not match.' }),
+    kind: field(1, s.string(), { doc: 'Kind of the object: Pod or Secret.' }),
+    apiVersion: field(2, s.string(), { doc: 'API version of the object.' }),
+    name: field(3, s.string(), { doc: 'Name of the object.' }),
+    uid: field(4, s.string(), {
+      doc: 'UID of the object. If set, the request fails unless the existing object has this UID.',
+    }),
   },
-  { name: 'BoundObjectReference', doc: 'The object that a token stands and falls with.' },
+  { name: 'BoundObjectReference', doc: 'Reference to the object that a token is bound to.' },
 )
 
 const specFields = {
   audiences: field(1, s.list(s.string()), {
     published: 'required',
     zero: 'write',
-    doc: 'The audiences of the token: a recipient accepts it only if it is one of them. None: the API server.',
+    doc: 'Intended audiences of the token. Other recipients must reject the token. Defaults to the API server.',
   }),
   expirationSeconds: field(4, s.int64(), {
     zero: 'keep',
     default: 3600,
-    doc: 'The requested lifetime of the token in seconds, at least 600. The actual lifetime is in the status.',
+    doc: 'Requested lifetime of the token in seconds, at least 600. Defaults to 3600. The server may shorten it.',
   }),
   boundObjectRef: field(3, boundObjectReference, {
-    doc: 'A Pod or Secret of the namespace: when that is gone, so is the token.',
+    doc: 'Pod or Secret in the same namespace to bind the token to. The token is invalid once that object is deleted.',
   }),
 }
 
 const spec = s.object(specFields, {
   name: 'TokenRequestSpec',
-  doc: 'What kind of token is wanted.',
+  doc: 'Properties of the requested token.',
   check: checkSpec,
 })
 
 const status = s.object(
   {
-    token: field(1, s.string(), { required: false, published: 'required', zero: 'write', doc: 'The token.' }),
-    expirationTimestamp: field(2, s.time(), { published: 'required', doc: 'Until when it is good.' }),
+    token: field(1, s.string(), { required: false, published: 'required', zero: 'write', doc: 'Issued token.' }),
+    expirationTimestamp: field(2, s.time(), { published: 'required', doc: 'Time when the token expires.' }),
   },
-  { name: 'TokenRequestStatus', doc: 'The token.' },
+  { name: 'TokenRequestStatus', doc: 'Result of a TokenRequest: the token and its expiration time.' },
 )
 
 const fields = {
-  spec: field(2, spec, { published: 'required', zero: 'write', doc: 'What is asked for.' }),
-  status: field(3, status, { zero: 'write', doc: 'The answer. Filled in by the server.' }),
+  spec: field(2, spec, { published: 'required', zero: 'write', doc: 'Properties of the requested token.' }),
+  status: field(3, status, { zero: 'write', doc: 'Issued token and its expiration time, set by the server.' }),
 }
 
 export type TokenRequest = ObjectOf<typeof fields>
@@ -62,7 +64,7 @@ export const tokenRequest = defineKind({
     plural: 'tokenrequests',
     scope: 'Namespaced',
   },
-  doc: 'Asks for a token of a service account.',
+  doc: 'A request for a service account token. The request is not stored.',
   fields,
   life: { virtual: true },
 })

@@ -1,40 +1,45 @@
-/** TokenReview: a question, whose token is this. It is answered (`apiserver/resources/token-review.ts`) and never stored. */
+/**
+ * TokenReview: authenticates a token and returns its user. `apiserver/resources/token-review.ts` handles the request.
+ * TokenReviews are never stored.
+ */
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
 
 const userInfo = s.object(
   {
-    username: field(1, s.string(), { doc: 'The name that the user is known by.' }),
-    uid: field(2, s.string(), { doc: 'Distinguishes the user from others that have the same name at another time.' }),
-    groups: field(3, s.list(s.string()), { doc: 'The groups that the user is in.' }),
-    extra: field(4, s.map(s.list(s.string())), { doc: 'What else the authenticator knows of the user.' }),
+    username: field(1, s.string(), { doc: 'Name that identifies the user.' }),
+    uid: field(2, s.string(), {
+      doc: 'Unique identifier of the user. It differs for other users that had or will have the same name.',
+    }),
+    groups: field(3, s.list(s.string()), { doc: 'Groups that the user belongs to.' }),
+    extra: field(4, s.map(s.list(s.string())), { doc: 'Additional attributes of the user from the authenticator.' }),
   },
-  { name: 'UserInfo', doc: 'A user, as authorization sees it.' },
+  { name: 'UserInfo', doc: 'Identity of an authenticated user.' },
 )
 
 const spec = s.object(
   {
-    token: field(1, s.string(), { doc: 'The token in question.' }),
+    token: field(1, s.string(), { doc: 'Bearer token to authenticate.' }),
     audiences: field(2, s.list(s.string()), {
-      doc: 'Audiences of which the token must name at least one; the API server itself if none is named.',
+      doc: 'Accepted audiences. The token must be intended for at least one of them. Defaults to the API server.',
     }),
   },
-  { name: 'TokenReviewSpec', doc: 'Which token is in question.' },
+  { name: 'TokenReviewSpec', doc: 'Token to authenticate and the accepted audiences.' },
 )
 
 const status = s.object(
   {
-    authenticated: field(1, s.boolean(), { doc: 'Whether the token is valid and belongs to a user.' }),
-    user: field(2, userInfo, { zero: 'write', doc: 'The user that the token belongs to.' }),
-    audiences: field(4, s.list(s.string()), { doc: 'The requested audiences that the token names.' }),
-    error: field(3, s.string(), { doc: 'Why the token could not be checked, or is not valid.' }),
+    authenticated: field(1, s.boolean(), { doc: 'Whether the token is valid and belongs to a known user.' }),
+    user: field(2, userInfo, { zero: 'write', doc: 'User that the token belongs to.' }),
+    audiences: field(4, s.list(s.string()), { doc: 'Accepted audiences that the token is intended for.' }),
+    error: field(3, s.string(), { doc: 'Reason why the token is invalid or could not be checked.' }),
   },
-  { name: 'TokenReviewStatus', doc: 'The user that the token belongs to.' },
+  { name: 'TokenReviewStatus', doc: 'Result of a TokenReview.' },
 )
 
 const fields = {
-  spec: field(2, spec, { required: true, zero: 'write', doc: 'The question.' }),
-  status: field(3, status, { zero: 'write', doc: 'The answer. Filled in by the server.' }),
+  spec: field(2, spec, { required: true, zero: 'write', doc: 'Token to authenticate and the accepted audiences.' }),
+  status: field(3, status, { zero: 'write', doc: 'Result of the review, set by the server.' }),
 }
 
 export type TokenReview = ObjectOf<typeof fields>
@@ -47,7 +52,7 @@ export const tokenReview = defineKind({
     plural: 'tokenreviews',
     scope: 'Cluster',
   },
-  doc: 'Asks which user a token belongs to. The answer is in the status; nothing is stored.',
+  doc: 'A request to authenticate a token. The returned status identifies the user. The review is not stored.',
   fields,
   life: {
     virtual: true,

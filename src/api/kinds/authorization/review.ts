@@ -1,39 +1,45 @@
-/** What the access reviews share: what is asked about, and the answer. */
+/** The fields and checks that all access reviews share. */
 import { type FieldError, invalid } from '../../model/field-error.ts'
 import type { ObjectMeta } from '../../model/object.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
 
 const resourceFields = {
-  namespace: field(1, s.string(), { doc: 'The namespace; "" for all of them, or for what is in none.' }),
-  verb: field(2, s.string(), { doc: 'What is to be done: `get`, `list`, ...; `*` for everything.' }),
-  group: field(3, s.string(), { doc: 'The API group; `*` for every group.' }),
-  version: field(4, s.string(), { doc: 'The version; `*` for every version.' }),
-  resource: field(5, s.string(), { doc: 'The resource, such as `pods`; `*` for every one.' }),
-  subresource: field(6, s.string(), { doc: 'The sub-resource, such as `log`; "" for none.' }),
-  name: field(7, s.string(), { doc: 'The name of the object; "" for none, as in a list.' }),
+  namespace: field(1, s.string(), {
+    doc: 'Namespace of the action. Empty for all namespaces and for cluster-scoped resources.',
+  }),
+  verb: field(2, s.string(), { doc: 'Verb of the action, such as `get` or `list`. `*` means all verbs.' }),
+  group: field(3, s.string(), { doc: 'API group of the resource. `*` means all groups.' }),
+  version: field(4, s.string(), { doc: 'API version of the resource. `*` means all versions.' }),
+  resource: field(5, s.string(), { doc: 'Resource, such as `pods`. `*` means all resources.' }),
+  subresource: field(6, s.string(), { doc: 'Subresource, such as `log`. Empty for the resource itself.' }),
+  name: field(7, s.string(), { doc: 'Name of the object. Empty for all names, as in a list request.' }),
 }
 
 export type ResourceAttributes = InferFields<typeof resourceFields>
 
 const resourceAttributes = s.object(resourceFields, {
   name: 'authorization.v1.ResourceAttributes',
-  doc: 'What is to be done to which resource.',
+  doc: 'Action on a resource, to be authorized.',
 })
 
 const pathFields = {
-  path: field(1, s.string(), { doc: 'The path, such as `/metrics`.' }),
-  verb: field(2, s.string(), { doc: 'The method in lower case.' }),
+  path: field(1, s.string(), { doc: 'URL path, such as `/metrics`.' }),
+  verb: field(2, s.string(), { doc: 'HTTP method in lower case, such as `get`.' }),
 }
 
 const nonResourceAttributes = s.object(pathFields, {
   name: 'authorization.v1.NonResourceAttributes',
-  doc: 'What is to be done to a path that is no resource.',
+  doc: 'Action on a URL path that is not a resource, to be authorized.',
 })
 
-/** The question; one of the two. */
+/** The action to authorize: exactly one of the two fields is set. */
 export const questionFields = {
-  resourceAttributes: field(1, resourceAttributes, { doc: 'Asks about a resource.' }),
-  nonResourceAttributes: field(2, nonResourceAttributes, { doc: 'Asks about a path.' }),
+  resourceAttributes: field(1, resourceAttributes, {
+    doc: 'Action on a resource. Exactly one of resourceAttributes and nonResourceAttributes is required.',
+  }),
+  nonResourceAttributes: field(2, nonResourceAttributes, {
+    doc: 'Action on a URL path. Exactly one of resourceAttributes and nonResourceAttributes is required.',
+  }),
 }
 
 export type Question = InferFields<typeof questionFields>
@@ -47,22 +53,22 @@ export function checkQuestion({ resourceAttributes: resource, nonResourceAttribu
   return [invalid(resource === undefined ? 'spec.resourceAttributes' : 'spec.nonResourceAttributes', null, why)]
 }
 
-/** A review has no name or labels: an object that has some was meant to be of another kind. */
+/** Rejects metadata such as a name or labels, which a review does not have. */
 export function checkNoMetadata({ managedFields: _, creationTimestamp: _t, ...rest }: ObjectMeta): FieldError[] {
   return Object.keys(rest).length === 0 ? [] : [invalid('metadata', rest, 'must be empty')]
 }
 
 export const subjectFields = {
   ...questionFields,
-  user: field(3, s.string(), { doc: 'The user in question.' }),
-  groups: field(4, s.list(s.string()), { doc: 'The groups that the user is in.' }),
-  extra: field(5, s.map(s.list(s.string())), { doc: 'Extra information about the user.' }),
-  uid: field(6, s.string(), { doc: 'The UID of the user.' }),
+  user: field(3, s.string(), { doc: 'Name of the user. At least one of user and groups is required.' }),
+  groups: field(4, s.list(s.string()), { doc: 'Groups that the user belongs to.' }),
+  extra: field(5, s.map(s.list(s.string())), { doc: 'Additional attributes of the user from the authenticator.' }),
+  uid: field(6, s.string(), { doc: 'UID of the user.' }),
 }
 
 export const subjectSpec = s.object(subjectFields, {
   name: 'SubjectAccessReviewSpec',
-  doc: 'The user and the action.',
+  doc: 'User and action to authorize.',
 })
 
 export type SubjectSpec = InferFields<typeof subjectFields>
@@ -78,12 +84,19 @@ export function checkSubjectSpec(spec: SubjectSpec | undefined): FieldError[] {
 
 const accessStatus = s.object(
   {
-    allowed: field(1, s.boolean(), { zero: 'write', published: 'required', doc: 'Whether it would be allowed.' }),
-    denied: field(4, s.boolean(), { doc: 'Whether an authorizer denied the action, so that no other can allow it.' }),
-    reason: field(2, s.string(), { doc: 'Why, if there is something to say.' }),
-    evaluationError: field(3, s.string(), { doc: 'What went wrong while the answer was looked for.' }),
+    allowed: field(1, s.boolean(), { zero: 'write', published: 'required', doc: 'Whether the action is allowed.' }),
+    denied: field(4, s.boolean(), {
+      doc: 'Whether an authorizer explicitly denied the action, so that no other authorizer can allow it.',
+    }),
+    reason: field(2, s.string(), { doc: 'Reason for the decision, if known.' }),
+    evaluationError: field(3, s.string(), {
+      doc: 'Error that occurred during authorization, if any. A decision may exist nevertheless.',
+    }),
   },
-  { name: 'SubjectAccessReviewStatus', doc: 'The answer.' },
+  { name: 'SubjectAccessReviewStatus', doc: 'Authorization decision.' },
 )
 
-export const accessStatusField = field(3, accessStatus, { zero: 'write', doc: 'The answer. Filled in by the server.' })
+export const accessStatusField = field(3, accessStatus, {
+  zero: 'write',
+  doc: 'Authorization decision, set by the server.',
+})

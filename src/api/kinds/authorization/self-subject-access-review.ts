@@ -1,12 +1,18 @@
-/** SelfSubjectAccessReview: may I do this? It is answered (`apiserver/resources/access-reviews.ts`) and never stored. */
+/**
+ * SelfSubjectAccessReview: checks whether the requesting user may perform an action.
+ * `apiserver/resources/access-reviews.ts` handles the request. Reviews are never stored.
+ */
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
 import { accessStatusField, checkNoMetadata, checkQuestion, questionFields } from './review.ts'
 
-const spec = s.object(questionFields, { name: 'SelfSubjectAccessReviewSpec', doc: 'What one would do.' })
+const spec = s.object(questionFields, {
+  name: 'SelfSubjectAccessReviewSpec',
+  doc: 'Action to authorize for the requesting user.',
+})
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', published: 'required', doc: 'The question.' }),
+  spec: field(2, spec, { zero: 'write', published: 'required', doc: 'Action to authorize for the requesting user.' }),
   status: accessStatusField,
 }
 
@@ -20,7 +26,7 @@ export const selfSubjectAccessReview = defineKind({
     plural: 'selfsubjectaccessreviews',
     scope: 'Cluster',
   },
-  doc: 'A question: may I do this? The answer comes at once, and nothing is stored.',
+  doc: 'A check whether the requesting user may perform an action. The review is not stored.',
   fields,
   rules: { validate: ({ metadata, spec = {} }) => [...checkQuestion(spec), ...checkNoMetadata(metadata)] },
   life: { virtual: true, nameless: true },

@@ -1,30 +1,37 @@
-/** SelfSubjectRulesReview: what may I do here? It is answered (`apiserver/resources/rules-review.ts`) and never stored. */
+/**
+ * SelfSubjectRulesReview: lists the permissions of the requesting user. `apiserver/resources/rules-review.ts` handles
+ * the request. SelfSubjectRulesReviews are never stored.
+ */
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
 
 const words = s.list(s.string())
 
 const spec = s.object(
-  { namespace: field(1, s.string(), { doc: 'The namespace in question.' }) },
-  { name: 'SelfSubjectRulesReviewSpec', doc: 'Where one would do something.' },
+  { namespace: field(1, s.string(), { doc: 'Namespace to list the permissions for. Required.' }) },
+  { name: 'SelfSubjectRulesReviewSpec', doc: 'Namespace to list the permissions for.' },
 )
 
 export const resourceRuleType = s.object(
   {
-    verbs: field(1, words, { zero: 'write', published: 'required', doc: 'What may be done.' }),
-    apiGroups: field(2, words, { doc: 'In which API groups.' }),
-    resources: field(3, words, { doc: 'To which resources.' }),
-    resourceNames: field(4, words, { doc: 'The names of the objects; every name if empty.' }),
+    verbs: field(1, words, { zero: 'write', published: 'required', doc: 'Allowed verbs. `*` means all verbs.' }),
+    apiGroups: field(2, words, { doc: 'API groups of the resources. `*` means all groups.' }),
+    resources: field(3, words, { doc: 'Resources that the rule covers. `*` means all resources.' }),
+    resourceNames: field(4, words, { doc: 'Names of the objects that the rule covers. Empty means all names.' }),
   },
-  { name: 'ResourceRule', doc: 'Verbs that are allowed on resources.' },
+  { name: 'ResourceRule', doc: 'A rule that allows verbs on resources.' },
 )
 
 export const nonResourceRuleType = s.object(
   {
-    verbs: field(1, words, { zero: 'write', published: 'required', doc: 'What may be done.' }),
-    nonResourceURLs: field(2, words, { doc: 'To which paths.' }),
+    verbs: field(1, words, {
+      zero: 'write',
+      published: 'required',
+      doc: 'Allowed verbs: HTTP methods in lower case. `*` means all verbs.',
+    }),
+    nonResourceURLs: field(2, words, { doc: 'URL paths that the rule covers. A trailing `*` matches any suffix.' }),
   },
-  { name: 'NonResourceRule', doc: 'Verbs that are allowed on paths.' },
+  { name: 'NonResourceRule', doc: 'A rule that allows verbs on URL paths.' },
 )
 
 const status = s.object(
@@ -32,26 +39,26 @@ const status = s.object(
     resourceRules: field(1, s.list(resourceRuleType), {
       zero: 'write',
       published: 'required',
-      doc: 'What is allowed on resources, in no particular order.',
+      doc: 'Actions that the user may perform on resources, in no particular order.',
     }),
     nonResourceRules: field(2, s.list(nonResourceRuleType), {
       zero: 'write',
       published: 'required',
-      doc: 'What is allowed on paths, in no particular order.',
+      doc: 'Actions that the user may perform on URL paths, in no particular order.',
     }),
     incomplete: field(3, s.boolean(), {
       zero: 'write',
       published: 'required',
-      doc: 'Whether the list of rules may be incomplete.',
+      doc: 'Whether the lists of rules may be incomplete.',
     }),
-    evaluationError: field(4, s.string(), { doc: 'Why it is incomplete.' }),
+    evaluationError: field(4, s.string(), { doc: 'Reason why the lists of rules may be incomplete.' }),
   },
-  { name: 'SubjectRulesReviewStatus', doc: 'What the requesting user may do.' },
+  { name: 'SubjectRulesReviewStatus', doc: 'Permissions of the requesting user.' },
 )
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', published: 'required', doc: 'The question.' }),
-  status: field(3, status, { zero: 'write', doc: 'The answer. Filled in by the server.' }),
+  spec: field(2, spec, { zero: 'write', published: 'required', doc: 'Namespace to list the permissions for.' }),
+  status: field(3, status, { zero: 'write', doc: 'Permissions of the requesting user, set by the server.' }),
 }
 
 export type SelfSubjectRulesReview = ObjectOf<typeof fields>
@@ -64,7 +71,7 @@ export const selfSubjectRulesReview = defineKind({
     plural: 'selfsubjectrulesreviews',
     scope: 'Cluster',
   },
-  doc: 'A question: what may I do in this namespace? For display; the answer comes at once, and nothing is stored.',
+  doc: 'A list of what the requesting user may do in a namespace, for display only. The review is not stored.',
   fields,
   life: { virtual: true },
 })

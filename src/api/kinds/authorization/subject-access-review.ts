@@ -1,7 +1,7 @@
 /**
- * SubjectAccessReview and LocalSubjectAccessReview: may somebody do this? They are answered
- * (`apiserver/resources/access-reviews.ts`) and never stored. The local one asks about one namespace, and the right to ask it is
- * a right in that namespace.
+ * SubjectAccessReview and LocalSubjectAccessReview: check whether a user may perform an action.
+ * `apiserver/resources/access-reviews.ts` handles the requests. Reviews are never stored. A LocalSubjectAccessReview is
+ * namespaced, so a Role in its namespace can grant permission to create it.
  */
 import { type FieldError, invalid } from '../../model/field-error.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
@@ -9,7 +9,7 @@ import { field } from '../../schema/schema.ts'
 import { accessStatusField, checkNoMetadata, checkSubjectSpec, subjectSpec } from './review.ts'
 
 const fields = {
-  spec: field(2, subjectSpec, { zero: 'write', published: 'required', doc: 'The question.' }),
+  spec: field(2, subjectSpec, { zero: 'write', published: 'required', doc: 'User and action to authorize.' }),
   status: accessStatusField,
 }
 
@@ -23,7 +23,7 @@ export const subjectAccessReview = defineKind({
     plural: 'subjectaccessreviews',
     scope: 'Cluster',
   },
-  doc: 'Asks whether a user may do something. The answer is in the status; nothing is stored.',
+  doc: 'A check whether a user may perform an action. The returned status holds the decision. The review is not stored.',
   fields,
   rules: { validate: ({ metadata, spec }) => [...checkSubjectSpec(spec), ...checkNoMetadata(metadata)] },
   life: { virtual: true, nameless: true },
@@ -37,13 +37,13 @@ export const localSubjectAccessReview = defineKind({
     plural: 'localsubjectaccessreviews',
     scope: 'Namespaced',
   },
-  doc: 'Asks whether a user may do something in this namespace. The answer is in the status; nothing is stored.',
+  doc: 'A check whether a user may perform an action in the namespace of the review. The review is not stored.',
   fields,
   rules: { validate: (object) => [...checkSubjectSpec(object.spec), ...checkPlace(object)] },
   life: { virtual: true, nameless: true },
 })
 
-/** It asks about resources of the namespace that it is in. */
+/** Requires that the review is about resources in its own namespace. */
 function checkPlace({ metadata, spec = {} }: SubjectAccessReview): FieldError[] {
   const { namespace = '', ...rest } = metadata
   const { resourceAttributes: asked, nonResourceAttributes: path } = spec
