@@ -38,12 +38,12 @@ const rollingUpdateFields = {
   maxUnavailable: field(1, s.intOrString(), {
     zero: 'keep',
     default: '25%',
-    doc: 'Maximum number of unavailable pods during an update, or a percentage of replicas. Defaults to 25%.',
+    doc: 'Maximum number or percentage of unavailable pods during an update. Percentages round down. Defaults to 25%.',
   }),
   maxSurge: field(2, s.intOrString(), {
     zero: 'keep',
     default: '25%',
-    doc: 'Maximum number of pods above replicas during an update, or a percentage of replicas. Defaults to 25%.',
+    doc: 'Maximum number or percentage of extra pods during an update. Percentages round up. Defaults to 25%.',
   }),
 }
 

@@ -23,7 +23,7 @@ export const subjectAccessReview = defineKind({
     plural: 'subjectaccessreviews',
     scope: 'Cluster',
   },
-  doc: 'A check whether a user may perform an action. The returned status holds the decision. The review is not stored.',
+  doc: 'A check whether a user may perform an action. The review is not stored.',
   fields,
   rules: { validate: ({ metadata, spec }) => [...checkSubjectSpec(spec), ...checkNoMetadata(metadata)] },
   life: { virtual: true, nameless: true },

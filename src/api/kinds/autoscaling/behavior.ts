@@ -1,4 +1,4 @@
-/** How fast a HorizontalPodAutoscaler scales: the rules for each direction, filled in once one is given. */
+/** HorizontalPodAutoscalerBehavior: limits how fast an autoscaler scales up and down. */
 import { child, type FieldError, type FieldPath, invalid, notSupported, required } from '../../model/field-error.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
 
@@ -8,48 +8,55 @@ const selectPolicies = ['Disabled', 'Max', 'Min']
 const policyTypes = ['Percent', 'Pods']
 
 const policyFields = {
-  type: field(1, s.string(), { zero: 'write', doc: 'What value counts: Pods, or Percent of the replicas.' }),
-  value: field(2, s.int32(), { zero: 'write', doc: 'How much may change in the period; above 0.' }),
-  periodSeconds: field(3, s.int32(), { zero: 'write', doc: 'The period; from 1 to 1800 seconds.' }),
+  type: field(1, s.string(), { zero: 'write', doc: 'Unit of the value: Pods, or Percent of the current replicas.' }),
+  value: field(2, s.int32(), {
+    zero: 'write',
+    doc: 'Maximum change of the number of replicas within the period. Must be greater than 0.',
+  }),
+  periodSeconds: field(3, s.int32(), { zero: 'write', doc: 'Length of the period in seconds, from 1 to 1800.' }),
 }
 
 const policy = s.object(policyFields, {
   name: 'HPAScalingPolicy',
-  doc: 'How much may change within a period.',
+  doc: 'A limit on the change of the number of replicas within a period.',
   check: checkPolicy,
 })
 
 const ruleFields = {
   stabilizationWindowSeconds: field(3, s.int32(), {
     zero: 'keep',
-    doc: 'How long past advice is heeded, so that it does not flap; from 0 to 3600 seconds.',
+    doc: 'Seconds of past recommendations to consider, to prevent flapping. From 0 to 3600.',
   }),
   selectPolicy: field(1, s.string(), {
     zero: 'keep',
-    doc: 'Which policy counts: the one that allows the most (Max, the default), the least (Min), or none (Disabled).',
+    doc: 'Policy to apply: that with the largest (Max, default) or smallest (Min) change, or no scaling (Disabled).',
   }),
-  policies: field(2, s.list(policy), { zero: 'keep', doc: 'The policies; at least one.' }),
+  policies: field(2, s.list(policy), { zero: 'keep', doc: 'Scaling policies, at least one.' }),
 }
 
 const rules = s.object(ruleFields, {
   name: 'HPAScalingRules',
-  doc: 'How fast it scales in one direction.',
+  doc: 'Scaling rules for one direction.',
   check: checkRules,
 })
 
 const behaviorFields = {
-  scaleUp: field(1, rules, { doc: 'How fast it adds. By default 4 Pods or 100 percent in 15 seconds, at once.' }),
-  scaleDown: field(2, rules, { doc: 'How fast it takes away. By default up to 100 percent in 15 seconds.' }),
+  scaleUp: field(1, rules, {
+    doc: 'Rules for scaling up. By default, adds up to 4 pods or 100 percent per 15 seconds, whichever is more.',
+  }),
+  scaleDown: field(2, rules, {
+    doc: 'Rules for scaling down. By default, removes up to 100 percent of the pods per 15 seconds.',
+  }),
 }
 
 export type ScalingPolicy = InferFields<typeof policyFields>
 export type ScalingRules = InferFields<typeof ruleFields>
 export type Behavior = InferFields<typeof behaviorFields>
 
-/** Nothing is filled in where no behavior is given at all. */
+/** Fills in default rules only if a behavior is set. */
 export const behavior = s.object(behaviorFields, {
   name: 'HorizontalPodAutoscalerBehavior',
-  doc: 'How fast it scales, in each direction.',
+  doc: 'Scaling rules for both directions.',
   fill: (value) => {
     value.scaleUp = { ...defaultScaleUp(), ...value.scaleUp }
     value.scaleDown = { ...defaultScaleDown(), ...value.scaleDown }

@@ -1,6 +1,6 @@
 /**
- * What v1 and v2beta1 of HorizontalPodAutoscaler have no fields for, carried in annotations instead, in the forms that
- * clients of those versions know: metrics and conditions in the words of v2beta1, the behavior with capital letters.
+ * Annotations that carry the data for which HorizontalPodAutoscaler v1 and v2beta1 have no fields. Their formats are
+ * those of kube-apiserver: metrics and conditions as in v2beta1, and the behavior with capitalized field names.
  */
 
 import { isObject, type Json } from '../../json/json.ts'
@@ -20,7 +20,7 @@ function annotationOf(vendor: Vendor, part: CarriedPart): string {
   return vendorKey(vendor, part, 'autoscaling.alpha')
 }
 
-/** The metadata with these parts, and no others, in its annotations. */
+/** Returns the metadata with annotations for exactly these parts. */
 export function withCarried(
   metadata: ObjectMeta,
   carried: { readonly [P in CarriedPart]?: string | undefined },
@@ -37,7 +37,7 @@ export function withCarried(
   return bare
 }
 
-/** Changes the metadata, which is freshly decoded. */
+/** Removes the annotations in place, which is safe because the metadata was just decoded. */
 export function dropCarried(metadata: ObjectMeta, vendor: Vendor): void {
   const { annotations } = metadata
   if (annotations === undefined) return
@@ -45,7 +45,7 @@ export function dropCarried(metadata: ObjectMeta, vendor: Vendor): void {
   if (Object.keys(annotations).length === 0) delete metadata.annotations
 }
 
-/** What an annotation carries; undefined when it is not there, or is nothing of the kind, which counts as not there. */
+/** Returns the decoded value of an annotation, or undefined if the annotation is missing or malformed. */
 export function readCarried<S extends Schema>(
   { annotations = {} }: ObjectMeta,
   { part, schema, vendor }: { part: CarriedPart; schema: S; vendor: Vendor },
@@ -60,7 +60,7 @@ export function readCarried<S extends Schema>(
   }
 }
 
-/** How fast it scales, as the annotation has it. */
+/** Encodes the behavior for its annotation. */
 export function writeBehavior(behavior: Behavior | undefined): string | undefined {
   if (behavior === undefined) return undefined
   const { scaleUp, scaleDown } = behavior

@@ -1,9 +1,10 @@
 /**
- * Metrics in the words of v2beta1, which v1 carries in annotations: flat where v2 has a metric, a target and a current
- * value. Members are written in the order that clients of those versions write them in.
+ * The flat format of metrics, which v2beta1 has in fields and v1 in annotations. It has plain fields where v2 has
+ * nested objects for the metric, the target and the current value. Members are encoded in the same order as in
+ * kube-apiserver.
  *
- * What these words cannot say is the type of a target that is not the one its value implies, and a value beside it that
- * does not count; `restoreMetrics` takes those from what is stored.
+ * The flat format cannot express a target type that differs from the type implied by the value, or a second value that
+ * the type does not use. `restoreMetrics` takes both from the stored object.
  */
 import { defined, type JsonObject } from '../../json/json.ts'
 import { field, type Infer, s } from '../../schema/schema.ts'
@@ -13,26 +14,30 @@ import { type ObjectReference, objectReference } from './object-reference.ts'
 
 const type = field(1, s.string(), {
   zero: 'write',
-  doc: 'Object, Pods, Resource, ContainerResource or External: the field that says more.',
+  doc: 'Type of the metric: Object, Pods, Resource, ContainerResource or External. Requires the field of this name.',
 })
-const name = field(1, s.string(), { zero: 'write', doc: 'The name of the resource, such as cpu.' })
-const described = field(1, objectReference, { zero: 'write', published: 'required', doc: 'The object it is of.' })
-const metricName = (tag: number) => field(tag, s.string(), { zero: 'write', doc: 'The name of the metric.' })
+const name = field(1, s.string(), { zero: 'write', doc: 'Name of the resource, such as cpu.' })
+const described = field(1, objectReference, {
+  zero: 'write',
+  published: 'required',
+  doc: 'Object that the metric describes.',
+})
+const metricName = (tag: number) => field(tag, s.string(), { zero: 'write', doc: 'Name of the metric.' })
 const narrowed = (tag: number) =>
-  field(tag, selector, { doc: 'Narrows the metric down; its provider interprets the selector.' })
-const container = field(4, s.string(), { zero: 'write', doc: 'The name of the container.' })
+  field(tag, selector, { doc: 'Label selector that restricts the metric. The metrics API interprets it.' })
+const container = field(4, s.string(), { zero: 'write', doc: 'Name of the container in the pods.' })
 
-const asked = { doc: 'The value to aim for.' }
-const askedPerPod = { doc: 'The value to aim for per Pod.' }
+const asked = { doc: 'Target value of the metric.' }
+const askedPerPod = { doc: 'Target average value of the metric per pod.' }
 const askedUse = field(2, s.int32(), {
   zero: 'keep',
-  doc: 'The average over the Pods to aim for, in percent of what they request.',
+  doc: 'Target average usage of the resource, as a percentage of the resource requests of the pods.',
 })
-const seen = { zero: 'write', doc: 'The value that was last seen.' } as const
-const seenPerPod = { doc: 'The value per Pod that was last seen.' }
+const seen = { zero: 'write', doc: 'Last observed value of the metric.' } as const
+const seenPerPod = { doc: 'Last observed average value of the metric per pod.' }
 const seenUse = field(2, s.int32(), {
   zero: 'keep',
-  doc: 'The average over the Pods that was last seen, in percent of what they request.',
+  doc: 'Last observed average usage of the resource, as a percentage of the resource requests of the pods.',
 })
 
 const objectSource = s.object(
@@ -43,7 +48,10 @@ const objectSource = s.object(
     selector: narrowed(4),
     averageValue: field(5, s.quantity(), askedPerPod),
   },
-  { name: 'ObjectMetricSource', doc: 'A metric of one object, such as the requests to an Ingress.' },
+  {
+    name: 'ObjectMetricSource',
+    doc: 'Source of a metric that describes one object, such as the request rate of an Ingress.',
+  },
 )
 const podsSource = s.object(
   {
@@ -51,7 +59,7 @@ const podsSource = s.object(
     targetAverageValue: field(2, s.quantity(), { ...askedPerPod, zero: 'write' }),
     selector: narrowed(3),
   },
-  { name: 'PodsMetricSource', doc: 'A metric of every Pod, averaged.' },
+  { name: 'PodsMetricSource', doc: 'Source of a metric that describes each pod and is averaged over all pods.' },
 )
 const resourceFields = {
   name,
@@ -60,11 +68,14 @@ const resourceFields = {
 }
 const resourceSource = s.object(resourceFields, {
   name: 'ResourceMetricSource',
-  doc: 'A resource that the Pods use.',
+  doc: 'Source of a metric for the resource usage of the pods.',
 })
 const containerSource = s.object(
   { ...resourceFields, container },
-  { name: 'ContainerResourceMetricSource', doc: 'A resource that one container of each Pod uses.' },
+  {
+    name: 'ContainerResourceMetricSource',
+    doc: 'Source of a metric for the resource usage of one container in each pod.',
+  },
 )
 const externalSource = s.object(
   {
@@ -73,19 +84,26 @@ const externalSource = s.object(
     targetValue: field(3, s.quantity(), asked),
     targetAverageValue: field(4, s.quantity(), askedPerPod),
   },
-  { name: 'ExternalMetricSource', doc: 'A metric of something outside the cluster.' },
+  {
+    name: 'ExternalMetricSource',
+    doc: 'Source of a metric for something outside the cluster, such as a message queue.',
+  },
 )
 
 export const metricSpecV1 = s.object(
   {
     type,
-    object: field(2, objectSource, { doc: 'A metric of one object.' }),
-    pods: field(3, podsSource, { doc: 'A metric of every Pod.' }),
-    resource: field(4, resourceSource, { doc: 'A resource that the Pods use.' }),
-    containerResource: field(7, containerSource, { doc: 'A resource that one container of each Pod uses.' }),
-    external: field(5, externalSource, { doc: 'A metric of something outside the cluster.' }),
+    object: field(2, objectSource, { doc: 'Metric that describes one object.' }),
+    pods: field(3, podsSource, { doc: 'Metric that describes each pod and is averaged over all pods.' }),
+    resource: field(4, resourceSource, { doc: 'Metric for the resource usage of the pods.' }),
+    containerResource: field(7, containerSource, {
+      doc: 'Metric for the resource usage of one container in each pod. Not supported: the server drops this field.',
+    }),
+    external: field(5, externalSource, {
+      doc: 'Metric for something outside the cluster, such as the length of a message queue.',
+    }),
   },
-  { name: 'MetricSpec', doc: 'What to look at, and the value to aim for.' },
+  { name: 'MetricSpec', doc: 'A metric to scale by, with its target.' },
 )
 
 const objectStatus = s.object(
@@ -96,11 +114,11 @@ const objectStatus = s.object(
     selector: narrowed(4),
     averageValue: field(5, s.quantity(), seenPerPod),
   },
-  { name: 'ObjectMetricStatus', doc: 'What was seen of one object.' },
+  { name: 'ObjectMetricStatus', doc: 'Last observed value of a metric that describes one object.' },
 )
 const podsStatus = s.object(
   { metricName: metricName(1), currentAverageValue: field(2, s.quantity(), seen), selector: narrowed(3) },
-  { name: 'PodsMetricStatus', doc: 'What was seen of the Pods.' },
+  { name: 'PodsMetricStatus', doc: 'Last observed value of a metric that describes each pod.' },
 )
 const resourceSeen = {
   name,
@@ -109,11 +127,11 @@ const resourceSeen = {
 }
 const resourceStatus = s.object(resourceSeen, {
   name: 'ResourceMetricStatus',
-  doc: 'How much of a resource the Pods were seen to use.',
+  doc: 'Last observed resource usage of the pods.',
 })
 const containerStatus = s.object(
   { ...resourceSeen, container },
-  { name: 'ContainerResourceMetricStatus', doc: 'How much of a resource one container of each Pod was seen to use.' },
+  { name: 'ContainerResourceMetricStatus', doc: 'Last observed resource usage of one container in each pod.' },
 )
 const externalStatus = s.object(
   {
@@ -122,19 +140,19 @@ const externalStatus = s.object(
     currentValue: field(3, s.quantity(), seen),
     currentAverageValue: field(4, s.quantity(), seenPerPod),
   },
-  { name: 'ExternalMetricStatus', doc: 'What was seen of something outside the cluster.' },
+  { name: 'ExternalMetricStatus', doc: 'Last observed value of a metric for something outside the cluster.' },
 )
 
 export const metricStatusV1 = s.object(
   {
     type,
-    object: field(2, objectStatus, { doc: 'What was seen of one object.' }),
-    pods: field(3, podsStatus, { doc: 'What was seen of the Pods.' }),
-    resource: field(4, resourceStatus, { doc: 'How much of a resource the Pods use.' }),
-    containerResource: field(7, containerStatus, { doc: 'How much of a resource one container of each Pod uses.' }),
-    external: field(5, externalStatus, { doc: 'What was seen of something outside the cluster.' }),
+    object: field(2, objectStatus, { doc: 'Last observed value of a metric that describes one object.' }),
+    pods: field(3, podsStatus, { doc: 'Last observed value of a metric that describes each pod.' }),
+    resource: field(4, resourceStatus, { doc: 'Last observed resource usage of the pods.' }),
+    containerResource: field(7, containerStatus, { doc: 'Last observed resource usage of one container in each pod.' }),
+    external: field(5, externalStatus, { doc: 'Last observed value of a metric for something outside the cluster.' }),
   },
-  { name: 'MetricStatus', doc: 'What was last seen of one metric.' },
+  { name: 'MetricStatus', doc: 'Last observed value of one metric.' },
 )
 
 export type MetricSpecV1 = Infer<typeof metricSpecV1>
@@ -263,15 +281,16 @@ export function statusFromV1({
 }
 
 /**
- * What is stored wherever v1 still says the same of it, in its order; then what is new. So a list that went through v1
- * and back is the very list that was stored.
+ * Merges metrics that a client sent in the flat format with the stored metrics. Returns the stored metrics that the
+ * client sent back unchanged, in stored order, followed by the new metrics. The stored list therefore stays the same if
+ * a client writes back the object that it read.
  */
 export function restoreMetrics<M>(said: readonly M[], stored: readonly M[], toV1: (metric: M) => JsonObject): M[] {
   const words = said.map((metric) => JSON.stringify(toV1(metric)))
   const left = new Map<string, number>()
   for (const each of words) left.set(each, (left.get(each) ?? 0) + 1)
   const kept = stored.filter((metric) => takeOne(left, JSON.stringify(toV1(metric))))
-  // Of metrics in the same words the last are the new ones.
+  // Among metrics with the same flat form, the last ones are new.
   const added = said.toReversed().filter((_, i) => takeOne(left, words.at(-1 - i)!))
   return [...kept, ...added.toReversed()]
 }

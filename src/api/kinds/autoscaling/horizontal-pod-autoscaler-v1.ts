@@ -1,6 +1,6 @@
 /**
- * HorizontalPodAutoscaler in v1: it knows a single metric, the use of processors. Everything else that v2 has is
- * carried in annotations (carried.ts), so that clients of v1 read and write objects of v2 without a loss.
+ * HorizontalPodAutoscaler v1: has a field for CPU utilization only. Annotations carry all other fields of v2
+ * (carried.ts), so that v1 clients read and write v2 objects without losing data.
  */
 import { defined } from '../../json/json.ts'
 import type { Vendor } from '../../model/vendor.ts'
@@ -31,32 +31,39 @@ import { wholeObjectReference } from './object-reference.ts'
 
 const spec = s.object(
   {
-    scaleTargetRef: field(1, wholeObjectReference, { zero: 'write', published: 'required', doc: 'What is scaled.' }),
+    scaleTargetRef: field(1, wholeObjectReference, {
+      zero: 'write',
+      published: 'required',
+      doc: 'Object to scale. It must support the scale subresource.',
+    }),
     ...replicaFields,
     targetCPUUtilizationPercentage: field(4, s.int32(), {
       zero: 'keep',
-      doc: 'How much of the processors that they request the Pods should use on average, in percent; 80 if unset.',
+      doc: 'Target average CPU utilization, as a percentage of the CPU requests of the pods. Defaults to 80.',
     }),
   },
-  { name: 'HorizontalPodAutoscalerSpec', doc: 'What is scaled, and within which limits.' },
+  { name: 'HorizontalPodAutoscalerSpec', doc: 'Specification of a HorizontalPodAutoscaler.' },
 )
 
 const status = s.object(
   {
     ...observedFields,
-    currentReplicas: field(3, s.int32(), { zero: 'write', doc: 'How many replicas there are.' }),
-    desiredReplicas: field(4, s.int32(), { zero: 'write', doc: 'How many there should be.' }),
+    currentReplicas: field(3, s.int32(), { zero: 'write', doc: 'Observed number of replicas.' }),
+    desiredReplicas: field(4, s.int32(), {
+      zero: 'write',
+      doc: 'Number of replicas that the autoscaler last computed.',
+    }),
     currentCPUUtilizationPercentage: field(5, s.int32(), {
       zero: 'keep',
-      doc: 'How much of the processors that they request the Pods use on average, in percent.',
+      doc: 'Observed average CPU utilization, as a percentage of the CPU requests of the pods.',
     }),
   },
-  { name: 'HorizontalPodAutoscalerStatus', doc: 'What it saw and did last.' },
+  { name: 'HorizontalPodAutoscalerStatus', doc: 'Observed status of a HorizontalPodAutoscaler.' },
 )
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', doc: 'What is scaled, and by what.' }),
-  status: field(3, status, { zero: 'write', doc: 'What it saw and did last. Set by the server.' }),
+  spec: field(2, spec, { zero: 'write', doc: 'Desired behavior of the autoscaler.' }),
+  status: field(3, status, { zero: 'write', doc: 'Observed status of the autoscaler, set by the controller.' }),
 }
 
 export type HorizontalPodAutoscalerV1 = ObjectOf<typeof fields>
@@ -130,7 +137,7 @@ function cpuStatus(averageUtilization: number): MetricStatus {
   return { type: 'Resource', resource: { name: 'cpu', current: { averageUtilization } } }
 }
 
-/** Members in the order of the wire. */
+/** Returns the members in the order in which they are encoded. */
 function inOrder({ type, status, lastTransitionTime, reason, message }: InferFields<typeof condition.fields>) {
   return { type, status, lastTransitionTime, reason, message }
 }

@@ -1,6 +1,6 @@
 /**
- * HorizontalPodAutoscaler in v2beta1: metrics in flatter words (v1-metrics.ts), and no field for how fast it scales,
- * which is carried in an annotation (carried.ts).
+ * HorizontalPodAutoscaler v2beta1: has metrics in the flat format (flat-metrics.ts) and no field for the behavior. An
+ * annotation carries the behavior (carried.ts).
  */
 import { defined } from '../../json/json.ts'
 import type { Vendor } from '../../model/vendor.ts'
@@ -26,15 +26,19 @@ import { objectReference } from './object-reference.ts'
 
 const spec = s.object(
   {
-    scaleTargetRef: field(1, objectReference, { zero: 'write', published: 'required', doc: 'What is scaled.' }),
+    scaleTargetRef: field(1, objectReference, {
+      zero: 'write',
+      published: 'required',
+      doc: 'Object to scale. It must support the scale subresource.',
+    }),
     ...replicaFields,
     metrics: field(4, s.list(metricSpecV1), {
-      doc: 'The metrics to scale by; the one that requires the most replicas counts. By default 80 percent of the requested CPU.',
+      doc: 'Metrics to scale by. The metric that needs the most replicas decides. Defaults to 80% CPU utilization.',
     }),
   },
   {
     name: 'HorizontalPodAutoscalerSpec',
-    doc: 'What is scaled, within which limits and by which metrics.',
+    doc: 'Specification of a HorizontalPodAutoscaler.',
     fill: (value) => {
       if ((value.metrics ?? []).length === 0)
         value.metrics = [{ type: 'Resource', resource: { name: 'cpu', targetAverageUtilization: 80 } }]
@@ -45,15 +49,15 @@ const spec = s.object(
 const status = s.object(
   {
     ...olderStatusFields,
-    currentMetrics: field(5, s.list(metricStatusV1), { doc: 'What was last seen of each metric.' }),
+    currentMetrics: field(5, s.list(metricStatusV1), { doc: 'Last observed value of each metric.' }),
     conditions: olderConditions,
   },
-  { name: 'HorizontalPodAutoscalerStatus', doc: 'What it saw and did last.' },
+  { name: 'HorizontalPodAutoscalerStatus', doc: 'Observed status of a HorizontalPodAutoscaler.' },
 )
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', doc: 'What is scaled, and by what.' }),
-  status: field(3, status, { zero: 'write', doc: 'What it saw and did last. Set by the server.' }),
+  spec: field(2, spec, { zero: 'write', doc: 'Desired behavior of the autoscaler.' }),
+  status: field(3, status, { zero: 'write', doc: 'Observed status of the autoscaler, set by the controller.' }),
 }
 
 type HorizontalPodAutoscalerV2beta1 = ObjectOf<typeof fields>
@@ -107,7 +111,7 @@ function toStored(
   }
 }
 
-/** Here the value of an object's metric is always said, and judged: nothing is no value. */
+/** Converts like `specFromV1`, but leaves an unset target value of an Object metric unset instead of setting 0. */
 function specFromV2beta1(metric: MetricSpecV1): MetricSpec {
   const { object } = metric
   const converted = specFromV1(metric)

@@ -1,4 +1,7 @@
-/** HorizontalPodAutoscaler in v2beta2: as v2 has it, but for how its status is written and merged. */
+/**
+ * HorizontalPodAutoscaler v2beta2: like v2, except that the status always includes currentReplicas and that the
+ * conditions are an atomic list.
+ */
 import { defineVersion, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
 import {
@@ -10,28 +13,28 @@ import {
 } from './horizontal-pod-autoscaler.ts'
 import { metricStatus } from './metrics.ts'
 
-/** What the status of the versions before v2 begins with. */
+/** The first fields of the status in the versions before v2. */
 export const olderStatusFields = {
   ...observedFields,
-  currentReplicas: field(3, s.int32(), { zero: 'write', doc: 'How many replicas there are.' }),
-  desiredReplicas: field(4, s.int32(), { zero: 'write', doc: 'How many there should be.' }),
+  currentReplicas: field(3, s.int32(), { zero: 'write', doc: 'Observed number of replicas.' }),
+  desiredReplicas: field(4, s.int32(), { zero: 'write', doc: 'Number of replicas that the autoscaler last computed.' }),
 }
 
-/** They are one whole in these versions. */
-export const olderConditions = field(6, s.list(condition), { doc: 'How scaling goes.' })
+/** The conditions are an atomic list in the versions before v2. */
+export const olderConditions = field(6, s.list(condition), { doc: 'Current conditions of the autoscaler.' })
 
 const status = s.object(
   {
     ...olderStatusFields,
-    currentMetrics: field(5, s.list(metricStatus), { doc: 'What was last seen of each metric.' }),
+    currentMetrics: field(5, s.list(metricStatus), { doc: 'Last observed value of each metric.' }),
     conditions: olderConditions,
   },
-  { name: 'HorizontalPodAutoscalerStatus', doc: 'What it saw and did last.' },
+  { name: 'HorizontalPodAutoscalerStatus', doc: 'Observed status of a HorizontalPodAutoscaler.' },
 )
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', doc: 'What is scaled, and by what.' }),
-  status: field(3, status, { zero: 'write', doc: 'What it saw and did last. Set by the server.' }),
+  spec: field(2, spec, { zero: 'write', doc: 'Desired behavior of the autoscaler.' }),
+  status: field(3, status, { zero: 'write', doc: 'Observed status of the autoscaler, set by the controller.' }),
 }
 
 export const horizontalPodAutoscalerV2beta2 = defineVersion(horizontalPodAutoscaler, {

@@ -1,6 +1,6 @@
 /**
- * HorizontalPodAutoscaler: keeps the number of replicas of something between two limits, so that metrics stay near
- * their targets. This is v2, the version that is stored; its rules are those of all versions.
+ * HorizontalPodAutoscaler: adjusts the number of replicas of an object, between two limits, to keep metrics near their
+ * targets. This file defines v2, the storage version, and the validation for all versions.
  */
 
 import { at, child, type FieldError, type FieldPath, invalid } from '../../model/field-error.ts'
@@ -26,57 +26,77 @@ import { objectReference } from './object-reference.ts'
 import { describeTargets } from './targets-column.ts'
 
 export const replicaFields = {
-  minReplicas: field(2, s.int32(), { zero: 'keep', default: 1, doc: 'The fewest replicas.' }),
-  maxReplicas: field(3, s.int32(), { zero: 'write', doc: 'The most replicas; not below minReplicas.' }),
+  minReplicas: field(2, s.int32(), { zero: 'keep', default: 1, doc: 'Minimum number of replicas. Defaults to 1.' }),
+  maxReplicas: field(3, s.int32(), { zero: 'write', doc: 'Maximum number of replicas. Must be at least minReplicas.' }),
 }
 
 const specFields = {
-  scaleTargetRef: field(1, objectReference, { zero: 'write', published: 'required', doc: 'What is scaled.' }),
+  scaleTargetRef: field(1, objectReference, {
+    zero: 'write',
+    published: 'required',
+    doc: 'Object to scale. It must support the scale subresource.',
+  }),
   ...replicaFields,
   metrics: field(4, s.list(metricSpec), {
-    doc: 'The metrics to scale by; the one that requires the most replicas counts. By default 80 percent of the requested CPU.',
+    doc: 'Metrics to scale by. The metric that needs the most replicas decides. Defaults to 80% CPU utilization.',
   }),
-  behavior: field(5, behavior, { doc: 'How fast it scales.' }),
+  behavior: field(5, behavior, {
+    doc: 'Scaling rules for both directions. If unset, the controller uses built-in rules.',
+  }),
 }
 
 export const spec = s.object(specFields, {
   name: 'HorizontalPodAutoscalerSpec',
-  doc: 'What is scaled, within which limits and by which metrics.',
+  doc: 'Specification of a HorizontalPodAutoscaler.',
   fill: (value) => fillMetrics(value),
   check: checkSpec,
 })
 
 export const condition = s.object(
   {
-    type: field(1, s.string(), { zero: 'write', doc: 'AbleToScale, ScalingActive, ScalingLimited or another.' }),
-    status: field(2, s.string(), { zero: 'write', doc: 'True, False or Unknown.' }),
-    lastTransitionTime: field(3, s.time(), { zero: 'write', doc: 'When the status last changed.' }),
-    reason: field(4, s.string(), { doc: 'Why, in one word for programs.' }),
-    message: field(5, s.string(), { doc: 'Why, for people.' }),
+    type: field(1, s.string(), {
+      zero: 'write',
+      doc: 'Type of the condition, such as AbleToScale, ScalingActive or ScalingLimited.',
+    }),
+    status: field(2, s.string(), { zero: 'write', doc: 'Status of the condition: True, False or Unknown.' }),
+    lastTransitionTime: field(3, s.time(), {
+      zero: 'write',
+      doc: 'Time when the status of the condition last changed.',
+    }),
+    reason: field(4, s.string(), {
+      doc: 'Machine-readable reason for the last change of the condition, one word in CamelCase.',
+    }),
+    message: field(5, s.string(), { doc: 'Human-readable details about the last change of the condition.' }),
   },
-  { name: 'HorizontalPodAutoscalerCondition', doc: 'Something that is known of how scaling goes.' },
+  { name: 'HorizontalPodAutoscalerCondition', doc: 'A condition of a HorizontalPodAutoscaler.' },
 )
 
 const conditions = s.list(condition, byType)
 
 export const observedFields = {
-  observedGeneration: field(1, s.int64(), { zero: 'keep', doc: 'The generation of the object that it was seen at.' }),
-  lastScaleTime: field(2, s.time(), { doc: 'When the number of replicas was last changed.' }),
+  observedGeneration: field(1, s.int64(), {
+    zero: 'keep',
+    doc: 'Most recent generation that the controller has observed.',
+  }),
+  lastScaleTime: field(2, s.time(), { doc: 'Time when the autoscaler last changed the number of replicas.' }),
 }
 
 const statusFields = {
   ...observedFields,
-  currentReplicas: field(3, s.int32(), { doc: 'How many replicas there are.' }),
-  desiredReplicas: field(4, s.int32(), { zero: 'write', doc: 'How many there should be.' }),
-  currentMetrics: field(5, s.list(metricStatus), { doc: 'What was last seen of each metric.' }),
-  conditions: field(6, conditions, { doc: 'How scaling goes.' }),
+  currentReplicas: field(3, s.int32(), { doc: 'Observed number of replicas.' }),
+  desiredReplicas: field(4, s.int32(), { zero: 'write', doc: 'Number of replicas that the autoscaler last computed.' }),
+  currentMetrics: field(5, s.list(metricStatus), { doc: 'Last observed value of each metric.' }),
+  conditions: field(6, conditions, { doc: 'Current conditions of the autoscaler, one per type.' }),
 }
 
-const status = s.object(statusFields, { name: 'HorizontalPodAutoscalerStatus', doc: 'What it saw and did last.' })
+const status = s.object(statusFields, {
+  name: 'HorizontalPodAutoscalerStatus',
+  doc: 'Observed status of a HorizontalPodAutoscaler.',
+})
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', doc: 'What is scaled, and by what.' }),
-  status: field(3, status, { zero: 'write', doc: 'What it saw and did last. Set by the server.' }),
+  spec: field(2, spec, { zero: 'write', doc: 'Desired behavior of the autoscaler.' }),
+  status: field(3, status, { zero: 'write', doc: 'Observed status of the autoscaler, set by the controller.' }),
 }
 
 export type HorizontalPodAutoscaler = ObjectOf<typeof fields>
@@ -93,10 +113,10 @@ export const horizontalPodAutoscaler = defineKind({
     categories: ['all'],
     scope: 'Namespaced',
   },
-  doc: 'Keeps the number of replicas of something between two limits, so that metrics stay near their targets.',
+  doc: 'An autoscaler that adjusts the number of replicas of an object to keep metrics near their targets.',
   fields,
   rules: specAndStatus<HorizontalPodAutoscaler>({
-    // What other versions carry in annotations has fields of its own here.
+    // v2 has fields for the data that other versions carry in these annotations.
     fillDefaults: ({ metadata }, { vendor }) => dropCarried(metadata, vendor),
     newStatus: () => ({ desiredReplicas: 0 }),
     prepareForCreate: ({ spec }, context) => dropContainerSources(spec, context),
@@ -113,18 +133,22 @@ export const horizontalPodAutoscaler = defineKind({
   views: {
     columns: [
       nameColumn,
-      column('Reference', 'What is scaled.', ({ spec }: HorizontalPodAutoscaler) => {
+      column('Reference', 'Kind and name of the object to scale.', ({ spec }: HorizontalPodAutoscaler) => {
         const { kind = '', name = '' } = spec?.scaleTargetRef ?? {}
         return `${kind}/${name}`
       }),
-      column('Targets', 'Where each metric is and where it should be.', ({ spec, status }: HorizontalPodAutoscaler) =>
+      column('Targets', 'Current and target value of each metric.', ({ spec, status }: HorizontalPodAutoscaler) =>
         describeTargets(spec?.metrics ?? [], status?.currentMetrics ?? []),
       ),
-      column('MinPods', 'The fewest replicas.', ({ spec }: HorizontalPodAutoscaler) =>
+      column('MinPods', 'Minimum number of replicas.', ({ spec }: HorizontalPodAutoscaler) =>
         String(spec?.minReplicas ?? '<unset>'),
       ),
-      column('MaxPods', 'The most replicas.', ({ spec }: HorizontalPodAutoscaler) => spec?.maxReplicas ?? 0),
-      column('Replicas', 'How many there are.', ({ status }: HorizontalPodAutoscaler) => status?.currentReplicas ?? 0),
+      column('MaxPods', 'Maximum number of replicas.', ({ spec }: HorizontalPodAutoscaler) => spec?.maxReplicas ?? 0),
+      column(
+        'Replicas',
+        'Observed number of replicas.',
+        ({ status }: HorizontalPodAutoscaler) => status?.currentReplicas ?? 0,
+      ),
       ageColumn,
     ],
     subresources: {
@@ -133,21 +157,21 @@ export const horizontalPodAutoscaler = defineKind({
   },
 })
 
-/** An autoscaler without metrics scales by CPU utilization. */
+/** Sets the default metric, CPU utilization, if no metrics are set. */
 function fillMetrics(spec: Spec): void {
   if ((spec.metrics ?? []).length === 0) spec.metrics = [cpuMetric(80)]
 }
 
 /**
- * Moves CPU targets to the end, where v1 has them: v1 has a field for one, and lists the other metrics before it. This
- * happens after validation, so that an error names the index that the client sent.
+ * Moves CPU targets to the end, because a conversion from v1 appends its CPU field to the other metrics. Runs after
+ * validation, so that errors report the indexes that the client sent.
  */
 function orderMetrics(spec: Spec): void {
   const { metrics = [] } = spec
   spec.metrics = [...metrics.filter((metric) => !isCpuTarget(metric)), ...metrics.filter(isCpuTarget)]
 }
 
-/** The one metric that v1 has a field for. */
+/** Whether v1 has a field for this metric. */
 export function isCpuTarget({ type, resource }: MetricSpec): boolean {
   return type === 'Resource' && resource?.name === 'cpu' && resource.target?.averageUtilization !== undefined
 }
@@ -156,7 +180,7 @@ export function cpuMetric(averageUtilization: number): MetricSpec {
   return { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization } } }
 }
 
-/** Metrics of single containers are not offered yet; an object that has some keeps them. */
+/** Drops metrics of single containers, which are not supported yet. An object that already has some keeps them. */
 function dropContainerSources({ metrics = [] }: Spec = {}, { onDropped }: PrepareContext): void {
   for (const [i, metric] of metrics.entries())
     dropGated(metric, 'containerResource', { path: at('spec.metrics', i), feature: 'HPAContainerMetrics', onDropped })

@@ -1,6 +1,6 @@
 /**
- * The metrics of a HorizontalPodAutoscaler: what it looks at and the value it aims for, and what it saw last.
- * A metric is of one type and carries the source of that type alone.
+ * The metrics of a HorizontalPodAutoscaler: their sources, target values and last observed values. A metric has one
+ * type and sets only the source field of that type.
  */
 import {
   child,
@@ -18,27 +18,29 @@ import { freeLabelSelector } from '../meta/label-selector.ts'
 import { checkSegment, freeObjectReference, objectReference } from './object-reference.ts'
 
 const identifierFields = {
-  name: field(1, s.string(), { zero: 'write', doc: 'The name of the metric.' }),
-  selector: field(2, freeLabelSelector, { doc: 'Narrows the metric down; its provider interprets the selector.' }),
+  name: field(1, s.string(), { zero: 'write', doc: 'Name of the metric.' }),
+  selector: field(2, freeLabelSelector, {
+    doc: 'Label selector that restricts the metric. The metrics API interprets it.',
+  }),
 }
 
-const identifierNames = { name: 'MetricIdentifier', doc: 'A metric by name.' }
+const identifierNames = { name: 'MetricIdentifier', doc: 'Name of a metric, with an optional label selector.' }
 
 const identifier = s.object(identifierFields, {
   ...identifierNames,
   check: ({ name = '' }, path) => checkSegment(name, child(path, 'name')),
 })
 
-/** What was seen is not judged. */
+/** Without validation, for metrics in a status. */
 const seenIdentifier = s.object(identifierFields, identifierNames)
 
 const targetFields = {
-  type: field(1, s.string(), { zero: 'write', doc: 'What is aimed at: Utilization, Value or AverageValue.' }),
-  value: field(2, s.quantity(), { doc: 'The value of the metric.' }),
-  averageValue: field(3, s.quantity(), { doc: 'The value of the metric per Pod.' }),
+  type: field(1, s.string(), { zero: 'write', doc: 'Type of the target: Utilization, Value or AverageValue.' }),
+  value: field(2, s.quantity(), { doc: 'Target value of the metric. Must be positive.' }),
+  averageValue: field(3, s.quantity(), { doc: 'Target average value of the metric per pod. Must be positive.' }),
   averageUtilization: field(4, s.int32(), {
     zero: 'keep',
-    doc: 'The average over the Pods in percent of what they request. For resources alone.',
+    doc: 'Target average usage of a resource, as a percentage of the resource requests of the pods. At least 1.',
   }),
 }
 
@@ -47,123 +49,135 @@ export type MetricIdentifier = InferFields<typeof identifierFields>
 
 const metricTarget = s.object(targetFields, {
   name: 'MetricTarget',
-  doc: 'The value to aim for.',
+  doc: 'Target of a metric.',
   check: checkTarget,
 })
 
 const metricValue = s.object(
   {
-    value: field(1, s.quantity(), { doc: 'The value of the metric.' }),
-    averageValue: field(2, s.quantity(), { doc: 'The value of the metric per Pod.' }),
+    value: field(1, s.quantity(), { doc: 'Last observed value of the metric.' }),
+    averageValue: field(2, s.quantity(), { doc: 'Last observed average value of the metric per pod.' }),
     averageUtilization: field(3, s.int32(), {
       zero: 'keep',
-      doc: 'The average over the Pods in percent of what they request.',
+      doc: 'Last observed average usage of the resource, as a percentage of the resource requests of the pods.',
     }),
   },
-  { name: 'MetricValueStatus', doc: 'The value that was last seen.' },
+  { name: 'MetricValueStatus', doc: 'Last observed value of a metric.' },
 )
 
-/** Parts that are written even if empty, and that the published schema requires. */
+/** Options of fields that are encoded even if empty and that the published schema requires. */
 const part = { zero: 'write', published: 'required' } as const
 
-const target = field(2, metricTarget, { ...part, doc: 'The value to aim for.' })
-const current = field(2, metricValue, { ...part, doc: 'The value that was last seen.' })
-const name = field(1, s.string(), { zero: 'write', doc: 'The name of the resource, such as cpu.' })
-const container = field(3, s.string(), { zero: 'write', doc: 'The name of the container.' })
-const metric = field(1, identifier, { ...part, doc: 'The metric.' })
-const describedObject = field(1, objectReference, { ...part, doc: 'The object it is of.' })
-const seenMetric = field(1, seenIdentifier, { ...part, doc: 'The metric.' })
-const seenObject = field(3, freeObjectReference, { ...part, doc: 'The object it is of.' })
+const target = field(2, metricTarget, { ...part, doc: 'Target of the metric.' })
+const current = field(2, metricValue, { ...part, doc: 'Last observed value of the metric.' })
+const name = field(1, s.string(), { zero: 'write', doc: 'Name of the resource, such as cpu.' })
+const container = field(3, s.string(), { zero: 'write', doc: 'Name of the container in the pods.' })
+const metric = field(1, identifier, { ...part, doc: 'Name and label selector of the metric.' })
+const describedObject = field(1, objectReference, { ...part, doc: 'Object that the metric describes.' })
+const seenMetric = field(1, seenIdentifier, { ...part, doc: 'Name and label selector of the metric.' })
+const seenObject = field(3, freeObjectReference, { ...part, doc: 'Object that the metric describes.' })
 
 const objectSource = s.object(
-  { describedObject, target, metric: field(3, identifier, { ...part, doc: 'The metric.' }) },
+  { describedObject, target, metric: field(3, identifier, { ...part, doc: 'Name and label selector of the metric.' }) },
   {
     name: 'ObjectMetricSource',
-    doc: 'A metric of one object, such as the requests to an Ingress.',
+    doc: 'Source of a metric that describes one object, such as the request rate of an Ingress.',
     check: ({ target = {} }, path) => needOne(target, ['value', 'averageValue'], child(path, 'target')),
   },
 )
 const podsSource = s.object(
   { metric, target },
-  { name: 'PodsMetricSource', doc: 'A metric of every Pod, averaged.', check: checkPods },
+  {
+    name: 'PodsMetricSource',
+    doc: 'Source of a metric that describes each pod and is averaged over all pods.',
+    check: checkPods,
+  },
 )
 const resourceSource = s.object(
   { name, target },
-  { name: 'ResourceMetricSource', doc: 'A resource that the Pods use.', check: checkResource },
+  { name: 'ResourceMetricSource', doc: 'Source of a metric for the resource usage of the pods.', check: checkResource },
 )
 const containerSource = s.object(
   { name, target, container },
   {
     name: 'ContainerResourceMetricSource',
-    doc: 'A resource that one container of each Pod uses.',
+    doc: 'Source of a metric for the resource usage of one container in each pod.',
     check: checkContainer,
   },
 )
 const externalSource = s.object(
   { metric, target },
-  { name: 'ExternalMetricSource', doc: 'A metric of something outside the cluster.', check: checkExternal },
+  {
+    name: 'ExternalMetricSource',
+    doc: 'Source of a metric for something outside the cluster, such as a message queue.',
+    check: checkExternal,
+  },
 )
 
 const type = field(1, s.string(), {
   zero: 'write',
-  doc: 'Object, Pods, Resource, ContainerResource or External: the field that says more.',
+  doc: 'Type of the metric: Object, Pods, Resource, ContainerResource or External. Requires the field of this name.',
 })
 
 const specFields = {
   type,
-  object: field(2, objectSource, { doc: 'A metric of one object.' }),
-  pods: field(3, podsSource, { doc: 'A metric of every Pod.' }),
-  resource: field(4, resourceSource, { doc: 'A resource that the Pods use.' }),
-  containerResource: field(7, containerSource, { doc: 'A resource that one container of each Pod uses.' }),
-  external: field(5, externalSource, { doc: 'A metric of something outside the cluster.' }),
+  object: field(2, objectSource, { doc: 'Metric that describes one object.' }),
+  pods: field(3, podsSource, { doc: 'Metric that describes each pod and is averaged over all pods.' }),
+  resource: field(4, resourceSource, { doc: 'Metric for the resource usage of the pods.' }),
+  containerResource: field(7, containerSource, {
+    doc: 'Metric for the resource usage of one container in each pod. Not supported: the server drops this field.',
+  }),
+  external: field(5, externalSource, {
+    doc: 'Metric for something outside the cluster, such as the length of a message queue.',
+  }),
 }
 
-/** Of several sources the first in this order is judged. */
+/** If several sources are set, only the first in this order is validated. */
 const judgingOrder = ['object', 'external', 'pods', 'resource', 'containerResource'] as const
 
 export const metricSpec = s.object(specFields, {
   name: 'MetricSpec',
-  doc: 'What to look at, and the value to aim for.',
+  doc: 'A metric to scale by, with its target.',
   leavesUnjudged: (spec) => judgingOrder.filter((source) => spec[source] !== undefined).slice(1),
   check: checkSpec,
 })
 
 const objectStatus = s.object(
   { metric: seenMetric, current, describedObject: seenObject },
-  { name: 'ObjectMetricStatus', doc: 'What was seen of one object.' },
+  { name: 'ObjectMetricStatus', doc: 'Last observed value of a metric that describes one object.' },
 )
 const podsStatus = s.object(
   { metric: seenMetric, current },
-  { name: 'PodsMetricStatus', doc: 'What was seen of the Pods.' },
+  { name: 'PodsMetricStatus', doc: 'Last observed value of a metric that describes each pod.' },
 )
 const resourceStatus = s.object(
   { name, current },
-  { name: 'ResourceMetricStatus', doc: 'How much of a resource the Pods were seen to use.' },
+  { name: 'ResourceMetricStatus', doc: 'Last observed resource usage of the pods.' },
 )
 const containerStatus = s.object(
   { name, current, container },
-  { name: 'ContainerResourceMetricStatus', doc: 'How much of a resource one container of each Pod was seen to use.' },
+  { name: 'ContainerResourceMetricStatus', doc: 'Last observed resource usage of one container in each pod.' },
 )
 const externalStatus = s.object(
   { metric: seenMetric, current },
-  { name: 'ExternalMetricStatus', doc: 'What was seen of something outside the cluster.' },
+  { name: 'ExternalMetricStatus', doc: 'Last observed value of a metric for something outside the cluster.' },
 )
 
 const statusFields = {
   type,
-  object: field(2, objectStatus, { doc: 'What was seen of one object.' }),
-  pods: field(3, podsStatus, { doc: 'What was seen of the Pods.' }),
-  resource: field(4, resourceStatus, { doc: 'How much of a resource the Pods use.' }),
-  containerResource: field(7, containerStatus, { doc: 'How much of a resource one container of each Pod uses.' }),
-  external: field(5, externalStatus, { doc: 'What was seen of something outside the cluster.' }),
+  object: field(2, objectStatus, { doc: 'Last observed value of a metric that describes one object.' }),
+  pods: field(3, podsStatus, { doc: 'Last observed value of a metric that describes each pod.' }),
+  resource: field(4, resourceStatus, { doc: 'Last observed resource usage of the pods.' }),
+  containerResource: field(7, containerStatus, { doc: 'Last observed resource usage of one container in each pod.' }),
+  external: field(5, externalStatus, { doc: 'Last observed value of a metric for something outside the cluster.' }),
 }
 
-export const metricStatus = s.object(statusFields, { name: 'MetricStatus', doc: 'What was last seen of one metric.' })
+export const metricStatus = s.object(statusFields, { name: 'MetricStatus', doc: 'Last observed value of one metric.' })
 
 export type MetricSpec = InferFields<typeof specFields>
 export type MetricStatus = InferFields<typeof statusFields>
 
-/** The types of metrics, each with the field that holds its source. */
+/** The field with the source of each metric type. */
 const sources = {
   ContainerResource: 'containerResource',
   External: 'external',
@@ -191,7 +205,10 @@ function checkSpec(spec: MetricSpec, path: FieldPath): FieldError[] {
 
 const targetTypes = ['Utilization', 'Value', 'AverageValue']
 
-/** What is stored may say what nobody may send (`fillAskedValue`): a write of the status leaves it alone. */
+/**
+ * Accepts every target in a status update, because a stored target can have the value 0 (see `fillAskedValue`), which
+ * clients must not send.
+ */
 function checkTarget(
   { type = '', value, averageValue, averageUtilization }: MetricTarget,
   path: FieldPath,
@@ -218,7 +235,7 @@ function checkPositive(quantity: string | undefined, path: FieldPath): FieldErro
   return quantity === undefined || isPositive(quantity) ? [] : [invalid(path, quantity, 'must be positive')]
 }
 
-/** One of two targets must be there; the error names the second. */
+/** Requires at least one of two target fields. The error names the second. */
 function needOne(target: MetricTarget, names: readonly [keyof MetricTarget, keyof MetricTarget], path: FieldPath) {
   const [first, second] = names
   if (target[first] !== undefined || target[second] !== undefined) return []
@@ -252,21 +269,24 @@ function checkContainer(
   return source.container ? errors : [...errors, required(child(path, 'container'), 'say which container')]
 }
 
-/** Only metrics that exist without Pods can say when to scale up from zero. */
+/** Scaling to zero requires a metric that exists without pods and can trigger scaling up again. */
 export function checkScaleToZero(metrics: readonly MetricSpec[], minReplicas: number | undefined, path: FieldPath) {
   if (minReplicas !== 0 || metrics.some(({ type }) => type === 'Object' || type === 'External')) return []
   return [forbidden(path, 'must hold at least one Object or External metric to support scaling to zero replicas')]
 }
 
 /**
- * v1 and v2beta1 always state a value of an object, so every version shows one beside an average. It is none to aim for:
- * who writes it back is told so. Changes the metric.
+ * Sets an unset target value of an Object metric to 0, because v1 and v2beta1 always have this field and all versions
+ * must return the same data. Validation rejects the 0 if a client writes it back. Changes the metric.
  */
 export function fillAskedValue({ object }: MetricSpec): void {
   if (object !== undefined) object.target = { ...object.target, value: object.target?.value ?? '0' }
 }
 
-/** v1 and v2beta1 always report one value with each source, so every version shows it. Changes the metric. */
+/**
+ * Sets the unset current value of each source to 0, because v1 and v2beta1 always have this field and all versions must
+ * return the same data. Changes the metric.
+ */
 export function fillSeenValues({ object, external, pods, resource, containerResource }: MetricStatus): void {
   for (const seen of [object, external])
     if (seen !== undefined) seen.current = { ...seen.current, value: seen.current?.value ?? '0' }

@@ -1,24 +1,24 @@
-/** A reference to an object of any kind in the same namespace, by kind and name. */
+/** CrossVersionObjectReference: refers to an object in the same namespace by kind and name. */
 import { child, type FieldError, type FieldPath, invalid, required } from '../../model/field-error.ts'
 import { checkPathSegment } from '../../model/names.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
 
 const fields = {
-  kind: field(1, s.string(), { zero: 'write', doc: 'Its kind.' }),
-  name: field(2, s.string(), { zero: 'write', doc: 'Its name.' }),
-  apiVersion: field(3, s.string(), { doc: 'Group and version of its kind.' }),
+  kind: field(1, s.string(), { zero: 'write', doc: 'Kind of the object.' }),
+  name: field(2, s.string(), { zero: 'write', doc: 'Name of the object.' }),
+  apiVersion: field(3, s.string(), { doc: 'API version of the object.' }),
 }
 
-const names = { name: 'CrossVersionObjectReference', doc: 'An object of any kind in the same namespace.' }
+const names = { name: 'CrossVersionObjectReference', doc: 'Reference to an object of any kind in the same namespace.' }
 
 export type ObjectReference = InferFields<typeof fields>
 
 export const objectReference = s.object(fields, { ...names, check: checkReference })
 
-/** Not judged. */
+/** Without validation, for references in a status. */
 export const freeObjectReference = s.object(fields, names)
 
-/** As v1 has it: owned and replaced as a whole. */
+/** For v1, in which the reference is atomic: server-side apply owns and replaces it as a whole. */
 export const wholeObjectReference = s.object(fields, { ...names, check: checkReference, atomic: true })
 
 function checkReference({ kind = '', name = '' }: ObjectReference, path: FieldPath): FieldError[] {

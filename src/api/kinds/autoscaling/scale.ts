@@ -1,25 +1,28 @@
 /**
- * Scale: how many replicas something has and shall have. It is a view of others' objects and is stored nowhere itself.
+ * Scale: the desired and the observed number of replicas of an object. Scale is the type of the `scale` subresource and
+ * is never stored.
  */
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
 
 const spec = s.object(
-  { replicas: field(1, s.int32(), { doc: 'The desired number of replicas.' }) },
-  { name: 'ScaleSpec', doc: 'How many replicas are wanted.' },
+  { replicas: field(1, s.int32(), { doc: 'Desired number of replicas.' }) },
+  { name: 'ScaleSpec', doc: 'Desired scale of an object.' },
 )
 
 const status = s.object(
   {
-    replicas: field(1, s.int32(), { zero: 'write', published: 'required', doc: 'How many there are.' }),
-    selector: field(2, s.string(), { doc: 'Which pods count, as a query writes it.' }),
+    replicas: field(1, s.int32(), { zero: 'write', published: 'required', doc: 'Observed number of replicas.' }),
+    selector: field(2, s.string(), {
+      doc: 'Label selector for the pods of the object, in the string form of query parameters.',
+    }),
   },
-  { name: 'ScaleStatus', doc: 'How many replicas there are.' },
+  { name: 'ScaleStatus', doc: 'Observed scale of an object.' },
 )
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', doc: 'How many replicas are wanted.' }),
-  status: field(3, status, { zero: 'write', doc: 'How many there are. Read only.' }),
+  spec: field(2, spec, { zero: 'write', doc: 'Desired scale of the object.' }),
+  status: field(3, status, { zero: 'write', doc: 'Observed scale of the object. Read-only.' }),
 }
 
 export type Scale = ObjectOf<typeof fields>
@@ -32,7 +35,7 @@ export const scale = defineKind({
     plural: 'scales',
     scope: 'Namespaced',
   },
-  doc: 'The actual and the desired number of replicas of an object.',
+  doc: 'Desired and observed number of replicas of an object.',
   fields,
   life: {
     virtual: true,

@@ -1,4 +1,4 @@
-/** The column that shows, per metric, where it is and where it should be: `40%/80%, <unknown>/1k (avg) + 1 more...`. */
+/** Formats the current and target values of metrics for a table, such as `40%/80%, <unknown>/1k (avg) + 1 more...`. */
 import { type MetricSpec, type MetricStatus, type MetricTarget, sourceField } from './metrics.ts'
 
 const shown = 2

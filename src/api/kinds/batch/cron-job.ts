@@ -1,4 +1,4 @@
-/** CronJob: makes a Job at set times. */
+/** CronJob: creates Jobs on a schedule. */
 
 import { scheduleFault } from '../../model/cron-schedule.ts'
 import { child, type FieldError, type FieldPath, invalid, notSupported, required } from '../../model/field-error.ts'
@@ -15,17 +15,20 @@ import { containerColumns, countColumn, selectorColumn, templateWarnings } from 
 import { plainStatus, specAndStatus } from '../spec-and-status.ts'
 import { type JobSpec, jobSpec } from './types/job-spec.ts'
 
-/** A selector is refused whatever it says. */
+/** Does not validate the selector, because `checkMadeSelector` rejects any selector. */
 const templateSpec: typeof jobSpec = { ...jobSpec, leavesUnjudged: () => ['selector'] }
 
 const jobTemplate = s.object(
   {
-    metadata: field(1, objectMeta, { zero: 'write', doc: 'Labels and annotations of the Jobs.' }),
-    spec: field(2, templateSpec, { zero: 'write', doc: 'What the Jobs run.' }),
+    metadata: field(1, objectMeta, {
+      zero: 'write',
+      doc: 'Metadata of the Jobs. Only labels and annotations are used.',
+    }),
+    spec: field(2, templateSpec, { zero: 'write', doc: 'Specification of the Jobs.' }),
   },
   {
     name: 'JobTemplateSpec',
-    doc: 'What Jobs are made from.',
+    doc: 'Template of the Jobs that a CronJob creates.',
     check: ({ spec = {} }, path) => checkMadeSelector(spec, child(path, 'spec')),
   },
 )
@@ -36,46 +39,58 @@ const specFields = {
   schedule: field(1, s.string(), {
     zero: 'write',
     published: 'required',
-    doc: 'When: minute, hour, day of the month, month, day of the week, as cron has them; or a word such as @daily.',
+    doc: 'Cron schedule: minute, hour, day of month, month and day of week, or a macro such as @daily.',
   }),
   startingDeadlineSeconds: field(2, s.int64(), {
     zero: 'keep',
-    doc: 'How late a Job may still be started that was missed; however late if unset.',
+    doc: 'Seconds after its scheduled time in which a delayed Job may still start. No limit if unset.',
   }),
   concurrencyPolicy: field(3, s.string(), {
     default: 'Allow',
-    doc: 'What becomes of a new Job while the last still runs: Allow it, Forbid it, or Replace the last one.',
+    doc: 'Handling of overlapping Jobs: Allow both, Forbid the new one or Replace the old one. Defaults to Allow.',
   }),
-  suspend: field(4, s.boolean(), { zero: 'keep', default: false, doc: 'Whether no Job is made meanwhile.' }),
-  jobTemplate: field(5, jobTemplate, { zero: 'write', published: 'required', doc: 'What Jobs are made from.' }),
+  suspend: field(4, s.boolean(), {
+    zero: 'keep',
+    default: false,
+    doc: 'Whether the schedule is suspended. Jobs that already run are not affected. Defaults to false.',
+  }),
+  jobTemplate: field(5, jobTemplate, {
+    zero: 'write',
+    published: 'required',
+    doc: 'Template of the Jobs that the CronJob creates.',
+  }),
   successfulJobsHistoryLimit: field(6, s.int32(), {
     zero: 'keep',
     default: 3,
-    doc: 'How many Jobs that succeeded are kept.',
+    doc: 'Number of successful finished Jobs to keep. Defaults to 3.',
   }),
-  failedJobsHistoryLimit: field(7, s.int32(), { zero: 'keep', default: 1, doc: 'How many Jobs that failed are kept.' }),
+  failedJobsHistoryLimit: field(7, s.int32(), {
+    zero: 'keep',
+    default: 1,
+    doc: 'Number of failed finished Jobs to keep. Defaults to 1.',
+  }),
 }
 
-const spec = s.object(specFields, { name: 'CronJobSpec', doc: 'When Jobs are made, and which.', check: checkSpec })
+const spec = s.object(specFields, { name: 'CronJobSpec', doc: 'Specification of a CronJob.', check: checkSpec })
 
 const status = s.object(
   {
-    active: field(1, s.list(objectReference), { doc: 'The Jobs that run now.' }),
-    lastScheduleTime: field(4, s.time(), { doc: 'When a Job was last made.' }),
-    lastSuccessfulTime: field(5, s.time(), { doc: 'When a Job last succeeded.' }),
+    active: field(1, s.list(objectReference), { doc: 'References to the running Jobs.' }),
+    lastScheduleTime: field(4, s.time(), { doc: 'Scheduled time of the most recently created Job.' }),
+    lastSuccessfulTime: field(5, s.time(), { doc: 'Time when a Job last completed successfully.' }),
   },
-  { name: 'CronJobStatus', doc: 'What was done last.' },
+  { name: 'CronJobStatus', doc: 'Observed status of a CronJob.' },
 )
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', doc: 'When Jobs are made, and which.' }),
-  status: field(3, status, { zero: 'write', doc: 'What was done last. Set by the controller.' }),
+  spec: field(2, spec, { zero: 'write', doc: 'Desired schedule and Job template.' }),
+  status: field(3, status, { zero: 'write', doc: 'Observed status of the CronJob, set by the controller.' }),
 }
 
 export type CronJob = ObjectOf<typeof fields>
 
 const suspendColumn: Column<CronJob> = {
-  ...column('Suspend', 'Whether no Job is made meanwhile.', ({ spec }: CronJob) => (spec?.suspend ? 'True' : 'False')),
+  ...column('Suspend', 'Whether the schedule is suspended.', ({ spec }: CronJob) => (spec?.suspend ? 'True' : 'False')),
   type: 'boolean',
 }
 
@@ -91,7 +106,7 @@ export const cronJob = defineKind({
     categories: ['all'],
     scope: 'Namespaced',
   },
-  doc: 'Makes a Job at set times.',
+  doc: 'A schedule on which Jobs are created from a template.',
   fields,
   rules: specAndStatus<CronJob>({
     generation: ({ spec }) => spec,
@@ -109,10 +124,10 @@ export const cronJob = defineKind({
   views: {
     columns: [
       nameColumn,
-      column('Schedule', 'When Jobs are made.', ({ spec }: CronJob) => spec?.schedule ?? ''),
+      column('Schedule', 'Cron schedule.', ({ spec }: CronJob) => spec?.schedule ?? ''),
       suspendColumn,
-      countColumn('Active', 'How many of its Jobs run now.', ({ status }: CronJob) => status?.active?.length),
-      column('Last Schedule', 'How long ago a Job was last made.', ({ status }: CronJob, now) =>
+      countColumn('Active', 'Number of running Jobs.', ({ status }: CronJob) => status?.active?.length),
+      column('Last Schedule', 'Time since the last scheduled Job.', ({ status }: CronJob, now) =>
         status?.lastScheduleTime ? ago(status.lastScheduleTime, now) : '<none>',
       ),
       ageColumn,
@@ -123,7 +138,7 @@ export const cronJob = defineKind({
   },
 })
 
-/** The same objects; Jobs that are left when one is deleted through this version stay by default. */
+/** The same as v1, except that deleting a CronJob through v1beta1 orphans its Jobs by default. */
 export const cronJobV1beta1 = defineVersion(cronJob, {
   version: 'v1beta1',
   fields,
@@ -149,7 +164,7 @@ function checkSpec(value: InferFields<typeof specFields>, path: FieldPath): Fiel
   ]
 }
 
-/** Each Job gets a selector of its own. */
+/** Rejects a selector in the template, because the server generates a selector for each Job. */
 function checkMadeSelector({ selector, manualSelector }: JobSpec, path: FieldPath): FieldError[] {
   return [
     ...(selector === undefined
@@ -159,7 +174,7 @@ function checkMadeSelector({ selector, manualSelector }: JobSpec, path: FieldPat
   ]
 }
 
-/** Jobs are named after it and the time, and pods after them. */
+/** Leaves room for the scheduled time in the names of Jobs, and for the suffix in the names of their pods. */
 const maxNameLength = 52
 
 function checkLength(name: string): FieldError[] {

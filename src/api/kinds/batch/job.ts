@@ -1,6 +1,6 @@
 /**
- * Job: runs pods until enough of them have succeeded. Unless it says otherwise the server sets the labels by which its
- * pods are recognized.
+ * Job: runs pods until enough of them have succeeded. Unless manualSelector is true, the server generates the selector
+ * and the matching pod labels.
  */
 
 import { humanDuration } from '../../../base/time/human-duration.ts'
@@ -28,41 +28,50 @@ const condition = s.object(
   {
     type: conditionFields.type,
     status: conditionFields.status,
-    lastProbeTime: field(3, s.time(), { zero: 'write', doc: 'When it was last looked at.' }),
-    lastTransitionTime: field(4, s.time(), { zero: 'write', doc: 'When the status last changed.' }),
-    reason: field(5, s.string(), { doc: 'Why, in one word for programs.' }),
-    message: field(6, s.string(), { doc: 'Why, for people.' }),
+    lastProbeTime: field(3, s.time(), { zero: 'write', doc: 'Time when the condition was last probed.' }),
+    lastTransitionTime: field(4, s.time(), {
+      zero: 'write',
+      doc: 'Time when the status of the condition last changed.',
+    }),
+    reason: field(5, s.string(), {
+      doc: 'Machine-readable reason for the last change of the condition, one word in CamelCase.',
+    }),
+    message: field(6, s.string(), { doc: 'Human-readable details about the last change of the condition.' }),
   },
-  { name: 'JobCondition', doc: 'Something that is known of the state of a Job.' },
+  { name: 'JobCondition', doc: 'A condition of a Job.' },
 )
 
 const uids = s.list(s.string(), { list: 'set' })
 
 const uncounted = s.object(
   {
-    succeeded: field(1, uids, { doc: 'The uids of those that succeeded.' }),
-    failed: field(2, uids, { doc: 'The uids of those that failed.' }),
+    succeeded: field(1, uids, { doc: 'UIDs of succeeded pods.' }),
+    failed: field(2, uids, { doc: 'UIDs of failed pods.' }),
   },
-  { name: 'UncountedTerminatedPods', doc: 'Pods that have ended and are not in the counts yet.' },
+  { name: 'UncountedTerminatedPods', doc: 'UIDs of terminated pods that the Job status does not count yet.' },
 )
 
 const statusFields = {
-  conditions: field(1, s.list(condition, { patch: 'merge', mergeKey: 'type' }), { doc: 'What is known of it.' }),
-  startTime: field(2, s.time(), { doc: 'When it started, or went on after it was suspended.' }),
-  completionTime: field(3, s.time(), { doc: 'When it was done.' }),
-  active: field(4, s.int32(), { doc: 'How many of its pods are pending or running.' }),
-  succeeded: field(5, s.int32(), { doc: 'How many of its pods succeeded.' }),
-  failed: field(6, s.int32(), { doc: 'How many of its pods failed.' }),
-  completedIndexes: field(7, s.string(), { doc: 'The numbers that are done, such as `1,3-5,7`. For Indexed alone.' }),
-  uncountedTerminatedPods: field(8, uncounted, { doc: 'Pods that have ended and are not in the counts yet.' }),
-  ready: field(9, s.int32(), { zero: 'keep', doc: 'How many of its pods are ready.' }),
+  conditions: field(1, s.list(condition, { patch: 'merge', mergeKey: 'type' }), {
+    doc: 'Current conditions of the Job, such as Complete, Failed or Suspended.',
+  }),
+  startTime: field(2, s.time(), { doc: 'Time when the Job started, or when it was last resumed after a suspension.' }),
+  completionTime: field(3, s.time(), { doc: 'Time when the Job completed successfully.' }),
+  active: field(4, s.int32(), { doc: 'Number of pending and running pods.' }),
+  succeeded: field(5, s.int32(), { doc: 'Number of succeeded pods.' }),
+  failed: field(6, s.int32(), { doc: 'Number of failed pods.' }),
+  completedIndexes: field(7, s.string(), {
+    doc: 'Completed indexes of an Indexed Job, as numbers and ranges such as `1,3-5,7`.',
+  }),
+  uncountedTerminatedPods: field(8, uncounted, { doc: 'Terminated pods that the status does not count yet.' }),
+  ready: field(9, s.int32(), { zero: 'keep', doc: 'Number of ready pods.' }),
 }
 
-const status = s.object(statusFields, { name: 'JobStatus', doc: 'How far it has come.' })
+const status = s.object(statusFields, { name: 'JobStatus', doc: 'Observed status of a Job.' })
 
 const fields = {
-  spec: field(2, jobSpec, { zero: 'write', doc: 'What it runs and how often.' }),
-  status: field(3, status, { zero: 'write', doc: 'How far it has come. Set by the controller.' }),
+  spec: field(2, jobSpec, { zero: 'write', doc: 'Desired behavior of the Job.' }),
+  status: field(3, status, { zero: 'write', doc: 'Observed status of the Job, set by the controller.' }),
 }
 
 export type Job = ObjectOf<typeof fields>
@@ -76,7 +85,7 @@ export const job = defineKind({
     categories: ['all'],
     scope: 'Namespaced',
   },
-  doc: 'Runs pods until enough of them have succeeded.',
+  doc: 'A workload that runs pods until enough of them have succeeded.',
   fields,
   rules: specAndStatus<Job>({
     generation: ({ spec }) => spec,
@@ -108,8 +117,8 @@ export const job = defineKind({
   views: {
     columns: [
       nameColumn,
-      column('Completions', 'How many pods have succeeded, of how many.', completions),
-      column('Duration', 'How long it has taken, or took.', duration),
+      column('Completions', 'Number of succeeded pods and of required completions.', completions),
+      column('Duration', 'Time since the start of the Job, or until its completion.', duration),
       ageColumn,
       ...containerColumns(({ spec }: Job) => spec?.template),
       selectorColumn(({ spec }: Job) => spec?.selector),
@@ -123,7 +132,8 @@ const nameLabel = 'job-name'
 const uidLabel = 'controller-uid'
 
 /**
- * The labels of the template are those of the Job where it has none: the same object, by which `tellApart` knows it.
+ * Sets defaults. A Job without labels shares the label object of its template, so that `tellApart` can recognize the
+ * copied labels.
  */
 function fillDefaults({ spec, metadata }: Job): void {
   if (spec === undefined) return
@@ -137,9 +147,9 @@ function fillDefaults({ spec, metadata }: Job): void {
 }
 
 /**
- * Gives its pods labels that no other pods have, with its name and uid, and selects by the latter. What its author has
- * set stays, and is refused if it is not the same. Where the labels of the Job are those of the template they still
- * are.
+ * Generates the unique pod labels, with the name and the UID of the Job, and a selector for the UID. Keeps labels and
+ * selectors that the user has set, which validation rejects if they differ. If the labels of the Job are a copy of the
+ * template's labels, also updates the copy.
  */
 function tellApart(object: Job): void {
   const { spec = {}, metadata } = object
@@ -153,11 +163,11 @@ function tellApart(object: Job): void {
     template: { ...template, metadata: { ...template.metadata, labels } },
   }
   const follows = metadata.labels === undefined || metadata.labels === template.metadata?.labels
-  // A name that is too long for a label is reported once, where the pods are.
+  // Skips a name that is too long for a label, so that validation reports it only once, for the template.
   if (follows && checkLabelValue(name).length === 0) object.metadata = { ...metadata, labels: { ...labels } }
 }
 
-/** An annotation by which controllers agree on a way to count pods; nobody else sets it. */
+/** Returns the annotation that marks Jobs whose pods are tracked with finalizers. Clients cannot add it. */
 function trackingKey(vendor: Vendor): string {
   return vendorKey(vendor, 'job-tracking', 'batch')
 }
@@ -177,7 +187,7 @@ function checkJob({ spec = {} }: Job): FieldError[] {
   return [...(spec.selector === undefined ? [required('spec.selector')] : []), ...checkMatches(spec, 'spec')]
 }
 
-/** Without a selector of its own its pods are recognized by its name and uid, whatever an update says. */
+/** Requires the generated selector and pod labels, unless manualSelector is true. */
 function checkOwnLabels({ metadata, spec = {} }: Job): FieldError[] {
   if (spec.manualSelector || spec.selector === undefined) return []
   const own = { [nameLabel]: metadata.name ?? '', [uidLabel]: metadata.uid ?? '' }
@@ -209,7 +219,10 @@ function checkUpdate(next: Job, previous: Job, { subresource }: RuleContext): Fi
   ]
 }
 
-/** The template as it must stay. Before a suspended Job has ever run, where its pods may go can still be changed. */
+/**
+ * Returns the template that an update must send. A suspended Job that has never started may change the labels,
+ * annotations, node selector, tolerations and node affinity of its template.
+ */
 function comparedTemplate({ template: next = {} }: JobSpec, { spec = {}, status = {} }: Job) {
   const { template = {} } = spec
   if (!spec.suspend || status.startTime !== undefined) return template
@@ -227,7 +240,10 @@ function comparedTemplate({ template: next = {} }: JobSpec, { spec = {}, status 
   }
 }
 
-/** Of the affinity only the part about nodes may change; without any other part it may come and go. */
+/**
+ * Returns the affinity that an update must send. Only the node affinity may change. An affinity without other parts may
+ * also be added or removed as a whole.
+ */
 function comparedAffinity({ spec: next = {} }: PodTemplateSpec, { spec: stored = {} }: PodTemplateSpec) {
   const { nodeAffinity: _, ...others } = stored.affinity ?? {}
   if (next.affinity === undefined) return Object.keys(others).length > 0 ? others : undefined
@@ -256,7 +272,7 @@ function checkUids(all: readonly string[], places: readonly FieldPath[]): FieldE
   })
 }
 
-/** `2/5`; of those that work through a queue `0/1 of 3`. */
+/** Returns the progress, such as `2/5`, or `0/1 of 3` for a work queue with a parallelism of 3. */
 function completions({ spec = {}, status = {} }: Job): string {
   const { succeeded = 0 } = status
   if (spec.completions !== undefined) return `${succeeded}/${spec.completions}`

@@ -1,8 +1,8 @@
 /**
- * CertificateSigningRequest: a request to a signer for a certificate. The server records the requesting user; from then
- * on the spec stays as it is. Approvers write conditions through `approval`, signers the certificate and `Failed`
- * through `status`, and neither what the other decides. What a signer grants, and who may approve or sign, is not
- * judged here.
+ * CertificateSigningRequest: a request to a signer for a certificate. The server records the requesting user, and the
+ * spec is immutable. Approvers write conditions through the `approval` subresource. Signers write the certificate and
+ * the `Failed` condition through the `status` subresource, but cannot approve or deny. Permission to approve or sign is
+ * checked elsewhere.
  */
 import { humanDuration } from '../../../base/time/human-duration.ts'
 import {
@@ -30,33 +30,35 @@ import { checkSignerName } from './signer-name.ts'
 
 const minExpirationSeconds = 600
 
-/** Once there they stay, and are True. */
+/** Condition types that cannot be removed and are always True. */
 const finalTypes = ['Approved', 'Denied', 'Failed']
-/** The decision of an approver. */
+/** Condition types that record the decision of an approver. */
 const decisions = ['Approved', 'Denied']
 
 const spec = s.object(
   {
     request: field(1, s.bytes({ atomic: true }), {
       zero: 'write',
-      doc: 'The request (PKCS #10) as PEM, CERTIFICATE REQUEST.',
+      doc: 'PKCS #10 certificate request in PEM format, in a CERTIFICATE REQUEST block.',
     }),
-    signerName: field(7, s.string(), { zero: 'write', doc: 'The signer, as a domain and a path.' }),
+    signerName: field(7, s.string(), { zero: 'write', doc: 'Name of the signer: a domain name, a slash and a path.' }),
     expirationSeconds: field(8, s.int32(), {
       zero: 'keep',
-      doc: 'How many seconds the certificate is to be valid, at least 600. The signer may choose otherwise.',
+      doc: 'Requested validity of the certificate in seconds, at least 600. The signer may choose another value.',
     }),
-    usages: field(5, s.list(s.string()), { doc: 'What the key is to be used for, such as `client auth`.' }),
-    username: field(2, s.string(), { doc: "The requesting user's name. Set by the server." }),
-    uid: field(3, s.string(), { doc: "The requesting user's UID. Set by the server." }),
-    groups: field(4, s.list(s.string()), { doc: "The requesting user's groups. Set by the server." }),
+    usages: field(5, s.list(s.string()), {
+      doc: 'Requested key usages, such as `client auth`. At least one is required.',
+    }),
+    username: field(2, s.string(), { doc: 'Name of the requesting user, set by the server.' }),
+    uid: field(3, s.string(), { doc: 'UID of the requesting user, set by the server.' }),
+    groups: field(4, s.list(s.string()), { doc: 'Groups of the requesting user, set by the server.' }),
     extra: field(6, s.map(s.list(s.string())), {
-      doc: 'Extra information about the requesting user. Set by the server.',
+      doc: 'Additional attributes of the requesting user, set by the server.',
     }),
   },
   {
     name: 'CertificateSigningRequestSpec',
-    doc: 'The certificate request, the requesting user and the signer. It never changes.',
+    doc: 'Certificate request, requesting user and signer. Immutable.',
   },
 )
 
@@ -65,21 +67,24 @@ const condition = s.object(
     type: field(1, s.string(), {
       required: true,
       zero: 'write',
-      doc: 'Approved, Denied or Failed, which stay once they are there, or any other word.',
+      doc: 'Type of the condition, such as Approved, Denied or Failed. These three cannot be removed.',
     }),
     status: field(6, s.string(), {
       required: true,
       zero: 'write',
-      doc: 'True, False or Unknown; True for Approved, Denied and Failed.',
+      doc: 'Status of the condition: True, False or Unknown. Must be True for Approved, Denied and Failed.',
     }),
-    reason: field(2, s.string(), { doc: 'Why, in one word for programs.' }),
-    message: field(3, s.string(), { doc: 'Why, for people.' }),
-    lastUpdateTime: field(4, s.time(), { zero: 'write', doc: 'When it was last written.' }),
-    lastTransitionTime: field(5, s.time(), { zero: 'write', doc: 'When the status last changed.' }),
+    reason: field(2, s.string(), { doc: 'Machine-readable reason for the condition, one word in CamelCase.' }),
+    message: field(3, s.string(), { doc: 'Human-readable details about the condition.' }),
+    lastUpdateTime: field(4, s.time(), { zero: 'write', doc: 'Time when the condition was last updated.' }),
+    lastTransitionTime: field(5, s.time(), {
+      zero: 'write',
+      doc: 'Time when the status of the condition last changed.',
+    }),
   },
   {
     name: 'CertificateSigningRequestCondition',
-    doc: 'What has been decided about a request, or become of it.',
+    doc: 'A condition of a CertificateSigningRequest.',
     check: checkConditionStatus,
   },
 )
@@ -87,22 +92,26 @@ const condition = s.object(
 const status = s.object(
   {
     conditions: field(1, s.list(condition, { list: 'map', keys: ['type'] }), {
-      doc: 'What approvers and the signer have said.',
+      doc: 'Conditions that the approver and the signer have set, one per type.',
     }),
     certificate: field(2, s.bytes({ atomic: true }), {
-      doc: 'The certificate as PEM, its issuers after it. Set by the signer, once.',
+      doc: 'Issued certificate in PEM format, followed by its issuers. The signer sets it once.',
     }),
   },
   {
     name: 'CertificateSigningRequestStatus',
-    doc: 'How far a request has come.',
+    doc: 'Status of a CertificateSigningRequest.',
     check: ({ conditions = [] }, path) => checkTypes(conditions, child(path, 'conditions')),
   },
 )
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', published: 'required', doc: 'The certificate request. It never changes.' }),
-  status: field(3, status, { zero: 'write', doc: 'How far it has come, and the certificate.' }),
+  spec: field(2, spec, {
+    zero: 'write',
+    published: 'required',
+    doc: 'Certificate request, requesting user and signer. Immutable.',
+  }),
+  status: field(3, status, { zero: 'write', doc: 'Status of the request, and the issued certificate.' }),
 }
 
 type Condition = Infer<typeof condition>
@@ -118,7 +127,7 @@ export const certificateSigningRequest = defineKind({
     scope: 'Cluster',
     form: () => [],
   },
-  doc: 'A request to a signer for a certificate. An approver decides, and the signer adds the certificate.',
+  doc: 'A request for a certificate. After an approver has approved the request, the signer issues the certificate.',
   fields,
   rules: {
     readOnly: ['spec', 'status'],
@@ -151,12 +160,16 @@ export const certificateSigningRequest = defineKind({
     columns: [
       nameColumn,
       ageColumn,
-      column('SignerName', 'The signer.', ({ spec }: CertificateSigningRequest) =>
+      column('SignerName', 'Name of the signer.', ({ spec }: CertificateSigningRequest) =>
         spec?.signerName ? spec.signerName : '<none>',
       ),
-      column('Requestor', 'The requesting user.', ({ spec }: CertificateSigningRequest) => spec?.username ?? ''),
-      column('RequestedDuration', 'The requested validity of the certificate.', requestedDuration),
-      column('Condition', 'The state of the request.', progressOf),
+      column(
+        'Requestor',
+        'Name of the requesting user.',
+        ({ spec }: CertificateSigningRequest) => spec?.username ?? '',
+      ),
+      column('RequestedDuration', 'Requested validity of the certificate.', requestedDuration),
+      column('Condition', 'State of the request.', progressOf),
     ],
     selectable: ({ spec }) => ({ 'spec.signerName': spec?.signerName ?? '' }),
     subresources: {
@@ -167,7 +180,7 @@ export const certificateSigningRequest = defineKind({
       },
       status: {
         verbs: ['get', 'update', 'patch'],
-        // A signer may write conditions, but they belong to the approvers: nobody owns them through here.
+        // A signer may write conditions, but field ownership of the conditions stays with the approval subresource.
         readOnly: ['spec', 'status.conditions'],
         prepareForUpdate: prepareStatus,
       },
@@ -179,7 +192,7 @@ function requestedDuration({ spec }: CertificateSigningRequest): string {
   return spec?.expirationSeconds === undefined ? '<none>' : humanDuration(spec.expirationSeconds * 1000)
 }
 
-/** `Pending`, `Approved`, `Approved,Issued`, `Denied`, `Approved,Failed`, ... */
+/** Returns the state for display: `Pending`, `Approved`, `Approved,Issued`, `Denied`, `Approved,Failed`, ... */
 function progressOf(object: CertificateSigningRequest): string {
   const has = (type: string) => countOf(object, type) > 0
   const decision = has('Denied') ? 'Denied' : has('Approved') ? 'Approved' : 'Pending'
@@ -190,7 +203,7 @@ function countOf({ status }: CertificateSigningRequest, type: string): number {
   return (status?.conditions ?? []).filter((condition) => condition.type === type).length
 }
 
-/** An approver sets the conditions, nothing else. */
+/** Takes only the conditions from the approver. */
 function prepareApproval(
   next: CertificateSigningRequest,
   previous: CertificateSigningRequest,
@@ -202,7 +215,7 @@ function prepareApproval(
   next.status = conditions.length === 0 ? kept : { ...kept, conditions }
 }
 
-/** A signer sets the certificate and all conditions but decisions: those that are there stay as they are. */
+/** Takes the certificate and the conditions from the signer, but restores the stored decisions. */
 function prepareStatus(
   next: CertificateSigningRequest,
   previous: CertificateSigningRequest,
@@ -213,7 +226,7 @@ function prepareStatus(
   next.status = { ...next.status, conditions: withTimes(withDecisions(next, previous), previous, now) }
 }
 
-/** Where one was added or removed nothing is restored: validation reports it. */
+/** Restores the stored decisions, but not if the client added or removed one, so that validation rejects the change. */
 function withDecisions(next: CertificateSigningRequest, previous: CertificateSigningRequest): Condition[] {
   const conditions = next.status?.conditions ?? []
   const stored = decisions
@@ -222,7 +235,7 @@ function withDecisions(next: CertificateSigningRequest, previous: CertificateSig
   return conditions.map((condition) => stored.find(({ type }) => type === condition.type) ?? condition)
 }
 
-/** The time of the last transition stays while the status stays. */
+/** Sets missing times of the conditions. A condition keeps its transition time as long as its status is the same. */
 function withTimes(conditions: Condition[], { status }: CertificateSigningRequest, now: number): Condition[] {
   const stored = new Map((status?.conditions ?? []).map((condition) => [condition.type, condition]))
   return conditions.map((condition) => {
@@ -248,7 +261,7 @@ function checkSpec({ spec = {} }: CertificateSigningRequest, vendor: Vendor): Fi
   ]
 }
 
-/** A list that is longer than there are usages has a fault among the first, so the rest need not be listed. */
+/** Checks only the first items of a long list: by then an invalid or repeated usage must have occurred. */
 function checkUsages(usages: readonly string[], path: FieldPath): FieldError[] {
   if (usages.length === 0) return [required(path, 'usages must be provided')]
   return usages
@@ -259,7 +272,7 @@ function checkUsages(usages: readonly string[], path: FieldPath): FieldError[] {
     ])
 }
 
-/** The signer of requests from before signers had names is for those alone. */
+/** Rejects the legacy signer, which exists only for requests from before signers had names. */
 function checkSigner(name: string, vendor: Vendor): FieldError[] {
   const path = 'spec.signerName'
   if (name === vendor.signers.legacyUnknown) return [invalid(path, name, 'this signer takes no new requests')]
@@ -271,7 +284,7 @@ function checkConditionStatus({ type = '', status = '' }: { type?: string; statu
   return status === '' || allowed.includes(status) ? [] : [notSupported(child(path, 'status'), status, allowed)]
 }
 
-/** One condition of a type, and one decision at most. */
+/** Rejects several conditions of the same type, and Approved together with Denied. */
 function checkTypes(conditions: readonly Condition[], path: FieldPath): FieldError[] {
   const seen = new Set<string>()
   return conditions.flatMap(({ type = '' }, i) => {
@@ -303,8 +316,8 @@ function checkFinalTypes(
 }
 
 /**
- * What the built-in signers would never sign is never approved for them: programs disagree on whom a certificate with
- * several common names is for.
+ * Rejects the approval of a request with several common names for a built-in signer, because programs disagree about
+ * the identity in such a certificate.
  */
 function checkApproved(
   next: CertificateSigningRequest,
@@ -321,13 +334,13 @@ function hasSeveralNames(request: string): boolean {
   try {
     return readCertificateRequest(Buffer.from(request, 'base64')).subject.commonNames.length > 1
   } catch (error) {
-    // Older requests may be of any form: what cannot be read cannot be signed either.
+    // A request from before this validation may be malformed. Approving it is harmless because it cannot be signed.
     if (error instanceof MalformedInput) return false
     throw error
   }
 }
 
-/** A certificate that is there stays; one that comes is looked at. */
+/** Validates a new certificate and rejects changes to an existing one. */
 function checkCertificate(next: CertificateSigningRequest, previous: CertificateSigningRequest): FieldError[] {
   const path = 'status.certificate'
   const { certificate = '' } = next.status ?? {}
@@ -341,7 +354,7 @@ function checkCertificate(next: CertificateSigningRequest, previous: Certificate
   ]
 }
 
-/** Messages do not repeat the bytes themselves. */
+/** Reports malformed data. The message shows a placeholder instead of the data. */
 function checkBytes(path: FieldPath, shown: string, check: () => unknown): FieldError[] {
   try {
     check()

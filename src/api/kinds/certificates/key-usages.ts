@@ -1,4 +1,4 @@
-/** What a certificate may be used for, by the names that requests call it. */
+/** The key usages that a CertificateSigningRequest can specify. */
 export const keyUsages: readonly string[] = [
   'any',
   'cert sign',

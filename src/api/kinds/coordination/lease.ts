@@ -1,5 +1,5 @@
 /**
- * Lease: a lock that one holder has for a limited time, such as the leader among several. It is renewed all the time.
+ * Lease: a lock that one holder owns for a limited time and renews regularly, for example for leader election.
  */
 import { child, type FieldError, type FieldPath, invalid } from '../../model/field-error.ts'
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
@@ -7,23 +7,29 @@ import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
 
 const specFields = {
-  holderIdentity: field(1, s.string(), { zero: 'keep', doc: 'The holder.' }),
+  holderIdentity: field(1, s.string(), {
+    zero: 'keep',
+    doc: 'Identity of the current holder. Empty if the lease is free.',
+  }),
   leaseDurationSeconds: field(2, s.int32(), {
     zero: 'keep',
-    doc: 'How long others wait after renewTime before they take it.',
+    doc: 'Seconds after renewTime when the lease expires and others may acquire it. Must be greater than 0.',
   }),
-  acquireTime: field(3, s.microTime(), { doc: 'Since when its holder has it.' }),
-  renewTime: field(4, s.microTime(), { doc: 'When its holder last renewed it.' }),
-  leaseTransitions: field(5, s.int32(), { zero: 'keep', doc: 'How often it went to another holder.' }),
+  acquireTime: field(3, s.microTime(), { doc: 'Time when the current holder acquired the lease.' }),
+  renewTime: field(4, s.microTime(), { doc: 'Time when the current holder last renewed the lease.' }),
+  leaseTransitions: field(5, s.int32(), {
+    zero: 'keep',
+    doc: 'Number of times that the lease has changed its holder.',
+  }),
 }
 
 const spec = s.object(specFields, {
   name: 'LeaseSpec',
-  doc: 'The holder of the lease, and until when it is held.',
+  doc: 'Specification of a Lease.',
   check: checkSpec,
 })
 
-const fields = { spec: field(2, spec, { zero: 'write', doc: 'The holder of the lease, and until when it is held.' }) }
+const fields = { spec: field(2, spec, { zero: 'write', doc: 'Holder of the lease, and its duration.' }) }
 
 export type Lease = ObjectOf<typeof fields>
 
@@ -35,7 +41,7 @@ export const lease = defineKind({
     plural: 'leases',
     scope: 'Namespaced',
   },
-  doc: 'A lock that one holder has for a limited time, such as the leader among several processes.',
+  doc: 'A lock that one holder owns for a limited time, for example the leader among several processes.',
   fields,
   life: {
     createOnUpdate: true,
@@ -43,7 +49,11 @@ export const lease = defineKind({
     plainFinalizers: true,
   },
   views: {
-    columns: [nameColumn, column('Holder', 'The holder.', ({ spec }: Lease) => spec?.holderIdentity ?? ''), ageColumn],
+    columns: [
+      nameColumn,
+      column('Holder', 'Identity of the current holder.', ({ spec }: Lease) => spec?.holderIdentity ?? ''),
+      ageColumn,
+    ],
   },
 })
 

@@ -1,4 +1,4 @@
-/** JobSpec: what a Job runs and how often. It stands in Jobs and in the templates that CronJobs make them from. */
+/** JobSpec: the specification of a Job, used in Jobs and in the Job templates of CronJobs. */
 import { child, type FieldError, type FieldPath, invalid, notSupported, required } from '../../../model/field-error.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 import type { PodSpec } from '../../core/types/pod-spec.ts'
@@ -7,45 +7,53 @@ import { noneNegative } from '../../counts.ts'
 import { labelSelector } from '../../meta/label-selector.ts'
 
 const fields = {
-  parallelism: field(1, s.int32(), { zero: 'keep', doc: 'How many of its pods may run at once; 1 by default.' }),
+  parallelism: field(1, s.int32(), {
+    zero: 'keep',
+    doc: 'Maximum number of pods that run at the same time. Defaults to 1.',
+  }),
   completions: field(2, s.int32(), {
     zero: 'keep',
-    doc: 'How many pods must succeed. Unset, the success of any one is enough. 1 if neither it nor parallelism is set.',
+    doc: 'Number of pods that must succeed. Defaults to 1 if parallelism is unset. Otherwise, any one success suffices.',
   }),
   activeDeadlineSeconds: field(3, s.int64(), {
     zero: 'keep',
-    doc: 'How long it may run, from its start, before it fails.',
+    doc: 'Seconds that the Job may run, counted from its start time, before it fails. No limit if unset.',
   }),
   backoffLimit: field(7, s.int32(), {
     zero: 'keep',
-    doc: 'How often it is tried again before it fails; 6 by default.',
+    doc: 'Number of retries before the Job fails. Defaults to 6.',
   }),
-  selector: field(4, labelSelector, { doc: 'Which pods count. Made by the server unless manualSelector is set.' }),
+  selector: field(4, labelSelector, {
+    doc: 'Label selector for the pods of the Job. The server generates it unless manualSelector is true.',
+  }),
   manualSelector: field(5, s.boolean(), {
     zero: 'keep',
-    doc: 'Whether its author sees to it that its selector and the labels of its pods are its own.',
+    doc: 'Whether the user sets the selector and the pod labels, and ensures that no other Job uses the same ones.',
   }),
   template: field(6, podTemplateSpec, {
     zero: 'write',
     published: 'required',
-    doc: 'What its pods are made from. Their restartPolicy is OnFailure or Never.',
+    doc: 'Template of the pods that the Job creates. Its restartPolicy must be OnFailure or Never.',
   }),
   ttlSecondsAfterFinished: field(8, s.int32(), {
     zero: 'keep',
-    doc: 'How long after its end it is deleted; never if unset.',
+    doc: 'Seconds until a finished Job is deleted automatically. If unset, the Job is kept.',
   }),
   completionMode: field(9, s.string(), {
     zero: 'keep',
-    doc: 'Whether each completion has a number (Indexed), from 0 to completions - 1, or all are alike (NonIndexed).',
+    doc: 'Completion mode: NonIndexed (default) or Indexed, which gives pods indexes from 0 to completions - 1.',
   }),
-  suspend: field(10, s.boolean(), { zero: 'keep', doc: 'Whether it waits: its pods are ended, and none is made.' }),
+  suspend: field(10, s.boolean(), {
+    zero: 'keep',
+    doc: 'Whether the Job is suspended. The controller deletes the active pods of a suspended Job. Defaults to false.',
+  }),
 }
 
 export type JobSpec = InferFields<typeof fields>
 
 export const jobSpec = s.object(fields, {
   name: 'batch.v1.JobSpec',
-  doc: 'What a Job runs and how often.',
+  doc: 'Specification of a Job.',
   check: checkJobSpec,
 })
 
@@ -61,7 +69,7 @@ function checkJobSpec(spec: JobSpec, path: FieldPath): FieldError[] {
 const modes = ['NonIndexed', 'Indexed']
 const maxParallel = 100_000
 
-/** The controller tracks numbered pods one by one. */
+/** Checks that Indexed Jobs set completions, and limits their parallelism because the controller tracks each index. */
 function checkMode({ completionMode: mode, completions, parallelism = 0 }: JobSpec, path: FieldPath): FieldError[] {
   if (mode !== undefined && !modes.includes(mode)) return [notSupported(child(path, 'completionMode'), mode, modes)]
   if (mode !== 'Indexed') return []
@@ -72,7 +80,7 @@ function checkMode({ completionMode: mode, completions, parallelism = 0 }: JobSp
   ]
 }
 
-/** Pods of a Job end. Always is also what an unset policy has become. */
+/** Rejects Always, because pods of a Job must terminate. Defaulting has already turned an unset policy into Always. */
 function checkRestarts({ restartPolicy = 'Always' }: PodSpec = {}, path: FieldPath): FieldError[] {
   const allowed = ['OnFailure', 'Never']
   if (restartPolicy === 'Always') return [required(path, 'valid values: "OnFailure", "Never"')]
