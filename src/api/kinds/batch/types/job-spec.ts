@@ -13,7 +13,7 @@ const fields = {
   }),
   completions: field(2, s.int32(), {
     zero: 'keep',
-    doc: 'Number of pods that must succeed. Defaults to 1 if parallelism is unset. Otherwise, any one success suffices.',
+    doc: 'Number of pods that must succeed. Defaults to 1 if parallelism is unset. Otherwise, one success is enough.',
   }),
   activeDeadlineSeconds: field(3, s.int64(), {
     zero: 'keep',
