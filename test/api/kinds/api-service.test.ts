@@ -1,4 +1,4 @@
-/** APIService: its rules; what the server registers of what it serves; and what it says of a backend that is nowhere. */
+/** APIService: validation, automatic registration of the served versions, and reports about unreachable backends. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
@@ -35,13 +35,13 @@ const cases: readonly (readonly [spec: JsonObject, faults: readonly string[], na
   [{}, ['Invalid metadata.name'], 'v1.b.example.com'],
 ]
 
-test('no prefix of names can be the name that it must have', () => {
+test('an APIService with generateName is rejected', () => {
   const sent = versionOf({})
   const named = { ...sent, metadata: { ...(sent.metadata as JsonObject), generateName: 'v1.' } }
   assert.deepEqual(createBy(apiService, named).faults, ['Invalid metadata.generateName'])
 })
 
-test('a status is written without the metadata around it', () => {
+test('a status update does not change the metadata', () => {
   const { object } = createBy(apiService, versionOf({}))
   const sent = versionOf({})
   const metadata = { ...(sent.metadata as JsonObject), labels: { a: 'b' }, finalizers: ['x'], annotations: { c: 'd' } }
@@ -49,12 +49,12 @@ test('a status is written without the metadata around it', () => {
   assert.deepEqual([written.faults, written.object.metadata], [[], object.metadata])
 })
 
-test('a version is served by this server or by a Service, under the name that it has', () => {
+test('invalid specs and names are rejected', () => {
   for (const [spec, faults, name] of cases)
     assert.deepEqual(createBy(apiService, versionOf(spec, name)).faults, faults, JSON.stringify(spec))
 })
 
-test('what is local is there at once; a table shows who serves it', () => {
+test('a local APIService is available at once, and a table shows the backend', () => {
   const local = createBy(apiService, versionOf({})).object
   const [condition] = (asJson(local).status as { conditions: JsonObject[] }).conditions
   assert.deepEqual([condition?.type, condition?.status, condition?.reason], ['Available', 'True', 'Local'])
@@ -67,7 +67,7 @@ test('what is local is there at once; a table shows who serves it', () => {
 const path = '/apis/apiregistration.orch.io/v1/apiservices'
 const client = (await serve({ after })).client()
 
-test('everything that is served is registered, at its place in the order', async () => {
+test('the server registers every version that it serves, with its priority', async () => {
   const { items } = (await client.get(path)).body as { items: { metadata: JsonObject; spec: JsonObject }[] }
   const { groups } = (await client.get('/apis')).body as { groups: { name: string; versions: { version: string }[] }[] }
   const names = groups.flatMap(({ name, versions }) => versions.map(({ version }) => `${version}.${name}`))
@@ -85,7 +85,7 @@ test('everything that is served is registered, at its place in the order', async
   assert.deepEqual(inOrder.slice(0, 2), ['', 'apps'])
 })
 
-test('those of custom resources come and go with the definitions that serve them', async () => {
+test('APIServices of custom resources are created and deleted with their definitions', async () => {
   const definitions = '/apis/apiextensions.orch.io/v1/customresourcedefinitions'
   const define = (plural: string, ...versions: string[]) =>
     client.post(definitions, {
@@ -110,7 +110,7 @@ test('those of custom resources come and go with the definitions that serve them
   await eventually('v2.come.example.com', ({ code }) => code === 404)
 })
 
-test('a version whose Service does not exist is told to be out of reach, in its status and to the caller', async () => {
+test('a missing Service is reported in the status and to clients', async () => {
   const spec = { ...plain, service, insecureSkipTLSVerify: true }
   assert.equal((await client.get('/apis/a.example.com/v1/things')).status, 404)
   assert.equal((await client.post(path, versionOf(spec))).status, 201)
@@ -134,11 +134,11 @@ interface Seen {
   readonly status?: { readonly conditions?: readonly JsonObject[] }
 }
 
-/** The server registers what it serves a moment later. */
+/** Polls, because the server updates APIServices asynchronously. */
 async function eventually(name: string, fits: (seen: Seen) => boolean): Promise<void> {
   const ends = Date.now() + 60_000
   while (!fits((await client.get(`${path}/${name}`)).body)) {
-    assert.ok(Date.now() < ends, `${name} did not come to be as it should`)
+    assert.ok(Date.now() < ends, `${name} did not reach the expected state`)
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
 }

@@ -1,6 +1,6 @@
 /**
- * CertificateSigningRequest: what a new one must be, and which way of writing changes what. The rules are tables on
- * the kind itself; that they hold for every way of writing is seen in a real server.
+ * CertificateSigningRequest: validation, and the fields that each subresource can change. Table-driven tests check the
+ * rules of the kind directly. Tests with a server check that the rules apply to updates, patches and server-side apply.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -43,44 +43,44 @@ function faultsOfNew(spec: JsonObject): string[] {
 const requestFault = ['spec.request Invalid']
 const signerFault = ['spec.signerName Invalid']
 const specs: [string, JsonObject, string[]][] = [
-  ['a good one', good, []],
-  ['nothing', {}, ['spec.request Invalid', 'spec.usages Required', 'spec.signerName Required']],
-  ['a request that is no PEM', { ...good, request: 'aGVsbG8=' }, requestFault],
-  ['usages left out', { ...good, usages: null }, ['spec.usages Required']],
-  ['no usages', { ...good, usages: [] }, ['spec.usages Required']],
-  ['usages in capitals', { ...good, usages: ['any', 'Any'] }, ['spec.usages[1] NotSupported']],
-  ['a usage twice', { ...good, usages: ['any', 'signing', 'any'] }, ['spec.usages[2] Duplicate']],
+  ['valid', good, []],
+  ['empty', {}, ['spec.request Invalid', 'spec.usages Required', 'spec.signerName Required']],
+  ['request not in PEM format', { ...good, request: 'aGVsbG8=' }, requestFault],
+  ['null usages', { ...good, usages: null }, ['spec.usages Required']],
+  ['empty list of usages', { ...good, usages: [] }, ['spec.usages Required']],
+  ['capitalized usage', { ...good, usages: ['any', 'Any'] }, ['spec.usages[1] NotSupported']],
+  ['repeated usage', { ...good, usages: ['any', 'signing', 'any'] }, ['spec.usages[2] Duplicate']],
   [
-    'an unknown usage twice',
+    'repeated unknown usage',
     { ...good, usages: ['x', 'x'] },
     ['spec.usages[0] NotSupported', 'spec.usages[1] NotSupported', 'spec.usages[1] Duplicate'],
   ],
-  ['599 seconds', { ...good, expirationSeconds: 599 }, ['spec.expirationSeconds Invalid']],
-  ['0 seconds', { ...good, expirationSeconds: 0 }, ['spec.expirationSeconds Invalid']],
-  ['600 seconds', { ...good, expirationSeconds: 600 }, []],
-  ['a signer of the vendor', { ...good, signerName: 'orch.io/anything' }, []],
-  ['the signer without a name', { ...good, signerName: 'orch.io/legacy-unknown' }, signerFault],
-  ['a signer without a path', { ...good, signerName: 'example.com' }, signerFault],
-  ['a signer with two slashes', { ...good, signerName: 'example.com/a/b' }, signerFault],
-  ['a signer in a domain of one label', { ...good, signerName: 'example/a' }, signerFault],
-  ['a signer in no domain', { ...good, signerName: '/a' }, [...signerFault, ...signerFault]],
-  ['a signer in capitals', { ...good, signerName: 'example.com/A' }, signerFault],
-  ['a wildcard', { ...good, signerName: 'example.com/*' }, signerFault],
-  ['a label of 64', { ...good, signerName: `${'a'.repeat(64)}.com/a` }, signerFault],
-  ['a path with dots', { ...good, signerName: 'example.com/a.b.c' }, []],
-  ['a path of 253', { ...good, signerName: `example.com/${'a'.repeat(253)}` }, []],
-  ['a name of 600', { ...good, signerName: `a.b/${'a.'.repeat(298)}a` }, ['spec.signerName TooLong']],
+  ['expiration of 599 seconds', { ...good, expirationSeconds: 599 }, ['spec.expirationSeconds Invalid']],
+  ['expiration of 0 seconds', { ...good, expirationSeconds: 0 }, ['spec.expirationSeconds Invalid']],
+  ['expiration of 600 seconds', { ...good, expirationSeconds: 600 }, []],
+  ['signer in a vendor domain', { ...good, signerName: 'orch.io/anything' }, []],
+  ['legacy signer', { ...good, signerName: 'orch.io/legacy-unknown' }, signerFault],
+  ['signer without a path', { ...good, signerName: 'example.com' }, signerFault],
+  ['signer with two slashes', { ...good, signerName: 'example.com/a/b' }, signerFault],
+  ['signer domain with one label', { ...good, signerName: 'example/a' }, signerFault],
+  ['signer without a domain', { ...good, signerName: '/a' }, [...signerFault, ...signerFault]],
+  ['capitalized signer', { ...good, signerName: 'example.com/A' }, signerFault],
+  ['wildcard signer', { ...good, signerName: 'example.com/*' }, signerFault],
+  ['signer domain label with 64 characters', { ...good, signerName: `${'a'.repeat(64)}.com/a` }, signerFault],
+  ['signer path with dots', { ...good, signerName: 'example.com/a.b.c' }, []],
+  ['signer path with 253 characters', { ...good, signerName: `example.com/${'a'.repeat(253)}` }, []],
+  ['signer name with 600 characters', { ...good, signerName: `a.b/${'a.'.repeat(298)}a` }, ['spec.signerName TooLong']],
 ]
 
 for (const [name, spec, expected] of specs)
-  test(`a new one: ${name}`, () => assert.deepEqual(faultsOfNew(spec), expected))
+  test(`validation of a new request: ${name}`, () => assert.deepEqual(faultsOfNew(spec), expected))
 
-test('a list of a million usages is told of in few words', () => {
+test('a list of a million usages yields fewer than 100 errors', () => {
   const errors = faultsOfNew({ ...good, usages: Array.from({ length: 1_000_000 }, (_, i) => `${i}`) })
   assert.ok(errors.length > 0 && errors.length < 100)
 })
 
-test('the server writes down who asks, whatever is sent', () => {
+test('the server overwrites the user fields with the requesting user', () => {
   const object = made(
     { ...good, username: 'root', uid: 'x', groups: ['wheel'], extra: { a: ['b'] } },
     { certificate: 'eA==' },
@@ -101,7 +101,7 @@ test('the server writes down who asks, whatever is sent', () => {
 const is = (type: string, status = 'True', rest = {}) => ({ type, status, ...rest })
 const old = { lastUpdateTime: '2020-01-01T00:00:00Z', lastTransitionTime: '2020-01-02T00:00:00Z' }
 
-/** What a write through a subresource makes of the conditions, or why it is refused. */
+/** Returns the conditions after an update through a subresource, or the validation errors. */
 function written(subresource: 'approval' | 'status', stored: JsonObject[], sent: JsonObject[]) {
   const context = { ...rules, subresource }
   const previous = made(good, { conditions: stored.map((condition) => ({ ...old, ...condition })) })
@@ -121,53 +121,65 @@ const conditions: ['approval' | 'status', string, JsonObject[], JsonObject[], un
   ['approval', 'Approved is added', [], [is('Approved')], [is('Approved', 'True', isNew)]],
   ['approval', 'Denied is added', [], [is('Denied')], [is('Denied', 'True', isNew)]],
   ['approval', 'Failed is added', [], [is('Failed')], [is('Failed', 'True', isNew)]],
-  ['approval', 'both at once', [], [is('Denied'), is('Approved')], ['status.conditions[1].type Invalid']],
   [
     'approval',
-    'the other one later',
+    'Denied and Approved are added',
+    [],
+    [is('Denied'), is('Approved')],
+    ['status.conditions[1].type Invalid'],
+  ],
+  [
+    'approval',
+    'Approved is added to Denied',
     [is('Denied')],
     [is('Denied'), is('Approved')],
     ['status.conditions[1].type Invalid'],
   ],
-  ['approval', 'the other one instead', [is('Denied')], [is('Approved')], mayNot],
+  ['approval', 'Approved replaces Denied', [is('Denied')], [is('Approved')], mayNot],
   ['approval', 'Denied is removed', [is('Denied')], [], mayNot],
   ['approval', 'Failed is removed', [is('Failed')], [], mayNot],
   ['approval', 'Approved is False', [], [is('Approved', 'False')], ['status.conditions[0].status NotSupported']],
   ['approval', 'Failed is Unknown', [], [is('Failed', 'Unknown')], ['status.conditions[0].status NotSupported']],
-  ['approval', 'a status of its own', [], [is('Seen', 'Maybe')], ['status.conditions[0].status NotSupported']],
-  ['approval', 'no status', [], [{ type: 'Approved' }], ['status.conditions[0].status Required']],
-  ['approval', 'no type', [], [{ status: 'True' }], ['status.conditions[0].type Required']],
-  ['approval', 'a type twice', [], [is('Seen'), is('Seen')], ['status.conditions[1].type Duplicate']],
+  ['approval', 'unknown status', [], [is('Seen', 'Maybe')], ['status.conditions[0].status NotSupported']],
+  ['approval', 'status is missing', [], [{ type: 'Approved' }], ['status.conditions[0].status Required']],
+  ['approval', 'type is missing', [], [{ status: 'True' }], ['status.conditions[0].type Required']],
+  ['approval', 'type is repeated', [], [is('Seen'), is('Seen')], ['status.conditions[1].type Duplicate']],
   [
     'approval',
-    'others go again',
+    'another condition is removed',
     [is('Seen'), is('Queued')],
     [is('Seen')],
     [is('Seen', 'True', { ...old, lastUpdateTime: newYear })],
   ],
-  ['approval', 'another status', [is('Seen', 'False')], [is('Seen')], [is('Seen', 'True', isNew)]],
-  ['approval', 'times are kept', [], [is('Seen', 'True', old)], [is('Seen', 'True', old)]],
+  ['approval', 'status of a condition changes', [is('Seen', 'False')], [is('Seen')], [is('Seen', 'True', isNew)]],
+  ['approval', 'times from the client are kept', [], [is('Seen', 'True', old)], [is('Seen', 'True', old)]],
   ['status', 'Approved is added', [], [is('Approved')], mayNot],
   ['status', 'Denied is added', [], [is('Denied')], mayNot],
   ['status', 'Approved is removed', [is('Approved')], [], mayNot],
-  ['status', 'Denied instead of Approved', [is('Approved')], [is('Denied')], [...mayNot, ...mayNot]],
+  ['status', 'Denied replaces Approved', [is('Approved')], [is('Denied')], [...mayNot, ...mayNot]],
   [
     'status',
-    'Approved in other words',
+    'Approved is modified',
     [is('Approved')],
     [is('Approved', 'False', { reason: 'X' })],
     [is('Approved', 'True', old)],
   ],
-  ['status', 'Failed while pending', [], [is('Failed')], [is('Failed', 'True', isNew)]],
+  ['status', 'Failed is added to a pending request', [], [is('Failed')], [is('Failed', 'True', isNew)]],
   [
     'status',
-    'Failed after Approved',
+    'Failed is added after Approved',
     [is('Approved')],
     [is('Failed'), is('Approved')],
     [is('Failed', 'True', isNew), is('Approved', 'True', old)],
   ],
   ['status', 'Failed is removed', [is('Failed')], [], mayNot],
-  ['status', 'others come and go', [is('Queued')], [is('Seen', 'Unknown')], [is('Seen', 'Unknown', isNew)]],
+  [
+    'status',
+    'other conditions are added and removed',
+    [is('Queued')],
+    [is('Seen', 'Unknown')],
+    [is('Seen', 'Unknown', isNew)],
+  ],
 ]
 
 for (const [subresource, name, stored, sent, expected] of conditions) {
@@ -175,7 +187,7 @@ for (const [subresource, name, stored, sent, expected] of conditions) {
     assert.deepEqual(written(subresource, stored, sent), expected))
 }
 
-test('a stored request to the signer without a name can still be approved', () => {
+test('a stored request to the legacy signer can still be approved', () => {
   const previous = made({ ...good, signerName: 'orch.io/legacy-unknown' })
   const next = made({}, { conditions: [is('Approved')] })
   const context = { ...rules, subresource: 'approval' }
@@ -193,7 +205,7 @@ const cells: [string, JsonObject, string, string][] = [
 ]
 
 for (const [name, status, duration, condition] of cells) {
-  test(`in a table: ${name}`, () => {
+  test(`table cells of a request: ${name}`, () => {
     const object = made(
       { ...good, username: 'jane', ...(duration === '24h' ? { expirationSeconds: 86400 } : {}) },
       status,
@@ -210,7 +222,7 @@ const patchTypes = {
   apply: 'application/apply-patch+yaml',
 }
 
-test('in a server', async (t) => {
+test('requests to a server', async (t) => {
   const server = await serve(t)
   const client = server.client()
   const authority = await makeAuthority()
@@ -222,13 +234,13 @@ test('in a server', async (t) => {
   const create = (name: string) => client.post(requests, { metadata: { name }, spec: good })
   const approved = { conditions: [is('Approved')] }
 
-  await t.test('who asks is who is logged in', async () => {
+  await t.test('the authenticated user is recorded', async () => {
     const { body } = await client.post(requests, { metadata: { name: 'who' }, spec: { ...good, username: 'root' } })
     const { username, uid, groups } = body.spec
     assert.deepEqual([username, uid, groups], ['admin', 'admin-uid', ['system:masters', 'system:authenticated']])
   })
 
-  await t.test('the main path changes neither spec nor status, in no way of writing', async () => {
+  await t.test('writes to the main resource change neither spec nor status', async () => {
     const { body: made } = await create('main')
     const change = {
       apiVersion: made.apiVersion,
@@ -253,7 +265,7 @@ test('in a server', async (t) => {
   })
 
   await t.test(
-    'an apply of nothing but what its subresource resets changes nothing, also what would be refused',
+    'applying only fields that the subresource resets changes nothing, even if they are invalid',
     async () => {
       const { body: made } = await create('applied')
       const head = { apiVersion: made.apiVersion, kind: made.kind, metadata: { name: 'applied' } }
@@ -278,7 +290,7 @@ test('in a server', async (t) => {
     },
   )
 
-  await t.test('a certificate that is applied through status brings its conditions, which are judged', async () => {
+  await t.test('conditions that are applied together with a certificate are validated', async () => {
     const { body: made } = await create('signed')
     const sign = (status: object) =>
       client.send(`${requests}/signed/status?fieldManager=m`, {
@@ -299,11 +311,11 @@ test('in a server', async (t) => {
     )
     const { status, body } = await sign({ certificate, conditions: [{ type: 'Seen', status: 'True' }] })
     assert.deepEqual([status, body.status.conditions[0].type, body.status.certificate], [200, 'Seen', certificate])
-    // They stay the approvers': nobody owns them through here.
+    // The status subresource does not record ownership of conditions.
     assert.deepEqual(Object.keys(body.metadata.managedFields[0].fieldsV1['f:status']), ['f:certificate'])
   })
 
-  await t.test('a certificate comes through status alone, and stays', async () => {
+  await t.test('a certificate can only be set through status, and only once', async () => {
     await create('issued')
     const through = await put('issued', '/approval', { ...approved, certificate })
     assert.deepEqual([through.status, through.body.status.certificate], [200, undefined])
@@ -325,7 +337,7 @@ test('in a server', async (t) => {
     assert.deepEqual([seen.status, seen.body.status.certificate], [200, certificate])
   })
 
-  await t.test('a request with several common names is stored, and never approved for a signer of ours', async () => {
+  await t.test('a request with several common names cannot be approved for a built-in signer', async () => {
     const two = requestPem({ subject: [rdn(utf8(oid.cn, 'jane')), rdn(utf8(oid.cn, 'joe'))] })
     const codes = []
     for (const [i, signerName] of ['orch.io/apiserver-client', 'example.com/signer'].entries()) {
@@ -334,11 +346,11 @@ test('in a server', async (t) => {
       codes.push((await put(`several-${i}`, '/approval', approved)).status)
       codes.push((await put(`several-${i}`, '/approval', { conditions: [is('Denied')] })).status)
     }
-    // What another signer makes of it is not ours to say; that one is approved, and a decision stays.
+    // The other signer's request can be approved. It cannot be denied afterwards, because a decision is final.
     assert.deepEqual(codes, [201, 422, 200, 201, 200, 422])
   })
 
-  await t.test('nobody owns the spec, and an approver not the certificate', async () => {
+  await t.test('managed fields omit the spec, and for an approver also the certificate', async () => {
     const { body } = await client.post(requests, { metadata: { name: 'owned', labels: { a: 'b' } }, spec: good })
     assert.deepEqual(Object.keys(body.metadata.managedFields[0].fieldsV1), ['f:metadata'])
     const approval = await put('owned', '/approval', { ...approved, certificate })
@@ -346,7 +358,7 @@ test('in a server', async (t) => {
     assert.deepEqual(Object.keys(entry.fieldsV1['f:status']), ['f:conditions'])
   })
 
-  await t.test('they are selected by signer', async () => {
+  await t.test('a field selector matches the signer name', async () => {
     await client.post(requests, { metadata: { name: 'elsewhere' }, spec: { ...good, signerName: 'else.where/signer' } })
     const { body } = await client.get(`${requests}?fieldSelector=spec.signerName%3Delse.where/signer`)
     assert.deepEqual(
@@ -355,7 +367,7 @@ test('in a server', async (t) => {
     )
   })
 
-  await t.test('deleting answers with a Status, and names are free', async () => {
+  await t.test('names may have any form, and deletion returns a Status', async () => {
     await create('Any Name:1')
     const { status, body } = await client.delete(`${requests}/Any%20Name:1`)
     assert.deepEqual([status, body.kind, body.status], [200, 'Status', 'Success'])

@@ -1,4 +1,4 @@
-/** ControllerRevision: data of any form that never changes, and whose it is. */
+/** ControllerRevision: arbitrary immutable data, and the controller that owns the revision. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json, JsonObject } from '../../../src/api/json/json.ts'
@@ -7,7 +7,7 @@ import { asJson } from '../../../src/api/model/object.ts'
 import { serve } from '../../support/in-process.ts'
 import { cellsOf, createBy, updateBy } from './rules.ts'
 
-test('data of any form is kept as it is', () => {
+test('any JSON value is stored unchanged', () => {
   for (const data of [
     {},
     { spec: { $patch: 'replace' } },
@@ -23,12 +23,12 @@ test('data of any form is kept as it is', () => {
   }
 })
 
-test('there is data, and the revision is not below zero', () => {
+test('missing data and negative revisions are rejected', () => {
   assert.deepEqual(create({}).faults, ['Required data'])
   assert.deepEqual(create({ data: null, revision: -1 }).faults, ['Invalid revision', 'Required data'])
 })
 
-test('the data never changes, not even in order; the revision may', () => {
+test('the revision can change but the data cannot, including the order of its members', () => {
   const { object } = create({ data: { a: 1, b: [{ c: 2 }] }, revision: 1 })
   const faultsOf = (sent: JsonObject) => updateBy(controllerRevision, object, objectOf(sent)).faults
   assert.deepEqual(faultsOf({ data: { a: 1, b: [{ c: 2 }] }, revision: 2 }), [])
@@ -36,7 +36,7 @@ test('the data never changes, not even in order; the revision may', () => {
     assert.deepEqual(faultsOf({ data }), ['Invalid data'], JSON.stringify(data))
 })
 
-test('through the server: data is shown as it was sent, and can be sent so again', async (t) => {
+test('the server preserves the order of members in the data', async (t) => {
   const client = (await serve(t)).client()
   const path = '/apis/apps/v1/namespaces/default/controllerrevisions'
   const data = { z: 1, b: { y: null, a: [{ q: 1, c: [] }] }, a: 'x' }
@@ -49,7 +49,7 @@ test('through the server: data is shown as it was sent, and can be sent so again
   assert.equal((await client.put(`${path}/r`, objectOf({ data: { ...others, z }, revision: 2 }))).status, 422)
 })
 
-test('a table shows whose it is', () => {
+test('a table shows the controller', () => {
   const { object } = create({ data: {}, revision: 3 })
   assert.deepEqual(cellsOf(controllerRevision, object), ['r', '<none>', 3, '<unknown>'])
   const owner = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web', uid: 'u', controller: true }

@@ -1,4 +1,4 @@
-/** CronJob: schedules, defaults and rules with their places in the template of its Jobs, columns, and both versions. */
+/** CronJob: schedules, defaults, validation, table columns and both versions. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
@@ -13,7 +13,7 @@ import { cellsOf, createBy, ruleContext, updateBy } from './rules.ts'
 const template = podsOf({ restartPolicy: 'Never' })
 const sound = { schedule: '*/5 * * * *', jobTemplate: { spec: { template } } }
 
-test('schedules that cron knows are taken', () => {
+test('valid cron schedules are accepted', () => {
   const schedules = [
     '*/15 */2 * * *',
     '1-5,10,20-30/2 8-17 1,15 * *',
@@ -31,7 +31,7 @@ test('schedules that cron knows are taken', () => {
   for (const text of schedules) assert.equal(scheduleFault(text), undefined, text)
 })
 
-test('what is no schedule is told with a reason', () => {
+test('invalid schedules are rejected with a reason', () => {
   const cases: readonly (readonly [text: string, reason: RegExp])[] = [
     ['every day', /expected exactly 5 fields, found 2/],
     ['* * * *', /found 4/],
@@ -59,12 +59,12 @@ test('what is no schedule is told with a reason', () => {
   for (const [text, reason] of cases) assert.match(scheduleFault(text) ?? '', reason, text)
 })
 
-test('a long schedule costs no more than its length', async () => {
+test('a schedule of a million characters is checked quickly', async () => {
   for (const part of ['1,', '*', ' ', '-', '/', '1-2,', 'TZ='])
     await assertCheap(1_000, () => scheduleFault(part.repeat(500_000)))
 })
 
-test('what is left out is filled in', () => {
+test('unset fields get defaults, except in the Job template', () => {
   const { object, faults } = create({})
   const { jobTemplate: _j, schedule: _s, ...rest } = asJson(object).spec as JsonObject
   assert.deepEqual(faults, [])
@@ -79,7 +79,7 @@ test('what is left out is filled in', () => {
   assert.deepEqual([spec.parallelism, spec.backoffLimit, spec.suspend], [undefined, undefined, undefined])
 })
 
-test('every rule is told with its place', () => {
+test('validation errors report the path of the field', () => {
   const at = 'spec.jobTemplate.spec'
   const jobs = (spec: JsonObject) => ({ jobTemplate: { spec: { template, ...spec } } })
   const cases: readonly (readonly [spec: JsonObject, faults: readonly string[]])[] = [
@@ -107,7 +107,7 @@ test('every rule is told with its place', () => {
   for (const [spec, faults] of cases) assert.deepEqual(create(spec).faults, faults, JSON.stringify(spec))
 })
 
-test('Jobs are named after it, so its name is short; one that is there may be changed', () => {
+test('a new name of more than 52 characters is rejected, but an existing one can be updated', () => {
   const long = 'n'.repeat(53)
   assert.deepEqual(create({}, long).faults, ['Invalid metadata.name'])
   assert.deepEqual(create({}, long.slice(1)).faults, [])
@@ -116,13 +116,13 @@ test('Jobs are named after it, so its name is short; one that is there may be ch
   assert.deepEqual([changed.faults, changed.object.metadata.generation], [[], 2])
 })
 
-test('a zone in a schedule is warned of', () => {
+test('a time zone in a schedule causes a warning', () => {
   const warnings = (schedule: string) => cronJob.rules.warnings!(create({ schedule }).object, undefined, ruleContext)
   assert.deepEqual(warnings('0 * * * *'), [])
   assert.match(warnings('TZ=UTC 0 * * * *')[0]!, /not officially supported/)
 })
 
-test('a table shows when it acts and what runs', () => {
+test('a table shows the schedule and the number of running Jobs', () => {
   const { object } = create({ suspend: true })
   assert.deepEqual(cellsOf(cronJob, object), [
     'c',
@@ -139,7 +139,7 @@ test('a table shows when it acts and what runs', () => {
   assert.deepEqual(cellsOf(cronJob, object).slice(3, 5), [2, '5s'])
 })
 
-test('both versions are the same objects; through the older one Jobs are kept by default', async (t) => {
+test('both versions serve the same objects, and deletion through v1beta1 orphans Jobs by default', async (t) => {
   const client = (await serve(t)).client()
   const at = (version: string) => `/apis/batch/${version}/namespaces/default/cronjobs`
   const made = await client.post(at('v1beta1'), { metadata: { name: 'a' }, spec: { ...sound, suspend: true } })

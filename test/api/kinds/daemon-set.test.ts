@@ -1,4 +1,4 @@
-/** DaemonSet: its defaults, rules and columns, what may change, and the older count of the changes of its template. */
+/** DaemonSet: defaults, validation, table columns, immutable fields and the deprecated template generation. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
@@ -12,7 +12,7 @@ import { cellsOf, createBy, updateBy } from './rules.ts'
 const key = 'deprecated.daemonset.template.generation'
 const none = { currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0 }
 
-test('what is left out is filled in', () => {
+test('unset fields get defaults', () => {
   const { object, faults } = create({})
   const { template: _t, selector: _s, ...rest } = asJson(object).spec as JsonObject
   assert.deepEqual(faults, [])
@@ -30,7 +30,7 @@ test('what is left out is filled in', () => {
   })
 })
 
-test('every rule is told with its place', () => {
+test('validation errors report the path of the field', () => {
   const at = 'spec.updateStrategy.rollingUpdate'
   const rolling = (rollingUpdate: JsonObject) => ({ updateStrategy: { rollingUpdate } })
   const cases: readonly (readonly [spec: JsonObject, faults: readonly string[]])[] = [
@@ -56,7 +56,7 @@ test('every rule is told with its place', () => {
   for (const [spec, faults] of cases) assert.deepEqual(create(spec).faults, faults, JSON.stringify(spec))
 })
 
-test('the server counts the changes of the template', () => {
+test('the server increments the template generation when the template changes', () => {
   const { object } = create({})
   const update = (spec: JsonObject, annotations: JsonObject = {}, subresource = '') =>
     updateBy(daemonSet, object, { ...objectOf(spec), metadata: { name: 'd', annotations } }, { subresource }).object
@@ -72,13 +72,13 @@ test('the server counts the changes of the template', () => {
     assert.throws(() => create({}, { [key]: text }), { code: 400 }, text)
 })
 
-test('the selector is fixed', () => {
+test('the selector is immutable', () => {
   const template = podsOf({}, { labels: { app: 'a', b: 'c' } })
   const other = objectOf({ template, selector: { matchLabels: { b: 'c' } } })
   assert.deepEqual(updateBy(daemonSet, create({}).object, other).faults, ['Invalid spec.selector'])
 })
 
-test('a status is written alone, and nothing in it is below zero', () => {
+test('a status update does not change the spec and rejects negative counts', () => {
   const { object } = create({})
   const write = (status: JsonObject, previous = object) =>
     updateBy(daemonSet, previous, { ...objectOf({ minReadySeconds: 4 }), status }, { subresource: 'status' })
@@ -94,14 +94,14 @@ test('a status is written alone, and nothing in it is below zero', () => {
   assert.deepEqual(write({ collisionCount: 0 }, written.object).faults, ['Invalid status.collisionCount'])
 })
 
-test('a table shows on how many nodes it runs', () => {
+test('a table shows the number of nodes in each state', () => {
   const { object } = create({ template: podsOf({ nodeSelector: { b: '2', a: '1' } }) })
   object.status = { desiredNumberScheduled: 4, currentNumberScheduled: 3, numberReady: 2, updatedNumberScheduled: 3 }
   assert.deepEqual(cellsOf(daemonSet, object), ['d', 4, 3, 2, 3, 0, 'a=1,b=2', '<unknown>', 'c', 'img:1', 'app=a'])
   assert.equal(cellsOf(daemonSet, create({}).object)[6], '<none>')
 })
 
-test('rows of a table leave the older count out, and nothing else', async (t) => {
+test('table rows omit only the annotation of the template generation', async (t) => {
   const client = (await serve(t, [noControls])).client()
   const path = '/apis/apps/v1/namespaces/default/daemonsets'
   for (const annotations of [{ a: 'b' }, undefined]) {

@@ -1,4 +1,4 @@
-/** Deployment: its defaults, rules and columns; what may change, and what a status is; scaling through the server. */
+/** Deployment: defaults, validation, table columns, immutable fields, status updates, scaling and warnings. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
@@ -9,7 +9,7 @@ import { serve } from '../../support/in-process.ts'
 import { badTemplates, containers, podsOf, selecting } from './pods-of.ts'
 import { cellsOf, createBy, ruleContext, updateBy } from './rules.ts'
 
-test('what is left out is filled in', () => {
+test('unset fields get defaults', () => {
   const { object, faults } = create({})
   assert.deepEqual(faults, [])
   const { spec, status, metadata } = asJson(object)
@@ -68,11 +68,11 @@ const cases: readonly (readonly [spec: JsonObject, faults: readonly string[]])[]
   ],
 ]
 
-test('every rule is told with its place', () => {
+test('validation errors report the path of the field', () => {
   for (const [spec, faults] of cases) assert.deepEqual(create(spec).faults, faults, JSON.stringify(spec))
 })
 
-test('the selector is fixed; a change of the spec or of annotations is counted', () => {
+test('the selector is immutable, and changes of spec or annotations increment the generation', () => {
   const { object } = create({})
   const other = { matchLabels: { app: 'b' } }
   const moved = update({ selector: other, template: podsOf({}, other.matchLabels && { labels: { app: 'b' } }) })
@@ -89,7 +89,7 @@ test('the selector is fixed; a change of the spec or of annotations is counted',
   }
 })
 
-test('a status is written alone, and is judged', () => {
+test('a status update changes only the status and is validated', () => {
   const { object } = create({}, { status: { replicas: 5 } })
   const write = (status: JsonObject, previous = object) =>
     updateBy(deployment, previous, objectOf({ replicas: 9 }, { metadata: { name: 'd', labels: { a: 'b' } }, status }), {
@@ -112,7 +112,7 @@ test('a status is written alone, and is judged', () => {
     assert.deepEqual(write({ collisionCount }, written.object).faults, ['Invalid status.collisionCount'])
 })
 
-test('the version to go back to, in the annotation of an older one, is a number and no part of a status', () => {
+test('the rollback annotation must be an integer, and a status update cannot change it', () => {
   const key = 'deprecated.deployment.rollback.to'
   const annotated = (version: string) => ({ metadata: { name: 'd', annotations: { [key]: version, a: 'b' } } })
   const storedOf = (version: string) => create({}, annotated(version)).object.metadata.annotations?.[key]
@@ -126,7 +126,7 @@ test('the version to go back to, in the annotation of an older one, is a number 
   assert.deepEqual([status('7').annotations, status('').annotations], Array(2).fill({ [key]: '5', a: 'b' }))
 })
 
-test('a table shows how many pods there are, and which', () => {
+test('a table shows pod counts, containers, images and the selector', () => {
   const two = [...containers, { name: 'd', image: 'other:2' }]
   const matchExpressions = [
     { key: 'x', operator: 'DoesNotExist' },
@@ -142,7 +142,7 @@ test('a table shows how many pods there are, and which', () => {
   assert.deepEqual(cells, ['d', '3/3', 2, 1, '5s', 'c,d', 'img:1,other:2', 'app=a,app in (a,b),!x'])
 })
 
-test('the template of a new or changed Deployment is warned of', () => {
+test('a new or changed Deployment causes warnings about its template', () => {
   const { object } = create({ template: podsOf({ imagePullSecrets: [{ name: '' }] }) })
   const warnings = (previous?: typeof object) => deployment.rules.warnings!(object, previous, ruleContext)
   assert.deepEqual(warnings(), ['spec.template.spec.imagePullSecrets[0]: invalid empty name ""'])
@@ -150,7 +150,7 @@ test('the template of a new or changed Deployment is warned of', () => {
   assert.deepEqual([warnings(object), warnings(changed).length], [[], 1])
 })
 
-test('it is scaled by every way of writing, and a strategy is replaced by who says which keys are left', async (t) => {
+test('the scale subresource supports every kind of write, and a patch can replace the strategy', async (t) => {
   const client = (await serve(t)).client()
   const path = '/apis/apps/v1/namespaces/default/deployments'
   await client.post(path, objectOf())
@@ -205,7 +205,7 @@ function objectOf(spec: JsonObject = {}, more: JsonObject = {}): JsonObject {
   return { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'd' }, spec: selecting(spec), ...more }
 }
 
-test('with a selector that makes no sense the template is not judged', () => {
+test('the template is not validated if the selector is invalid', () => {
   const selector = { matchExpressions: [{ key: 'app', operator: 'In', values: [] }] }
   const template = podsOf({ restartPolicy: 'Never', containers: [] })
   for (const kind of [deployment, replicaSet])
@@ -215,7 +215,7 @@ test('with a selector that makes no sense the template is not judged', () => {
     ])
 })
 
-test('warnings about the template come with every change of what is asked for, also through scale, not through status', async (t) => {
+test('spec and scale updates cause template warnings, but status updates do not', async (t) => {
   const client = (await serve(t)).client()
   const path = '/apis/apps/v1/namespaces/default/deployments'
   const annotations = { 'seccomp.security.alpha.orch.io/pod': 'runtime/default' }

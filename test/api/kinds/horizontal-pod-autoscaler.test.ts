@@ -1,4 +1,4 @@
-/** HorizontalPodAutoscaler: its rules as data, its versions as pure functions, and all through a real server. */
+/** HorizontalPodAutoscaler: validation, conversion between versions, and requests to a server. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
@@ -24,14 +24,14 @@ function resource(name: string, target: JsonObject): JsonObject {
   return { type: 'Resource', resource: { name, target } }
 }
 
-/** An object of v2 as it is stored: validated objects are canonicalized. */
+/** Returns a v2 object in its stored form: with defaults and canonicalized. */
 function stored(spec: JsonObject, status: JsonObject = {}, metadata: JsonObject = {}): ApiObject {
   const object = defaulted(spec, status, metadata)
   v2.rules.canonicalize?.(object as never)
   return object
 }
 
-/** An object of v2 as it is validated. */
+/** Returns a v2 object with defaults, ready for validation. */
 function defaulted(spec: JsonObject, status: JsonObject = {}, metadata: JsonObject = {}): ApiObject {
   const { value } = decode(v2.schema, {
     apiVersion: 'autoscaling/v2',
@@ -49,42 +49,42 @@ function faults(spec: JsonObject): string[] {
   return errors.map(({ fault, path }) => `${path} ${fault.replace('FieldValue', '')}`).sort()
 }
 
-describe('the rules', () => {
+describe('validation', () => {
   const target = (fields: JsonObject) => ({ metrics: [resource('memory', fields)] })
   const up = (rules: JsonObject) => ({ behavior: { scaleUp: rules } })
   const cases: readonly (readonly [string, JsonObject, readonly string[]])[] = [
-    ['the least that is needed', {}, []],
-    ['no maximum', { maxReplicas: 0 }, ['spec.maxReplicas Invalid', 'spec.maxReplicas Invalid']],
-    ['a maximum below the minimum', { minReplicas: 6 }, ['spec.maxReplicas Invalid']],
-    ['no minimum', { minReplicas: 0 }, ['spec.metrics Forbidden', 'spec.minReplicas Invalid']],
+    ['only required fields', {}, []],
+    ['zero maxReplicas', { maxReplicas: 0 }, ['spec.maxReplicas Invalid', 'spec.maxReplicas Invalid']],
+    ['maxReplicas below minReplicas', { minReplicas: 6 }, ['spec.maxReplicas Invalid']],
+    ['zero minReplicas', { minReplicas: 0 }, ['spec.metrics Forbidden', 'spec.minReplicas Invalid']],
     [
-      'nothing to scale',
+      'empty scaleTargetRef',
       { scaleTargetRef: {} },
       ['spec.scaleTargetRef.kind Required', 'spec.scaleTargetRef.name Required'],
     ],
     [
-      'a name that is a path',
+      'scaleTargetRef name with a slash',
       { scaleTargetRef: { ...scaleTargetRef, name: 'a/b' } },
       ['spec.scaleTargetRef.name Invalid'],
     ],
     [
-      'a metric without a type',
+      'metric without a type',
       { metrics: [{}] },
       ['spec.metrics[0].type NotSupported', 'spec.metrics[0].type Required'],
     ],
-    ['a metric without a source', { metrics: [{ type: 'Pods' }] }, ['spec.metrics[0].pods Required']],
+    ['metric without a source', { metrics: [{ type: 'Pods' }] }, ['spec.metrics[0].pods Required']],
     [
-      'a metric after a CPU target, by the index that was sent',
+      'invalid metric after a CPU target, reported with the index that the client sent',
       { metrics: [cpu(50), { type: 'Pods' }] },
       ['spec.metrics[1].pods Required'],
     ],
     [
-      'a metric with two sources',
+      'metric with two sources',
       { metrics: [{ ...cpu(1), pods: { metric, target: { type: 'AverageValue', averageValue: '1' } } }] },
       ['spec.metrics[0].pods Forbidden'],
     ],
     [
-      'two sources of which neither is of its type: the first in the order object, external, pods, ... is judged',
+      'metric with two sources of other types: only the first, in the order object, external, pods, is validated',
       {
         metrics: [
           {
@@ -102,28 +102,32 @@ describe('the rules', () => {
       ],
     ],
     [
-      'a target without a value',
+      'target without a value',
       target({ type: 'Value' }),
       ['spec.metrics[0].resource.target.averageUtilization Required'],
     ],
     [
-      'a target with two values',
+      'target with two values',
       target({ type: 'Value', averageValue: '1', averageUtilization: 1 }),
       ['spec.metrics[0].resource.target.averageValue Forbidden'],
     ],
     [
-      'a target of zero',
+      'target value of zero',
       target({ type: 'AverageValue', averageValue: '0' }),
       ['spec.metrics[0].resource.target.averageValue Invalid'],
     ],
-    ['a utilization of zero', { metrics: [cpu(0)] }, ['spec.metrics[0].resource.target.averageUtilization Invalid']],
     [
-      'an unknown type of target',
+      'target utilization of zero',
+      { metrics: [cpu(0)] },
+      ['spec.metrics[0].resource.target.averageUtilization Invalid'],
+    ],
+    [
+      'unknown target type',
       target({ type: 'Best', averageUtilization: 1 }),
       ['spec.metrics[0].resource.target.type Invalid'],
     ],
     [
-      'an external metric with two targets and no name',
+      'external metric with two target values and no name',
       {
         metrics: [
           { type: 'External', external: { metric: {}, target: { type: 'Value', value: '1', averageValue: '1' } } },
@@ -132,20 +136,20 @@ describe('the rules', () => {
       ['spec.metrics[0].external.metric.name Required', 'spec.metrics[0].external.target.value Forbidden'],
     ],
     [
-      'a metric of nothing',
+      'object metric without an object',
       { metrics: [{ type: 'Object', object: { metric, target: { type: 'Value', value: '1' } } }] },
       ['spec.metrics[0].object.describedObject.kind Required', 'spec.metrics[0].object.describedObject.name Required'],
     ],
-    ['rules filled in', up({}), []],
-    ['no policies', up({ policies: [] }), ['spec.behavior.scaleUp.policies Required']],
-    ['an unknown choice', up({ selectPolicy: 'Any' }), ['spec.behavior.scaleUp.selectPolicy NotSupported']],
+    ['scaling rules with defaults', up({}), []],
+    ['empty list of policies', up({ policies: [] }), ['spec.behavior.scaleUp.policies Required']],
+    ['unknown selectPolicy', up({ selectPolicy: 'Any' }), ['spec.behavior.scaleUp.selectPolicy NotSupported']],
     [
-      'a window too long',
+      'stabilization window above the limit',
       up({ stabilizationWindowSeconds: 3601 }),
       ['spec.behavior.scaleUp.stabilizationWindowSeconds Invalid'],
     ],
     [
-      'a bad policy',
+      'invalid policy',
       up({ policies: [{ type: 'Half', value: 0, periodSeconds: 1801 }] }),
       [
         'spec.behavior.scaleUp.policies[0].periodSeconds Invalid',
@@ -160,7 +164,7 @@ describe('the rules', () => {
     })
 })
 
-describe('older versions and back', () => {
+describe('conversion to older versions and back', () => {
   const { fromStored, toStored } = v1.conversion!
   const status = {
     currentReplicas: 2,
@@ -194,14 +198,14 @@ describe('older versions and back', () => {
   ]
   const behavior = { scaleUp: { selectPolicy: 'Min', policies: [{ type: 'Pods', value: 1, periodSeconds: 2 }] } }
   const objects: readonly (readonly [string, ApiObject])[] = [
-    ['the plain one', stored({})],
-    ['metrics of every kind, in any order', stored({ metrics })],
-    ['without the metric that v1 knows', stored({ metrics: metrics.slice(3) })],
+    ['default metrics', stored({})],
+    ['metrics of every type, in mixed order', stored({ metrics })],
+    ['metrics without a v1 field', stored({ metrics: metrics.slice(3) })],
     ['a behavior', stored({ behavior })],
     ['a status', stored({}, status)],
-    ['annotations of others', stored({ behavior }, status, { annotations: { a: 'b' } })],
+    ['unrelated annotations', stored({ behavior }, status, { annotations: { a: 'b' } })],
     [
-      'a label that is like a field',
+      'label with the name of a field',
       stored({
         metrics: [
           {
@@ -214,7 +218,7 @@ describe('older versions and back', () => {
   ]
   for (const [name, object] of objects) {
     for (const older of [v1, v2beta1, v2beta2])
-      test(`nothing is lost by ${older.version}: ${name}`, () => {
+      test(`a round trip through ${older.version} loses nothing: ${name}`, () => {
         const there = older.conversion!.fromStored(object, vendor)
         assert.deepEqual(decode(older.schema, asJson(there)).unknown, [])
         assert.deepEqual(
@@ -224,7 +228,7 @@ describe('older versions and back', () => {
       })
   }
 
-  test('v2beta1 has flatter words, and carries how fast it scales in an annotation', () => {
+  test('v2beta1 has flat metrics and carries the behavior in an annotation', () => {
     const { metadata, spec } = v2beta1.conversion!.fromStored(
       stored({ metrics: metrics.slice(0, 8), behavior }),
       vendor,
@@ -253,7 +257,7 @@ describe('older versions and back', () => {
     assert.deepEqual(Object.keys(metadata.annotations ?? {}), ['autoscaling.alpha.orch.io/behavior'])
   })
 
-  test('as many metrics as a body holds are restored in time that grows with their number', async () => {
+  test('30,000 metrics are restored quickly', async () => {
     const many = Array.from({ length: 30_000 }, (_, i) => cpu(i + 1))
     await assertCheap(5_000, () => {
       const object = stored({ metrics: many })
@@ -263,7 +267,7 @@ describe('older versions and back', () => {
     })
   })
 
-  test('what v1 cannot say travels in annotations, in the words of v1', () => {
+  test('v1 carries fields of v2 in annotations', () => {
     const { metadata, spec } = fromStored(stored({ metrics: [metrics[1]!, cpu(50)], behavior }, status), vendor)
     assert.deepEqual(spec, { scaleTargetRef, minReplicas: 1, maxReplicas: 5, targetCPUUtilizationPercentage: 50 })
     assert.deepEqual(metadata.annotations, {
@@ -278,7 +282,7 @@ describe('older versions and back', () => {
     })
   })
 
-  test('an annotation that is nothing of the kind counts as none', () => {
+  test('a malformed annotation is ignored', () => {
     for (const text of ['', '{', '7', '[7]', '[{"type":7}]', '[{"resource":{"targetAverageValue":"much"}}]']) {
       const there = fromStored(stored({}), vendor)
       const annotations = { 'autoscaling.alpha.orch.io/metrics': text, other: 'kept' }
@@ -290,7 +294,7 @@ describe('older versions and back', () => {
   })
 })
 
-describe('through the server', async () => {
+describe('requests to a server', async () => {
   const path = (version: string, name = '') =>
     `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers${name}`
   const body = (name: string, spec: JsonObject = {}) => ({
@@ -299,7 +303,7 @@ describe('through the server', async () => {
   })
   const memory = resource('memory', { type: 'AverageValue', averageValue: '1Gi' })
 
-  test('one object, two versions, one resourceVersion', async (t) => {
+  test('v1 and v2 serve the same object with the same resourceVersion', async (t) => {
     const client = (await serve(t)).client()
     const created = await client.post(path('v1'), body('h', { targetCPUUtilizationPercentage: 60 }))
     assert.deepEqual([created.status, created.body.apiVersion], [201, 'autoscaling/v1'])
@@ -315,12 +319,12 @@ describe('through the server', async () => {
 
     const table = { accept: 'application/json;as=Table;g=meta.orch.io;v=v1' }
     const [inV1, inV2] = [await client.get(path('v1', '/h'), table), await client.get(path('v2', '/h'), table)]
-    // The last cell is the age, which is another in the next second.
+    // Ignores the last cell, the age, because it changes every second.
     for (const { body } of [inV1, inV2])
       assert.deepEqual(body.rows[0].cells.slice(0, -1), ['h', 'Deployment/d', '<unknown>/60%', '1', 5, 0])
   })
 
-  test('older versions are deprecated, and show what was written by any', async (t) => {
+  test('deprecated versions return a warning and serve objects that were written through v2', async (t) => {
     const client = (await serve(t)).client()
     const { body: made } = await client.post(path('v2'), body('h', { metrics: [memory, cpu(50)], behavior: {} }))
     for (const [version, level] of [
@@ -338,7 +342,7 @@ describe('through the server', async () => {
     assert.deepEqual(byDefault.body.spec.metrics, [{ type: 'Resource', resource: processors }])
   })
 
-  test('an average of an object is shown beside a value of zero, which no version takes back', async (t) => {
+  test('an object metric with an average has a value of zero, which no version accepts in an update', async (t) => {
     const client = (await serve(t)).client()
     const target = { kind: 'Ingress', name: 'i' }
     const object = { target, metricName: 'm', targetValue: '0', averageValue: '7' }
@@ -357,7 +361,7 @@ describe('through the server', async () => {
     assert.equal((await client.put(path('v2', '/y/status'), reported)).body.status.currentReplicas, 2)
   })
 
-  test('the use of processors comes last, in whichever version it is written, and rows carry no annotations of v1', async (t) => {
+  test('CPU targets are moved to the end, and table rows have no annotations for v1', async (t) => {
     const client = (await serve(t)).client()
     const metrics = [cpu(50), memory, cpu(60)]
     const { body: made } = await client.post(path('v2'), body('h', { metrics, behavior: {} }))
@@ -370,7 +374,7 @@ describe('through the server', async () => {
     assert.equal(Object.keys((await client.get(path('v1', '/h'))).body.metadata.annotations).length, 2)
   })
 
-  test('written back through v1 as it was read, nothing changes', async (t) => {
+  test('writing back an object that was read through v1 changes nothing', async (t) => {
     const client = (await serve(t)).client()
     const { body: first } = await client.post(path('v2'), body('h', { metrics: [cpu(50), memory], behavior: {} }))
     const { body: read } = await client.get(path('v1', '/h'))
@@ -382,7 +386,7 @@ describe('through the server', async () => {
     assert.deepEqual(next.spec, { ...first.spec, maxReplicas: 9 })
   })
 
-  test('a watch of each version sees every change in its own form', async (t) => {
+  test('a watch returns events in its own version', async (t) => {
     const client = (await serve(t)).client()
     const stop = new AbortController()
     const watches = ['v1', 'v2', 'v1'].map((version) => client.watch(`${path(version)}?watch=1`, stop.signal))
@@ -402,7 +406,7 @@ describe('through the server', async () => {
     stop.abort()
   })
 
-  test('who owns what is told in the version it was written through, and taken across versions', async (t) => {
+  test('managed fields record the version of the write, and ownership is tracked across versions', async (t) => {
     const client = (await serve(t)).client()
     const apply = (version: string, by: string, spec: JsonObject, force = false) =>
       client.send(`${path(version, '/h')}?fieldManager=${by}&force=${force}`, {
@@ -440,7 +444,7 @@ describe('through the server', async () => {
     })
   })
 
-  test('the status is written through its subresource, in either version', async (t) => {
+  test('the status can be updated through its subresource in v1 and v2', async (t) => {
     const client = (await serve(t)).client()
     await client.post(path('v2'), { ...body('h', { metrics: [cpu(50), memory] }), status: { currentReplicas: 3 } })
     const { body: object } = await client.get(path('v1', '/h'))

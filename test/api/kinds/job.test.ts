@@ -1,4 +1,4 @@
-/** Job: its defaults and rules, how its pods are told from others, what may change, its columns and its end. */
+/** Job: defaults, validation, generated pod labels, immutable fields, table columns and deletion. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
@@ -14,7 +14,7 @@ const manual = {
   template: podsOf({ restartPolicy: 'Never' }),
 }
 
-test('what is left out is filled in', () => {
+test('unset fields get defaults', () => {
   const filled = { parallelism: 1, completions: 1, backoffLimit: 6, completionMode: 'NonIndexed', suspend: false }
   const cases: readonly (readonly [sent: JsonObject, filled: JsonObject])[] = [
     [{}, filled],
@@ -39,7 +39,7 @@ test('what is left out is filled in', () => {
 
 const policy = 'spec.template.spec.restartPolicy'
 
-test('every rule is told with its place', () => {
+test('validation errors report the path of the field', () => {
   const counts = ['parallelism', 'completions', 'activeDeadlineSeconds', 'backoffLimit', 'ttlSecondsAfterFinished']
   const cases: readonly (readonly [sent: JsonObject, faults: readonly string[]])[] = [
     ...counts.map((name) => [{ [name]: -1 }, [`Invalid spec.${name}`]] as [JsonObject, string[]]),
@@ -63,7 +63,7 @@ test('every rule is told with its place', () => {
     assert.deepEqual(create({ ...manual, ...sent }).faults, faults, JSON.stringify(sent))
 })
 
-test('what may change once it exists', () => {
+test('only some fields of an existing Job are mutable', () => {
   const { object } = create(manual)
   const update = (spec: JsonObject, previous: ApiObject = object) =>
     updateBy(job, previous, objectOf({ ...manual, ...spec }))
@@ -94,7 +94,7 @@ test('what may change once it exists', () => {
   assert.deepEqual(update({ template: relabeled }, waiting).faults, [])
 })
 
-test('a status is written alone, and is judged', () => {
+test('a status update changes only the status and is validated', () => {
   const { object } = create(manual)
   const write = (status: JsonObject) =>
     updateBy(job, object, { ...objectOf({ ...manual, parallelism: 7 }), status }, { subresource: 'status' })
@@ -109,7 +109,7 @@ test('a status is written alone, and is judged', () => {
   ])
 })
 
-test('a table shows how far it has come', () => {
+test('a table shows completions and duration', () => {
   const cells = (spec: JsonObject, status: JsonObject) =>
     cellsOf(job, { ...create({ ...manual, ...spec }).object, status }).slice(1, 3)
   assert.deepEqual(cells({ completions: 5 }, {}), ['0/5', ''])
@@ -119,14 +119,14 @@ test('a table shows how far it has come', () => {
   assert.deepEqual(cells({}, { ...times, succeeded: 1 }), ['1/1', '62m'])
 })
 
-test('a job on the server', async (t) => {
+test('a Job on the server', async (t) => {
   const client = (await serve(t)).client()
   const path = '/apis/batch/v1/namespaces/default/jobs'
   const post = (spec: JsonObject, metadata: JsonObject = {}) =>
     client.post(path, { metadata, spec: { template: podsOf({ restartPolicy: 'Never' }, {}), ...spec } })
   const labeled = (labels: JsonObject) => ({ template: podsOf({ restartPolicy: 'Never' }, { labels }) })
 
-  await t.test('its pods are told from others by its name and uid', async () => {
+  await t.test('the server generates pod labels from the name and the UID of the Job', async () => {
     const { body } = await post({}, { name: 'a' })
     const own = { 'controller-uid': body.metadata.uid, 'job-name': 'a' }
     assert.deepEqual(body.spec.selector, { matchLabels: { 'controller-uid': body.metadata.uid } })
@@ -136,12 +136,12 @@ test('a job on the server', async (t) => {
     assert.deepEqual([drawn.spec.template.metadata.labels, drawn.metadata.labels], [its, its])
   })
 
-  await t.test('labels of its own stay as they are, even if they are those of the template', async () => {
+  await t.test('labels that the client sets on the Job stay unchanged', async () => {
     const { body } = await post(labeled({ mine: '1' }), { name: 'b', labels: { mine: '1' } })
     assert.deepEqual(body.metadata.labels, { mine: '1' })
   })
 
-  await t.test('a write of the status without labels leaves those of the template', async () => {
+  await t.test('a status update without labels sets the labels of the template', async () => {
     const { body } = await post({}, { name: 'status' })
     const written = await client.put(`${path}/status/status`, { metadata: { name: 'status' }, status: { failed: 1 } })
     assert.deepEqual([written.status, written.body.status], [200, { failed: 1 }])
@@ -159,7 +159,7 @@ test('a job on the server', async (t) => {
     assert.deepEqual([controller.status, controller.body.metadata.labels], [200, { app: 'a' }])
   })
 
-  await t.test('labels that are not its own are refused', async () => {
+  await t.test('pod labels and selectors that differ from the generated ones are rejected', async () => {
     const faults = async (spec: JsonObject) =>
       (await post(spec, { name: 'x' })).body.details.causes.map(({ field }: { field: string }) => field).sort()
     const at = 'spec.template.metadata.labels'
@@ -168,7 +168,7 @@ test('a job on the server', async (t) => {
     assert.deepEqual(await faults({ selector: { matchLabels: { app: 'a' } } }), ['spec.selector', at])
   })
 
-  await t.test('its pods outlive it by default, and who deletes it is told', async () => {
+  await t.test('deletion orphans the pods by default, with a warning', async () => {
     const deleted = await client.delete(`${path}/a`)
     assert.deepEqual(deleted.body.metadata.finalizers, ['orphan'])
     assert.match(String(deleted.headers.warning), /child pods are preserved by default/)
@@ -176,12 +176,12 @@ test('a job on the server', async (t) => {
     assert.deepEqual([gone.body.status, gone.headers.warning], ['Success', undefined])
   })
 
-  await t.test('an annotation by which controllers agree is not for others to set', async () => {
+  await t.test('clients cannot set the job-tracking annotation', async () => {
     const annotations = { 'batch.orch.io/job-tracking': 'x', kept: 'y' }
     assert.deepEqual((await post({}, { name: 'c', annotations })).body.metadata.annotations, { kept: 'y' })
   })
 
-  await t.test('jobs are selected by how many pods succeeded', async () => {
+  await t.test('a field selector matches the number of succeeded pods', async () => {
     const { body } = await client.get(`${path}?fieldSelector=status.successful%3D0,metadata.name%3Dc`)
     assert.equal(body.items.length, 1)
     assert.equal((await client.get(`${path}?fieldSelector=status.successful%3D1`)).body.items.length, 0)
@@ -196,7 +196,7 @@ function objectOf(spec: JsonObject): JsonObject {
   return { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'j' }, spec }
 }
 
-test('an update that takes away the labels of the generated selector is told which it needs', () => {
+test('an update without the generated pod labels is rejected, and the errors name the labels', () => {
   const { object } = createBy(job, {
     metadata: { name: 'j', uid: 'u' },
     spec: { template: podsOf({ restartPolicy: 'Never' }) },

@@ -1,4 +1,4 @@
-/** Lease: its rules, the zeros it tells from nothing, and what a table shows of it. */
+/** Lease: validation, encoding of zero values, and table columns. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
@@ -6,7 +6,7 @@ import { lease } from '../../../src/api/kinds/coordination/lease.ts'
 import { asJson } from '../../../src/api/model/object.ts'
 import { cellsOf, createBy } from './rules.ts'
 
-test('times are kept to the microsecond, zeros that were sent are kept', () => {
+test('microseconds and explicit zero values are preserved', () => {
   const renewTime = '2024-01-02T03:04:05.678901Z'
   const spec = { holderIdentity: '', leaseDurationSeconds: 15, acquireTime: renewTime, renewTime, leaseTransitions: 0 }
   const { object, faults } = create({ spec })
@@ -14,7 +14,7 @@ test('times are kept to the microsecond, zeros that were sent are kept', () => {
   assert.deepEqual(asJson(create({}).object).spec, {})
 })
 
-test('numbers are checked', () => {
+test('a zero duration and negative transitions are rejected', () => {
   assert.deepEqual(create({ spec: { leaseDurationSeconds: 0, leaseTransitions: -1 } }).faults, [
     'Invalid spec.leaseDurationSeconds',
     'Invalid spec.leaseTransitions',

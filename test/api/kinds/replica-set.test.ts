@@ -1,4 +1,4 @@
-/** ReplicaSet: its defaults, rules and columns, what may change, and what a status is. */
+/** ReplicaSet: defaults, validation, table columns, immutable fields and status updates. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
@@ -9,13 +9,13 @@ import { cellsOf, createBy, updateBy } from './rules.ts'
 
 const disk = [{ name: 'v', gcePersistentDisk: { pdName: 'd' } }]
 
-test('one replica is wanted by default, and there are none yet', () => {
+test('a new ReplicaSet desires one replica by default and reports none', () => {
   const { object, faults } = create({})
   assert.deepEqual([faults, asJson(object).status], [[], { replicas: 0 }])
   assert.deepEqual([(object.spec as JsonObject).replicas, object.metadata.generation], [1, 1])
 })
 
-test('every rule is told with its place', () => {
+test('validation errors report the path of the field', () => {
   const cases: readonly (readonly [spec: JsonObject, faults: readonly string[]])[] = [
     ...badTemplates,
     [{ selector: null }, ['Invalid spec.template.metadata.labels', 'Required spec.selector']],
@@ -33,7 +33,7 @@ test('every rule is told with its place', () => {
   for (const [spec, faults] of cases) assert.deepEqual(create(spec).faults, faults, JSON.stringify(spec))
 })
 
-test('the selector is fixed; changes of the spec are counted, others are not', () => {
+test('the selector is immutable, and only spec changes increment the generation', () => {
   const { object } = create({})
   const template = podsOf({}, { labels: { app: 'a', more: 'b' } })
   assert.deepEqual(update({ template, selector: { matchLabels: { more: 'b' } } }).faults, ['Invalid spec.selector'])
@@ -45,7 +45,7 @@ test('the selector is fixed; changes of the spec are counted, others are not', (
   }
 })
 
-test('a status is written alone, and its parts are no more than the whole', () => {
+test('a status update does not change the spec, and no count may exceed replicas', () => {
   const { object } = create({})
   const write = (status: JsonObject) =>
     updateBy(replicaSet, object, { ...objectOf({ replicas: 7 }), status }, { subresource: 'status' })
@@ -61,7 +61,7 @@ test('a status is written alone, and its parts are no more than the whole', () =
   ])
 })
 
-test('a table shows how many pods there are', () => {
+test('a table shows the numbers of desired, existing and ready pods', () => {
   const { object } = create({ replicas: 2 })
   object.status = { replicas: 2, readyReplicas: 1 }
   assert.deepEqual(cellsOf(replicaSet, object), ['r', 2, 2, 1, '<unknown>', 'c', 'img:1', 'app=a'])

@@ -1,4 +1,4 @@
-/** StatefulSet: its defaults and rules, pods that are not judged before they are made, and what is there for good. */
+/** StatefulSet: defaults, validation, the pod template that is not validated, and immutable fields. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
@@ -7,7 +7,7 @@ import { asJson } from '../../../src/api/model/object.ts'
 import { podsOf, selecting } from './pods-of.ts'
 import { cellsOf, createBy, updateBy } from './rules.ts'
 
-test('what is left out is filled in', () => {
+test('unset fields get defaults', () => {
   const { object, faults } = create({ volumeClaimTemplates: [{ metadata: { name: 'data' } }] })
   const { template: _t, selector: _s, ...rest } = asJson(object).spec as JsonObject
   const claim = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { name: 'data' } }
@@ -28,19 +28,19 @@ test('what is left out is filled in', () => {
   })
 })
 
-test('what is not offered yet is left out', () => {
+test('the unsupported retention policy is dropped', () => {
   const { object } = create({ persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Delete' } })
   assert.equal((object.spec as JsonObject).persistentVolumeClaimRetentionPolicy, undefined)
 })
 
-test('its pods are judged when they are made: mounts may name its claims', () => {
+test('containers and volume claim templates are not validated', () => {
   const mounted = [{ name: 'c', image: 'i', volumeMounts: [{ name: 'data', mountPath: '/d' }] }]
   for (const containers of [mounted, [], null, [{}], [{ name: 'Not A Name', ports: [{ containerPort: 0 }] }]])
     assert.deepEqual(create({ template: podsOf({ containers }) }).faults, [], JSON.stringify(containers))
   assert.deepEqual(create({ volumeClaimTemplates: [{}, { spec: { accessModes: ['Sometimes'] } }] }).faults, [])
 })
 
-test('every rule is told with its place', () => {
+test('validation errors report the path of the field', () => {
   const cases: readonly (readonly [spec: JsonObject, faults: readonly string[]])[] = [
     [{ selector: null }, ['Invalid spec.template.metadata.labels', 'Required spec.selector']],
     [{ selector: {} }, ['Invalid spec.selector']],
@@ -65,7 +65,7 @@ test('every rule is told with its place', () => {
   for (const [spec, faults] of cases) assert.deepEqual(create(spec).faults, faults, JSON.stringify(spec))
 })
 
-test('little of it can change', () => {
+test('only replicas, template, updateStrategy and minReadySeconds are mutable', () => {
   const { object } = create({})
   const update = (spec: JsonObject) => updateBy(statefulSet, object, objectOf(spec))
   const free = {
@@ -85,7 +85,7 @@ test('little of it can change', () => {
   for (const spec of fixed) assert.deepEqual(update(spec).faults, ['Forbidden spec'], JSON.stringify(spec))
 })
 
-test('a status is written alone, and its parts are no more than the whole', () => {
+test('a status update does not change the spec, and no count may exceed replicas', () => {
   const { object } = create({})
   const write = (status: JsonObject, previous = object) =>
     updateBy(statefulSet, previous, { ...objectOf({ replicas: 7 }), status }, { subresource: 'status' })
@@ -106,7 +106,7 @@ test('a status is written alone, and its parts are no more than the whole', () =
   ])
 })
 
-test('a table shows how many pods are ready', () => {
+test('a table shows the numbers of ready and desired pods', () => {
   const { object } = create({ replicas: 3 })
   object.status = { replicas: 3, readyReplicas: 2 }
   assert.deepEqual(cellsOf(statefulSet, object), ['s', '2/3', '<unknown>', 'c', 'img:1'])
@@ -121,7 +121,7 @@ function objectOf(spec: JsonObject): JsonObject {
   return { apiVersion: 'apps/v1', kind: 'StatefulSet', metadata, spec: selecting({ serviceName: 'web', ...spec }) }
 }
 
-test('how pods are replaced is filled in where the strategy is left open, or partly said', () => {
+test('an empty or incomplete update strategy gets defaults', () => {
   const strategyOf = (updateStrategy: JsonObject) =>
     (asJson(create({ updateStrategy }).object).spec as JsonObject).updateStrategy
   assert.deepEqual(strategyOf({}), { type: 'RollingUpdate', rollingUpdate: { partition: 0 } })

@@ -1,4 +1,4 @@
-/** The two sorts of webhook configurations: defaults of both versions, rules as tables, and what tables show. */
+/** Mutating and validating webhook configurations: defaults of both versions, validation and table columns. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
@@ -20,7 +20,7 @@ const least = { name: 'w.example.com', clientConfig: { url }, sideEffects: 'None
 
 const always = { namespaceSelector: {}, objectSelector: {} }
 
-test('each version has defaults of its own', () => {
+test('v1 and v1beta1 have different defaults', () => {
   const newer = { ...least, ...always, failurePolicy: 'Fail', matchPolicy: 'Equivalent', timeoutSeconds: 10 }
   assert.deepEqual(webhooksOf(createBy(validating, configuration({ ...least, rules: [rule] })).object), [
     { ...newer, rules: [{ ...rule, scope: '*' }] },
@@ -39,7 +39,7 @@ test('each version has defaults of its own', () => {
   }
 })
 
-/** What is wrong with a webhook, at places below it. */
+/** Changes of a valid webhook, with the expected errors. Paths are relative to the webhook. */
 const cases: readonly (readonly [change: JsonObject, faults: readonly string[]])[] = [
   [{}, []],
   [{ name: '' }, ['Required name']],
@@ -61,7 +61,7 @@ const cases: readonly (readonly [change: JsonObject, faults: readonly string[]])
   [{ objectSelector: { matchLabels: { 'a b': 'c' } } }, ['Invalid objectSelector.matchLabels']],
 ]
 
-test('a webhook is held to its rules', () => {
+test('invalid webhooks are rejected', () => {
   for (const kind of [validating, mutating])
     for (const [change, faults] of cases) {
       const told = createBy(kind, configuration({ ...least, ...change })).faults
@@ -100,7 +100,7 @@ const clients: readonly (readonly [clientConfig: JsonObject, faults: readonly st
   [{ ...service({}), caBundle: 'YWJj' }, []],
 ]
 
-test('a webhook is asked by URL or through a service', () => {
+test('a webhook needs either a valid URL or a valid Service', () => {
   for (const [clientConfig, faults] of clients) {
     const told = createBy(validating, configuration({ ...least, clientConfig })).faults
     const expected = faults.map((fault) => fault.replace(' ', ' webhooks[0].clientConfig'))
@@ -128,7 +128,7 @@ const rules: readonly (readonly [change: JsonObject, faults: readonly string[]])
   [{ scope: '' }, ['NotSupported scope']],
 ]
 
-test('a rule names operations and resources, each once', () => {
+test('empty, invalid and redundant items of a rule are rejected', () => {
   for (const [change, faults] of rules) {
     const told = createBy(validating, configuration({ ...least, rules: [{ ...rule, ...change }] })).faults
     assert.deepEqual(
@@ -139,7 +139,7 @@ test('a rule names operations and resources, each once', () => {
   }
 })
 
-test('what was stored under looser rules may be written again', () => {
+test('an update may keep violations that the stored object has', () => {
   const loose = { ...least, sideEffects: 'Some', admissionReviewVersions: ['v9'] }
   const previous = { ...createBy(mutating, configuration(least)).object, webhooks: [loose, loose] }
   const faultsOf = (...next: JsonObject[]) => updateBy(mutating, previous, configuration(...next)).faults
@@ -155,7 +155,7 @@ test('what was stored under looser rules may be written again', () => {
   ])
 })
 
-test('changes of webhooks are counted; a table shows how many there are', () => {
+test('a change of the webhooks increments the generation, and a table shows their number', () => {
   const { object } = createBy(validating, configuration())
   const changed = updateBy(validating, object, configuration(least)).object
   assert.deepEqual([object.metadata.generation, changed.metadata.generation], [1, 2])
@@ -166,7 +166,7 @@ test('changes of webhooks are counted; a table shows how many there are', () => 
   )
 })
 
-test('the older version is looser, warns, and is stored as the newer', async (t) => {
+test('v1beta1 has looser validation, returns a warning and is stored as v1', async (t) => {
   const client = (await serve(t)).client()
   const home = (version: string) => `/apis/admissionregistration.orch.io/${version}/validatingwebhookconfigurations`
   const sent = configuration({ name: 'a.b.c', clientConfig: { url } }, { name: 'a.b.c', clientConfig: { url } })
