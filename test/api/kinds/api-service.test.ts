@@ -35,7 +35,7 @@ const cases: readonly (readonly [spec: JsonObject, faults: readonly string[], na
   [{}, ['Invalid metadata.name'], 'v1.b.example.com'],
 ]
 
-test('an APIService with generateName is rejected', () => {
+test('a generateName that differs from the required name is rejected', () => {
   const sent = versionOf({})
   const named = { ...sent, metadata: { ...(sent.metadata as JsonObject), generateName: 'v1.' } }
   assert.deepEqual(createBy(apiService, named).faults, ['Invalid metadata.generateName'])

@@ -1,19 +1,19 @@
-/** Specs of kinds that make pods: the least that is valid, with whatever a test changes. */
+/** Minimal valid specs of kinds that create pods. Tests override single fields. */
 import type { JsonObject } from '../../../src/api/json/json.ts'
 
 export const containers = [{ name: 'c', image: 'img:1' }]
 
-/** A template whose pods have the label `app: a`. */
+/** Returns a pod template with the label `app: a`. */
 export function podsOf(spec: JsonObject = {}, metadata: JsonObject = { labels: { app: 'a' } }): JsonObject {
   return { metadata, spec: { containers, ...spec } }
 }
 
-/** A spec that selects the pods of its template. */
+/** Returns a spec whose selector matches the labels of its template. */
 export function selecting(spec: JsonObject = {}): JsonObject {
   return { selector: { matchLabels: { app: 'a' } }, template: podsOf(), ...spec }
 }
 
-/** What is wrong with a template or a selector, in every kind that keeps pods running. `kind` is what messages call it. */
+/** Invalid templates and selectors, with the errors that every kind of long-running workload reports. */
 export const badTemplates: readonly (readonly [spec: JsonObject, faults: readonly string[]])[] = [
   [{ template: {} }, ['Invalid spec.template.metadata.labels', 'Required spec.template.spec.containers']],
   [{ selector: {} }, ['Invalid spec.selector']],

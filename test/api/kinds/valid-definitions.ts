@@ -1,4 +1,4 @@
-/** Valid definitions of custom kinds, for random objects: one version is stored, each has a schema, paths are paths. */
+/** Valid CustomResourceDefinitions for random objects: one storage version, a schema per version and valid JSON paths. */
 import type { Json, JsonObject } from '../../../src/api/json/json.ts'
 import { freeText, type MakeField, type Making, type ValidValues } from './random-object.ts'
 
@@ -53,7 +53,7 @@ export const definitionsAgree: ValidValues['agree'] = {
   },
 }
 
-/** A definition is called by its plural and its group. */
+/** Sets the plural name and returns the name of the definition, which consists of the plural name and the group. */
 export function nameDefinition(definition: JsonObject, plural: string): string {
   const { names, group } = definition.spec as { names: JsonObject; group: string }
   names.plural = plural

@@ -1,4 +1,4 @@
-/** What is valid in kinds that make pods from a template, and in budgets for them, for random objects. */
+/** Valid values for random objects of the kinds that create pods from a template, and of PodDisruptionBudgets. */
 import type { JsonObject } from '../../../src/api/json/json.ts'
 import { none, oneOf } from './makers.ts'
 import type { MakeField, Making, ValidValues } from './random-object.ts'
@@ -7,7 +7,7 @@ type Agree = ValidValues['agree'][string]
 
 const count: MakeField = ({ below }) => below(50)
 
-/** The template and the selector fit; what the pods share of disks can only be read. */
+/** Makes the selector match the template, and shared disks read-only. Returns the pod spec of the template. */
 function fit(spec: JsonObject, { pick }: Making): JsonObject {
   const template = spec.template as JsonObject & { spec: JsonObject }
   template.metadata = { labels: { app: 'a', tier: pick(['b', '']) }, annotations: { note: 'x' } }
@@ -32,7 +32,7 @@ const ends: Agree = (spec, making) => {
   if (spec.completionMode === 'Indexed') spec.completions = 5
 }
 
-/** Counts that each are a part of the one before. */
+/** Sets counts in descending order, because no count may exceed the one before it. */
 const replicas =
   (...names: readonly string[]): Agree =>
   (status) =>
@@ -87,7 +87,7 @@ const agree: ValidValues['agree'] = {
   StatefulSetSpec: runsForever,
   DaemonSetSpec: runsForever,
   JobSpec: ends,
-  /** Jobs that are made get a selector of their own. */
+  /** A Job template must not have a selector, because the server generates one for each Job. */
   JobTemplateSpec: ({ spec }) => {
     delete (spec as JsonObject).selector
     delete (spec as JsonObject).manualSelector

@@ -63,7 +63,7 @@ const subresources = s.object(
           doc: 'Settings of the status subresource. This object has no fields: its presence enables the subresource.',
         },
       ),
-      { doc: 'Enables the status subresource if set. Other writes then leave the status unchanged.' },
+      { doc: 'Enables the status subresource if set. Writes to the main resource then leave the status unchanged.' },
     ),
     scale: field(2, scaleSubresource, { doc: 'Enables the scale subresource if set.' }),
   },
@@ -73,10 +73,10 @@ const subresources = s.object(
 const validation = s.object(
   {
     openAPIV3Schema: field(1, jsonSchemaProps, {
-      doc: 'OpenAPI v3 schema that defaults, prunes and validates objects of this version.',
+      doc: 'OpenAPI v3 schema for defaulting, pruning and validating objects of this version.',
     }),
   },
-  { name: 'CustomResourceValidation', doc: 'Validation of custom resources.' },
+  { name: 'CustomResourceValidation', doc: 'Validation schema of a custom resource.' },
 )
 
 const version = s.object(

@@ -32,7 +32,7 @@ export const definitionReservations: KindReservations<CustomResourceDefinition> 
     ),
 }
 
-/** Whether the name is well-formed. A client may write malformed names into the status; these are not reserved. */
+/** Whether the name is well-formed. Malformed names, which a client can write into the status, are not reserved. */
 function isName(name: string): boolean {
   return checkDns1035Label(name.toLowerCase()).length === 0
 }

@@ -128,7 +128,7 @@ function availability({ status }: APIService): string {
   return known.status === 'True' ? 'True' : `${known.status} (${known.reason ?? ''})`
 }
 
-/** Checks `metadata.name` and, if set, `metadata.generateName`: both must equal the version and the group. */
+/** Checks `metadata.name` and, if set, `metadata.generateName`: both must have the form `<version>.<group>`. */
 function checkName({ metadata, spec: { group = '', version = '' } = {} }: APIService): FieldError[] {
   const wanted = `${version}.${group}`
   return (['name', 'generateName'] as const).flatMap((member) => {

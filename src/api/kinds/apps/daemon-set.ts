@@ -94,7 +94,7 @@ const statusFields = {
   numberUnavailable: field(8, s.int32(), { doc: 'Number of eligible nodes without an available daemon pod.' }),
   collisionCount: field(9, s.int32(), {
     zero: 'keep',
-    doc: 'Number of name collisions of new ControllerRevisions. Never decreases.',
+    doc: 'Number of hash collisions in the names of new ControllerRevisions. Never decreases.',
   }),
   conditions: field(10, conditionsOf('DaemonSetCondition', 'DaemonSet'), {
     doc: 'Current conditions of the DaemonSet, one per type.',

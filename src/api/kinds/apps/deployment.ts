@@ -136,7 +136,7 @@ const statusFields = {
   conditions: field(6, s.list(condition, byType), { doc: 'Current conditions of the Deployment, one per type.' }),
   collisionCount: field(8, s.int32(), {
     zero: 'keep',
-    doc: 'Number of name collisions of new ReplicaSets. Never decreases.',
+    doc: 'Number of hash collisions in the names of new ReplicaSets. Never decreases.',
   }),
 }
 

@@ -128,7 +128,7 @@ const statusFields = {
   updateRevision: field(7, s.string(), { doc: 'Name of the ControllerRevision of the current template.' }),
   collisionCount: field(9, s.int32(), {
     zero: 'keep',
-    doc: 'Number of name collisions of new ControllerRevisions. Never decreases.',
+    doc: 'Number of hash collisions in the names of new ControllerRevisions. Never decreases.',
   }),
   conditions: field(10, conditionsOf('StatefulSetCondition', 'StatefulSet'), {
     doc: 'Current conditions of the StatefulSet, one per type.',
@@ -228,7 +228,7 @@ function checkUpdate(next: StatefulSet, previous: StatefulSet, { subresource }: 
   return [forbidden('spec', `updates to statefulset spec for fields other than ${mayChange} are forbidden`)]
 }
 
-/** Returns the immutable part of the spec. Existing pods could not adapt to a change of it. */
+/** Returns the part of the spec that is immutable because existing pods cannot adapt to a change. */
 function fixedPart({ spec = {} }: StatefulSet): Json {
   const { replicas: _r, template: _t, updateStrategy: _u, minReadySeconds: _m, ...fixed } = spec
   return fixed as Json

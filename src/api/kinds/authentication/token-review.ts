@@ -9,7 +9,7 @@ const userInfo = s.object(
   {
     username: field(1, s.string(), { doc: 'Name that identifies the user.' }),
     uid: field(2, s.string(), {
-      doc: 'Unique identifier of the user. It differs for other users that had or will have the same name.',
+      doc: 'Unique ID of the user. Another user with the same name has a different UID.',
     }),
     groups: field(3, s.list(s.string()), { doc: 'Groups that the user belongs to.' }),
     extra: field(4, s.map(s.list(s.string())), { doc: 'Additional attributes of the user from the authenticator.' }),

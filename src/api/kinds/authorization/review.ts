@@ -19,7 +19,7 @@ export type ResourceAttributes = InferFields<typeof resourceFields>
 
 const resourceAttributes = s.object(resourceFields, {
   name: 'authorization.v1.ResourceAttributes',
-  doc: 'Action on a resource, to be authorized.',
+  doc: 'Action to authorize on a resource.',
 })
 
 const pathFields = {
@@ -29,7 +29,7 @@ const pathFields = {
 
 const nonResourceAttributes = s.object(pathFields, {
   name: 'authorization.v1.NonResourceAttributes',
-  doc: 'Action on a URL path that is not a resource, to be authorized.',
+  doc: 'Action to authorize on a URL path that is not a resource.',
 })
 
 /** The action to authorize: exactly one of the two fields is set. */
@@ -90,7 +90,7 @@ const accessStatus = s.object(
     }),
     reason: field(2, s.string(), { doc: 'Reason for the decision, if known.' }),
     evaluationError: field(3, s.string(), {
-      doc: 'Error that occurred during authorization, if any. A decision may exist nevertheless.',
+      doc: 'Error that occurred during authorization, if any. The decision is valid despite the error.',
     }),
   },
   { name: 'SubjectAccessReviewStatus', doc: 'Authorization decision.' },

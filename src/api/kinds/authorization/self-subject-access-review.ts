@@ -26,7 +26,7 @@ export const selfSubjectAccessReview = defineKind({
     plural: 'selfsubjectaccessreviews',
     scope: 'Cluster',
   },
-  doc: 'A check whether the requesting user may perform an action. The review is not stored.',
+  doc: 'A check of whether the requesting user may perform an action. The review is not stored.',
   fields,
   rules: { validate: ({ metadata, spec = {} }) => [...checkQuestion(spec), ...checkNoMetadata(metadata)] },
   life: { virtual: true, nameless: true },

@@ -71,7 +71,7 @@ export const selfSubjectRulesReview = defineKind({
     plural: 'selfsubjectrulesreviews',
     scope: 'Cluster',
   },
-  doc: 'A list of what the requesting user may do in a namespace, for display only. The review is not stored.',
+  doc: 'Permissions of the requesting user in a namespace, for display only. The review is not stored.',
   fields,
   life: { virtual: true },
 })

@@ -29,7 +29,7 @@ const ruleFields = {
   }),
   selectPolicy: field(1, s.string(), {
     zero: 'keep',
-    doc: 'Policy to apply: that with the largest (Max, default) or smallest (Min) change, or no scaling (Disabled).',
+    doc: 'Choice of policy: Max (largest change, default), Min (smallest change) or Disabled (no scaling).',
   }),
   policies: field(2, s.list(policy), { zero: 'keep', doc: 'Scaling policies, at least one.' }),
 }

@@ -62,12 +62,12 @@ const specFields = {
   successfulJobsHistoryLimit: field(6, s.int32(), {
     zero: 'keep',
     default: 3,
-    doc: 'Number of successful finished Jobs to keep. Defaults to 3.',
+    doc: 'Number of succeeded Jobs to keep. Defaults to 3.',
   }),
   failedJobsHistoryLimit: field(7, s.int32(), {
     zero: 'keep',
     default: 1,
-    doc: 'Number of failed finished Jobs to keep. Defaults to 1.',
+    doc: 'Number of failed Jobs to keep. Defaults to 1.',
   }),
 }
 

@@ -89,7 +89,7 @@ export function webhookFields(version: WebhookVersion, { objectSelectorTag }: { 
     matchPolicy: field(9, s.oneOf('Equivalent', 'Exact'), {
       zero: 'keep',
       default: matchPolicy,
-      doc: `API versions that rules match: only those listed (Exact) or any (Equivalent). Defaults to ${matchPolicy}.`,
+      doc: `Match policy: Exact matches only the listed API versions, Equivalent all versions. Defaults to ${matchPolicy}.`,
     }),
     namespaceSelector: field(5, labelSelector, {
       default: {},
@@ -140,8 +140,8 @@ const noSideEffects = ['None', 'NoneOnDryRun']
 const knownVersions = ['v1', 'v1beta1']
 
 /**
- * Applies the stricter rules for new webhooks. An update skips each rule that the stored webhooks already violate, and
- * v1beta1 skips two of the three.
+ * Applies the stricter rules for new webhooks. An update skips each rule that the stored webhooks already violate.
+ * v1beta1 allows side effects and repeated names.
  */
 export function checkNewWebhooks(
   webhooks: readonly Webhook[],
