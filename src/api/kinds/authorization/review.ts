@@ -90,7 +90,7 @@ const accessStatus = s.object(
     }),
     reason: field(2, s.string(), { doc: 'Reason for the decision, if known.' }),
     evaluationError: field(3, s.string(), {
-      doc: 'Error that occurred during authorization, if any. The decision is valid despite the error.',
+      doc: 'Error that occurred during authorization, if any. An error does not rule out a decision.',
     }),
   },
   { name: 'SubjectAccessReviewStatus', doc: 'Authorization decision.' },

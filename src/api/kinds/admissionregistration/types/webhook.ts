@@ -89,7 +89,7 @@ export function webhookFields(version: WebhookVersion, { objectSelectorTag }: { 
     matchPolicy: field(9, s.oneOf('Equivalent', 'Exact'), {
       zero: 'keep',
       default: matchPolicy,
-      doc: `Match policy: Exact matches only the listed API versions, Equivalent all versions. Defaults to ${matchPolicy}.`,
+      doc: `Match policy: Exact matches only listed API versions, Equivalent any version. Defaults to ${matchPolicy}.`,
     }),
     namespaceSelector: field(5, labelSelector, {
       default: {},
