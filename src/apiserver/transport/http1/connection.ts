@@ -11,6 +11,7 @@ import type { Peer, ResponseHeaders, UpgradeRequest } from '../server-transport.
 import { answerHead } from './answer-head.ts'
 import { IncomingBody, maxHeld } from './body.ts'
 import { hasBody, parseHead, type Refusal, type RequestHead, refusals } from './head.ts'
+import { readInStage } from './stages.ts'
 import { type AnswerConnection, Http1Transport } from './transport.ts'
 import { Unread } from './unread.ts'
 
@@ -29,6 +30,8 @@ export class Http1Connection implements AnswerConnection, Http1Link {
   #isEnding = false
   #isPaused = false
   #isHandedOver = false
+  /** Whether `readArrived` is about to be called. */
+  #isInStage = false
   /** Since when a request is awaited, or what is missing of it. */
   #since = performance.now()
   #untaken: Untaken | undefined
@@ -95,7 +98,22 @@ export class Http1Connection implements AnswerConnection, Http1Link {
     if (this.#isOver) return
     if (this.#current === undefined && this.#unread.size === 0) this.#since = performance.now()
     this.#unread.add(part)
-    this.#read()
+    if (this.#current === undefined) this.#readLater()
+    else this.#read()
+  }
+
+  /** Reads when all connections have received what arrived in this turn. */
+  #readLater(): void {
+    if (this.#unread.size > maxHeld) this.#pause()
+    if (this.#isInStage) return
+    this.#isInStage = true
+    readInStage(this)
+  }
+
+  readArrived(): void {
+    if (!this.#isInStage) return
+    this.#isInStage = false
+    if (!this.#isOver) this.#read()
   }
 
   /** Reads on, as far as what has come goes. */
@@ -189,7 +207,7 @@ export class Http1Connection implements AnswerConnection, Http1Link {
     this.#onIdle?.()
     this.#onIdle = undefined
     if (this.#unread.size === 0) this.#resume()
-    else setImmediate(() => this.#isOver || this.#current !== undefined || this.#read())
+    else this.#readLater()
   }
 
   /** Answers what is no request, and ends the connection. */
@@ -217,6 +235,8 @@ export class Http1Connection implements AnswerConnection, Http1Link {
   }
 
   #leave(): void {
+    // A request that has arrived as a whole is handled, although nobody may be left to read its answer.
+    this.readArrived()
     this.#isOver = true
     this.#unread.drop()
     this.#body?.break()

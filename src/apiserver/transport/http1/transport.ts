@@ -6,6 +6,7 @@ import type { Peer, ResponseHeaders, ServerTransport, UpgradeRequest } from '../
 import { answerHead } from './answer-head.ts'
 import type { IncomingBody } from './body.ts'
 import type { RequestHead } from './head.ts'
+import { corkInStage } from './stages.ts'
 
 /** How the end of an answer that comes in parts is told. */
 type Framing = 'chunks' | 'length' | 'end of the connection' | 'no body'
@@ -127,17 +128,16 @@ export class Http1Transport implements ServerTransport {
     if (this.#hasLeft || !socket.writable) return
     const text = answerHead(status, headers, this.#lines())
     this.#isEnded = true
+    corkInStage(socket)
     if (this.#isBodiless(status)) {
       this.#isFlushed = true
       socket.write(text, 'latin1')
     } else {
       // One that is short is on its way when it is written: to hear of that would cost more than it says.
       this.#isFlushed = body.length < longAnswer
-      socket.cork()
       socket.write(text, 'latin1')
       if (this.#isFlushed) socket.write(body)
       else socket.write(body, this.#onFlushed)
-      socket.uncork()
     }
     this.#connection.answered(this)
   }
@@ -153,6 +153,7 @@ export class Http1Transport implements ServerTransport {
     this.#framing = this.#isBodiless(status) ? 'no body' : this.#framingOf(headers)
     if (this.#framing === 'end of the connection') this.isLast = true
     const more = this.#framing === 'chunks' ? 'transfer-encoding: chunked\r\n' : ''
+    corkInStage(socket)
     socket.write(answerHead(status, headers, `${more}${this.#lines()}`), 'latin1')
   }
 
@@ -160,6 +161,7 @@ export class Http1Transport implements ServerTransport {
     const { socket } = this.#connection
     // One that says nothing would end the answer.
     if (chunk.length === 0 || !this.#mayWrite) return undefined
+    corkInStage(socket)
     return socket.write(this.#framing === 'chunks' ? framed(chunk) : chunk) ? undefined : drained(socket)
   }
 
@@ -168,11 +170,10 @@ export class Http1Transport implements ServerTransport {
     if (chunk.length === 0 || !this.#mayWrite) return
     if (this.#framing !== 'chunks') return await passed(socket, chunk)
     // Not joined as short ones are: such a chunk is long.
-    socket.cork()
+    corkInStage(socket)
     socket.write(`${chunk.length.toString(16)}\r\n`, 'latin1')
     const written = passed(socket, chunk)
     socket.write(lineEnd, 'latin1')
-    socket.uncork()
     await written
   }
 
@@ -180,6 +181,7 @@ export class Http1Transport implements ServerTransport {
     const { socket } = this.#connection
     if (this.#isEnded || this.#hasLeft || !socket.writable) return
     this.#isEnded = true
+    corkInStage(socket)
     if (this.#framing === 'chunks') socket.write(lastChunk, 'latin1', this.#onFlushed)
     else this.#isFlushed = true
     this.#connection.answered(this)

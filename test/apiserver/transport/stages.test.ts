@@ -1,0 +1,41 @@
+/** Requests of many HTTP/1.1 connections are handled in stages, in the order of their arrival, and none is forgotten. */
+import assert from 'node:assert/strict'
+import { Socket } from 'node:net'
+import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { corkInStage, readInStage } from '../../../src/apiserver/transport/http1/stages.ts'
+
+/** Longer than a stage takes before it lets others go first. */
+const slowReadMs = 6
+
+test('connections that arrive while a stage is cut short are read after those before them', async () => {
+  const read: string[] = []
+  const add = (name: string, followUp?: string) =>
+    readInStage({
+      readArrived: () => {
+        const end = performance.now() + (followUp === undefined ? 0 : slowReadMs)
+        while (performance.now() < end);
+        read.push(name)
+        if (followUp !== undefined) add(followUp)
+      },
+    })
+  const names = Array.from({ length: 20 }, (_, i) => `${i}`)
+  for (const name of names) add(name, name === '0' ? 'follow-up of 0' : undefined)
+  for (let turn = 0; turn < 10 && read.length < 21; turn++) await setImmediate()
+  assert.deepEqual(read, [...names, 'follow-up of 0'])
+})
+
+test('answers are sent when all requests of the stage are handled', async () => {
+  const sockets = [new Socket(), new Socket()]
+  const corks = () => sockets.map(({ writableCorked }) => writableCorked)
+  for (const socket of sockets) corkInStage(socket)
+  corkInStage(sockets[0]!)
+  assert.deepEqual(corks(), [1, 1])
+  // A request that takes several steps is part of the stage, too.
+  for (let step = 0; step < 5; step++) {
+    await undefined
+    assert.deepEqual(corks(), [1, 1])
+  }
+  await setImmediate()
+  assert.deepEqual(corks(), [0, 0])
+})
