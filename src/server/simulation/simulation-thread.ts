@@ -4,7 +4,6 @@
  * agents of its nodes (decision 0051). The server starts it (`simulation-host.ts`) and replaces it when it ends.
  */
 
-import { getPriority, setPriority } from 'node:os'
 import { pipeline } from 'node:stream'
 import { getHeapStatistics } from 'node:v8'
 import { parentPort, workerData } from 'node:worker_threads'
@@ -34,8 +33,6 @@ const pageLimit = 50
 const bytesBetweenLooks = 1024 * 1024
 const idleMs = 4 * 60 * 60 * 1000
 const host = '127.0.0.1'
-/** How many steps of nice value this thread has above the API server. */
-const niceAbove = 10
 
 class SimulationThread {
   readonly #data: SimulationData
@@ -188,22 +185,7 @@ async function readStages({ stageTexts }: SimulationData): Promise<PodStages | u
   return readStageFiles([...stageTexts.keys()], (file) => stageTexts.get(file)!)
 }
 
-/**
- * Lets the API server run first where both want the same processor: commands in simulated containers belong to users.
- * On Linux the nice value belongs to a thread; elsewhere it would slow down the whole process.
- */
-function giveWayToServer(): void {
-  if (process.platform !== 'linux') return
-  try {
-    setPriority(Math.min(getPriority() + niceAbove, 19))
-  } catch (error) {
-    const message = 'the simulated nodes run at the priority of the API server'
-    post({ type: 'log', severity: 'warn', message, fields: errorFields(error) })
-  }
-}
-
 const data = workerData as SimulationData
-giveWayToServer()
 setInterval(() => Atomics.add(data.heartbeat, 0, 1), heartbeatMs).unref()
 const started = readStages(data).then((stages) => new SimulationThread(data, stages))
 parentPort!.on('message', (message: ToThread) => void started.then((thread) => thread.receive(message)))

@@ -220,7 +220,7 @@ export const identity: Rows = {
   'approving, signing and changing certificate requests': {
     held: [
       ['api/kinds/certificate-signing-request.test.ts', 'conditions through '],
-      ['api/kinds/certificate-signing-request.test.ts', 'the main path changes neither spec nor status'],
+      ['api/kinds/certificate-signing-request.test.ts', 'writes to the main resource change neither spec nor status'],
       ['api/kinds/certificate-signing-request.test.ts', 'a certificate comes through status alone, and stays'],
       ['apiserver/admission/certificate-signers.test.ts', 'a right for a signer is by its name or its domain'],
     ],
@@ -457,7 +457,7 @@ export const requests: Rows = {
     here: ['unchangeable'],
     held: [
       ['clients/conformance.test.ts', 'immutable is for good, until the object is deleted'],
-      ['api/kinds/certificate-signing-request.test.ts', 'the main path changes neither spec nor status'],
+      ['api/kinds/certificate-signing-request.test.ts', 'writes to the main resource change neither spec nor status'],
       ['api/kinds/storage-class.test.ts', 'the provisioning settings are immutable'],
       ['api/kinds/ingress.test.ts', 'the controller of an IngressClass is a domain-prefixed path and immutable'],
     ],
