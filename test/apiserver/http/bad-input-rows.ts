@@ -221,13 +221,13 @@ export const identity: Rows = {
     held: [
       ['api/kinds/certificate-signing-request.test.ts', 'conditions through '],
       ['api/kinds/certificate-signing-request.test.ts', 'writes to the main resource change neither spec nor status'],
-      ['api/kinds/certificate-signing-request.test.ts', 'a certificate comes through status alone, and stays'],
+      ['api/kinds/certificate-signing-request.test.ts', 'a certificate can only be set through status, and only once'],
       ['apiserver/admission/certificate-signers.test.ts', 'a right for a signer is by its name or its domain'],
     ],
   },
   'bytes of certificate requests': {
     held: [
-      ['api/kinds/certificate-signing-request.test.ts', 'a new one: '],
+      ['api/kinds/certificate-signing-request.test.ts', 'validation of a new request: '],
       ['api/pki/certificate-request.test.ts', 'mutated requests are refused, and nothing else happens: '],
     ],
   },
