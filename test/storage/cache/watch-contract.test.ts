@@ -52,6 +52,15 @@ test('watches tell everything once, in order, under load', { timeout: 300_000 },
     (selection, i) => new Reader(server.client(), selection, { start, seconds: 1 + (i % 3) }),
   )
   const made = (await Promise.all(Array.from({ length: writers }, (_, i) => write(client, i, seeded(seed + i))))).flat()
+  const count = () => ({
+    bookmarks: resumed.reduce((sum, reader) => sum + reader.bookmarks.length, 0),
+    connections: resumed.reduce((sum, reader) => sum + reader.connections, 0),
+  })
+  // A fast server may have sent everything before the first watch ends.
+  const { bookmarks, connections } = await until(
+    async () => count(),
+    (counts) => counts.bookmarks >= resumed.length && counts.connections > resumed.length,
+  )
   // The last changes concern every selection, so that each watch comes to an end.
   for (const on of [true, false])
     for (const namespace of namespaces) made.push(await put(client, `${namespace}/m-0`, `last ${on}`, on))
@@ -66,15 +75,6 @@ test('watches tell everything once, in order, under load', { timeout: 300_000 },
     assertTold(reader, expected, seed)
     events += expected.length
   }
-  const count = () => ({
-    bookmarks: resumed.reduce((sum, reader) => sum + reader.bookmarks.length, 0),
-    connections: resumed.reduce((sum, reader) => sum + reader.connections, 0),
-  })
-  // A fast server may have sent everything before the first watch ended.
-  const { bookmarks, connections } = await until(
-    async () => count(),
-    (counts) => counts.bookmarks >= resumed.length && counts.connections > resumed.length,
-  )
   t.diagnostic(`${events} events, ${log.length} changes, ${bookmarks} bookmarks, ${connections} resumed watches`)
   assert.ok(events >= wantedEvents, `only ${events} events`)
 
