@@ -20,9 +20,9 @@ test('connections that arrive while a stage is cut short are read after those be
       },
     })
   const names = Array.from({ length: 20 }, (_, i) => `${i}`)
-  for (const name of names) add(name, name === '0' ? 'follow-up of 0' : undefined)
+  for (const name of names) add(name, name === '1' ? 'follow-up of 1' : undefined)
   for (let turn = 0; turn < 10 && read.length < 21; turn++) await setImmediate()
-  assert.deepEqual(read, [...names, 'follow-up of 0'])
+  assert.deepEqual(read, [...names, 'follow-up of 1'])
 })
 
 test('answers are sent when all requests of the stage are handled', async () => {

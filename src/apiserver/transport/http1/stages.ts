@@ -20,20 +20,26 @@ const readsBetweenLooks = 8
 
 /** The connections whose bytes are read in the next stage, in the order of their arrival. */
 let arrived: ReadableConnection[] = []
-let isReadingDue = false
+/** Whether a connection has been read since the last stage, and so the next stage is due. */
+let isStageDue = false
 
-/** Reads the connection when all that has arrived in this turn is decrypted. A connection must not be added twice. */
+/**
+ * Reads a connection when all bytes that arrive in this turn are decrypted. The first connection of a turn is read at once:
+ * if it is the only one, waiting would gain nothing. A connection must not be added twice.
+ */
 export function readInStage(connection: ReadableConnection): void {
-  arrived.push(connection)
-  if (isReadingDue) return
-  isReadingDue = true
+  if (isStageDue) {
+    arrived.push(connection)
+    return
+  }
+  isStageDue = true
   setImmediate(readAll)
+  connection.readArrived()
 }
 
 function readAll(): void {
   const connections = arrived
   arrived = []
-  isReadingDue = false
   const end = performance.now() + maxStageMs
   for (let i = 0; i < connections.length; i++) {
     connections[i]!.readArrived()
@@ -43,10 +49,8 @@ function readAll(): void {
       break
     }
   }
-  if (arrived.length > 0 && !isReadingDue) {
-    isReadingDue = true
-    setImmediate(readAll)
-  }
+  isStageDue = arrived.length > 0
+  if (isStageDue) setImmediate(readAll)
 }
 
 /** Sockets whose answers are sent when the present requests are handled. */
