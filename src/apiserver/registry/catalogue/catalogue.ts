@@ -1,73 +1,73 @@
 /**
- * What is served at this moment: every type of object, found by its place on the wire.
+ * The catalogue of all types that the server currently serves, by group, version and plural.
  *
- * Types come and go while the server runs, as custom resources do. Dispatch asks for one per request; discovery and
- * OpenAPI keep documents made from all of them, and make them again when the generation has moved on
- * (`whileUnchanged`). Nobody holds a list of types of their own.
+ * Types can be added and removed at runtime, as custom resources are. Dispatch looks up one type per request. Discovery
+ * and OpenAPI cache documents built from all types and rebuild them when the generation changes (`whileUnchanged`). No
+ * other code keeps its own list of types.
  */
 import type { Vendor } from '../../../api/model/vendor.ts'
 import type { Kind } from '../../../api/schema/kind.ts'
 import type { Resource, ServedType } from './resource.ts'
 
-/** Everything that is served, by group, version and plural. */
+/** All served types, by group, version and plural. */
 export class Catalogue {
   readonly vendor: Vendor
   readonly #isServed: (kind: Kind) => boolean
   #generation = 0
   #types: readonly ServedType[] = []
-  /** Those that clients see; undefined: look anew. */
+  /** The types that clients see. Undefined after a change. */
   #all: readonly ServedType[] | undefined
-  /** Every type by its place, and those of them that clients see: dispatch asks for one with each request. */
+  /** All types by group, version and plural, and the subset that clients see. Dispatch looks up one per request. */
   readonly #owners = new Map<string, ServedType>()
   readonly #served = new Map<string, ServedType>()
-  /** By the short id of their group, and there by their plural: asked for several times in each write. */
+  /** Storage versions by group id, then plural. Every write looks up several. */
   readonly #stored = new Map<string, Map<string, Resource>>()
 
-  /** Types that `isServed` refuses are stored and can be looked up, but no client sees them. */
+  /** Types for which `isServed` returns false are stored and internally available, but hidden from clients. */
   constructor(vendor: Vendor, isServed: (kind: Kind) => boolean = () => true) {
     this.vendor = vendor
     this.#isServed = isServed
   }
 
-  /** Moves on with every change. */
+  /** Increases with every change. */
   get generation(): number {
     return this.#generation
   }
 
-  /** In the order of serving: of a group's versions the preferred one comes first. */
+  /** Returns the visible types in serving order: the preferred version of a group comes first. */
   all(): readonly ServedType[] {
     this.#all ??= this.#types.filter(({ kind }) => this.#isServed(kind))
     return this.#all
   }
 
-  /** By the group's name on the wire ('' for the core group), the version and the plural. */
+  /** Finds a type by API group ('' for the core group), version and plural. */
   find(group: string, version: string, plural: string): ServedType | undefined {
     return this.#served.get(placeOf(group, version, plural))
   }
 
-  /** The stored version of a kind, by the short id of its group, whether or not that version is the preferred one. */
+  /** Finds the storage version of a type by group id, even if another version is preferred. */
   stored(group: string, plural: string): Resource | undefined {
     return this.#stored.get(group)?.get(plural)
   }
 
-  /** Every type there is, also those that no client sees. */
+  /** Returns all types, including hidden ones. */
   everyType(): readonly ServedType[] {
     return this.#types
   }
 
-  /** Serves these from now on. Throws where another type has the place of one of them. */
+  /** Adds types. Throws if another type has the same group, version and plural. */
   add(types: readonly ServedType[]): void {
     this.replace([], types)
   }
 
-  /** Serves these no longer: all versions of a kind at once. */
+  /** Removes types. Remove all versions of a kind together. */
   remove(types: readonly ServedType[]): void {
     this.replace(types, [])
   }
 
   /**
-   * Serves other types in the place of these. A place belongs to the type that came first, whether clients see that type
-   * or not: throws where one of the others would take it, and changes nothing then.
+   * Replaces types with others in one step. Throws and changes nothing if a new type would conflict with a remaining
+   * one, hidden or not.
    */
   replace(types: readonly ServedType[], others: readonly ServedType[]): void {
     const gone = new Set(types)
@@ -115,13 +115,13 @@ function ownPlace({ group, kind, plural }: ServedType): string {
   return placeOf(group, kind.version, plural)
 }
 
-/** What `make` gives, made once for each generation of all these. */
+/** Returns a function that caches the result of `make` until the generation of a source changes. */
 export function whileUnchanged<T>(sources: readonly { readonly generation: number }[], make: () => T): () => T {
   let generations: readonly number[] = []
   let made: T
   return () => {
     if (generations.length === 0 || sources.some(({ generation }, i) => generation !== generations[i])) {
-      // Taken before: should one change while it is made, it is made again.
+      // Reads the generations before calling `make`, so that a change during the call triggers a rebuild.
       generations = sources.map(({ generation }) => generation)
       made = make()
     }

@@ -1,7 +1,7 @@
 /**
- * What is answered without being stored: a review (`tokenreviews`), an action on an object (`/token`, `/eviction`), a
- * way through to a node (`/log`, `/exec`). Each is one file in `resources/`; what it is served as (`served.ts`),
- * discovery, OpenAPI, authorization and admission need no further word from it.
+ * Endpoints that answer requests without storing an object: reviews (`tokenreviews`), actions on an object (`/token`,
+ * `/eviction`) and connections to a node (`/log`, `/exec`). Each is defined in one file in `resources/`. Discovery,
+ * OpenAPI, authorization and admission derive everything else from that definition (`served.ts`).
  */
 import type { ApiObject } from '../../../api/model/object.ts'
 import type { User } from '../../../api/model/user.ts'
@@ -9,60 +9,67 @@ import type { Verb } from '../../../api/model/verb.ts'
 import type { Kind } from '../../../api/schema/kind.ts'
 import type { PassOn } from '../../outbound/passage.ts'
 
-/** `T` is the type of what is sent; an endpoint is asked only with objects of the kind that it takes. */
+/** `T` is the type of the request body. An endpoint receives only objects of the kinds that it accepts. */
 export interface Endpoint<T = ApiObject | undefined> {
-  /** The kind that it answers for, or whose sub-resource it is. */
+  /** The kind that it serves, or the parent kind of its subresource. */
   readonly kind: Kind
-  /** The name of the sub-resource; '' where it answers for the kind itself. */
+  /** Name of the subresource; '' if it serves the kind itself. */
   readonly subresource: string
   readonly verbs: readonly Verb[]
-  /** The kind that is sent and answered, where it is another one. */
+  /** Kind of the request and response bodies, if it differs from `kind`. */
   readonly type: Kind | undefined
-  /** Other versions of that kind, which are taken as well. */
+  /** Other accepted versions of that kind. */
   readonly alsoTakes?: readonly Kind[]
-  /** What admission is asked about: the object that is sent, or the connection that is wanted; a reading is not. */
+  /**
+   * The admission operation: CREATE for the body, CONNECT for a connection. Undefined for reads, which skip admission.
+   */
   readonly admits: 'CREATE' | 'CONNECT' | undefined
-  /** For a way through: its options, which stand in the query. Nothing that is sent is read. */
+  /** Connection options, which are read from the query. The request body is not read. */
   readonly connects?: Connection
-  /** Whether it answers with a stream of text, which clients may also ask for over a WebSocket. */
+  /** Whether the response is a text stream, which clients may also request over a WebSocket. */
   readonly streamsText?: boolean
-  /** What it is for, in a sentence. */
+  /** Description in one sentence. */
   readonly doc: string
-  /** Returns the answer, or undefined where there is nothing to say, or where to pass the request on; throws ApiError to refuse. */
+  /**
+   * Returns the response object, undefined for an empty response, or a target to which the request is forwarded. Throws
+   * ApiError to reject the request.
+   */
   answer(request: EndpointRequest<T>): EndpointAnswer | Promise<EndpointAnswer>
 }
 
-/** An object, nothing, or the way on to another server that answers. */
+/** An object, nothing, or a server to which the request is forwarded. */
 export type EndpointAnswer = ApiObject | PassOn | undefined
 
-/** The options of a way through to somewhere else, as discovery and admission see them. */
+/** Options of a connection, as shown in discovery and to admission. */
 export interface Connection {
-  /** The kind of the options: `PodExecOptions`. */
+  /** Kind of the options, such as `PodExecOptions`. */
   readonly kind: string
   readonly options: { readonly [name: string]: 'text' | 'texts' | 'flag' | 'numbers' }
-  /** Whether a path may follow, which is meant for whoever is there. It is the option `path`. */
+  /** Whether the URL may continue with a path for the backend. The path is passed as the option `path`. */
   readonly takesPath?: boolean
-  /** Whether more is done than read, by whatever method: then the right to create is needed. */
+  /**
+   * Whether a connection requires the permission to create, whatever the HTTP method, because it does more than read.
+   */
   readonly needsCreate?: boolean
 }
 
-/** A request as an endpoint sees it. */
+/** A request to an endpoint. */
 export interface EndpointRequest<T = ApiObject | undefined> {
   readonly verb: Verb
   readonly user: User
-  /** '' for kinds without namespaces. */
+  /** '' for cluster-scoped kinds. */
   readonly namespace: string
-  /** Of the object whose sub-resource it is; '' for the kind itself. */
+  /** Name of the parent object; '' if the endpoint serves the kind itself. */
   readonly name: string
   readonly query: URLSearchParams
-  /** The path of the request itself, and what follows the sub-resource in it, with the query: both as they were sent. */
+  /** The request path, and the part after the subresource with the query. Both are unmodified. */
   readonly path: string
   readonly below: string
   readonly dryRun: boolean
-  /** What was sent: decoded, defaulted, valid and admitted. Undefined where nothing is sent. */
+  /** The request body: decoded, defaulted, validated and admitted. Undefined if the endpoint takes no body. */
   readonly object: T
-  /** Tells the caller something beside the answer. */
+  /** Adds a warning to the response. */
   readonly warn: (text: string) => void
-  /** Gives a signal that aborts when the caller no longer waits for the answer. */
+  /** Returns a signal that aborts when the caller has given up on the request. */
   readonly abandoned: () => AbortSignal
 }

@@ -1,6 +1,6 @@
 /**
- * A stored kind as it is served: the definition joined with its names on the wire and the parts that its verbs work on.
- * The verbs in this room are functions on a Resource; none of them names a kind.
+ * A stored type: the definition of its kind together with its API names and the cache and store that verbs use. The
+ * verbs in `registry/` are functions on a Resource and are independent of any particular kind.
  */
 
 import type { Selectable } from '../../../api/codec/stored.ts'
@@ -22,7 +22,7 @@ import { KeyedQueue } from '../writes/keyed-queue.ts'
 import type { Endpoint } from './endpoint.ts'
 import { type Served, serveKind, type Virtual } from './served.ts'
 
-/** What all resources share. */
+/** Components shared by all resources. */
 export interface RegistryParts {
   readonly vendor: Vendor
   readonly store: Store
@@ -30,48 +30,48 @@ export interface RegistryParts {
   readonly clock: Clock
   readonly continueTokens: ContinueTokens
   readonly historyReaders: HistoryReaders
-  /** The features that are on. */
+  /** Enabled feature gates. */
   readonly gates: Gates
-  /** How long objects of a kind that expires stay after they were last written. */
+  /** Lifetime of objects of an expiring kind after their last write. */
   readonly lifetimeSeconds: number
-  /** What objects may hold one at a time: addresses, ports. */
+  /** Pools of values that objects reserve exclusively, such as addresses and ports. */
   readonly pools: readonly Pool[]
-  /** Who keeps account of what the server deletes of its own accord; nobody, where it is left out. */
+  /** Admission controls that account for deletions by the server itself. If absent, nothing is accounted. */
   readonly accounting?: () => Admission
   /**
-   * For kinds that are defined by an object of the store: what writes of their objects rest on, so that none is stored by
-   * a definition that has changed. Throws TypeChanged where it has, and ApiError where nothing may be created any more.
+   * For types defined by a stored object: returns a guard on the definition, so that a commit fails if the definition
+   * has changed. Throws TypeChanged if it has already changed, and ApiError if no objects may be created anymore.
    */
   readonly standing?: (write: 'create' | 'change') => Promise<Guard>
 }
 
-/** A stored type: how it is served, its cache and its store. */
+/** A stored type with its cache and store. */
 export interface Resource extends Served, RegistryParts {
   readonly endpoint: undefined
   readonly cache: KindCache
-  /** The Protobuf messages of the objects in this version, those that were asked for. */
+  /** Cached Protobuf encodings of objects in this version. */
   readonly messages: EncodedObjectCache
-  /** Who may write to an object now. */
+  /** Serializes the writes to each object. */
   readonly turns: KeyedQueue
-  /** The present time as objects carry it. */
+  /** Returns the current time in the format used in objects. */
   readonly time: () => string
-  /** The version that is stored, where this is another one of the same kind. They share cache and keys. */
+  /** The storage version, if this is another version of the same kind. All versions share cache and keys. */
   readonly stored: Resource | undefined
-  /** All versions of the kind that are served, in whichever group. */
+  /** All served versions of the kind, in all groups. */
   readonly versions: readonly Resource[]
   /**
-   * Sub-resources that show the object as one of another kind, such as `scale`: to the verbs each is one more version
-   * of the stored object.
+   * Subresources that present the object as another kind, such as `scale`. Verbs treat each as one more version of the
+   * stored object.
    */
   readonly views: ReadonlyMap<string, Resource>
-  /** For such a view: the version of the type whose sub-resource it is. */
+  /** For such a view: the version of the parent type. */
   readonly shows?: string | undefined
 }
 
-/** What is served: every request is for one of these. */
+/** A served type: stored or virtual. */
 export type ServedType = Resource | Virtual
 
-/** Serves kinds in the order given; a version that is not stored needs the stored one among them. */
+/** Serves kinds in the given order. If a kind is not the storage version, the storage version must be among them. */
 export function serveKinds(
   kinds: readonly Kind[],
   parts: RegistryParts,
@@ -98,18 +98,18 @@ function serveVirtual(kind: Kind, parts: RegistryParts, endpoints: readonly Endp
 interface Serving {
   readonly parts: RegistryParts
   readonly endpoints?: readonly Endpoint[]
-  /** Where messages are kept; kinds that users define have none. */
+  /** Memory budget for Protobuf encodings. Custom kinds have none. */
   readonly room?: EncodedObjectBudget
 }
 
-/** The stored version of a kind, and all others of it that are among `kinds`. */
+/** Serves the storage version of a kind and its other versions among `kinds`. */
 function serveVersions(kind: Kind, kinds: readonly Kind[], serving: Serving): Resource[] {
   return serveTogether([kind, ...kinds.filter(({ conversion }) => conversion?.stored === kind)], serving)
 }
 
 /**
- * All versions of one kind: they share cache and keys. Those with a conversion are versions of the first; those that a
- * user defined have none, as each reads whatever is stored.
+ * Serves all versions of one kind with a shared cache and keys. Versions with a conversion are converted from the first
+ * one. Versions of custom kinds have none, because each can read any stored version.
  */
 export function serveTogether(
   kinds: readonly [Kind, ...Kind[]],
@@ -156,7 +156,7 @@ function showAs(
   return { ...stored, ...shown, messages, plural: stored.plural, group: stored.group, endpoint: undefined, stored }
 }
 
-/** Formats each second once, however many writes it has. */
+/** Caches the formatted time per second. */
 function timeOf(clock: Clock): () => string {
   let second = Number.NaN
   let text = ''
@@ -168,12 +168,12 @@ function timeOf(clock: Clock): () => string {
   }
 }
 
-/** The store key of an object. Names are checked before they get here: a slash in one would be a bug. */
+/** Returns the store key of an object. Names must be validated before because a slash would corrupt the key. */
 export function keyOf(resource: Resource, namespace: string, name: string): string {
   return namespace === '' ? `${resource.cache.prefix}${name}` : `${resource.cache.prefix}${namespace}/${name}`
 }
 
-/** Why there is no object under this name to work on: there is none, or it cannot be read. */
+/** Returns the error for a missing object: not found, or unreadable. */
 export function notFoundError(resource: Resource, namespace: string, name: string): ApiError {
   const held = resource.cache.unreadable(keyOf(resource, namespace, name))
   if (held === undefined) return notFound(resource, name)
@@ -181,20 +181,20 @@ export function notFoundError(resource: Resource, namespace: string, name: strin
   return unreadable(resource, name, `${held.why}; ${remedy}`)
 }
 
-/** The kind as errors name it: that of a view, such as Scale, where one is written through. */
+/** Returns the kind as used in errors. For a view such as Scale, this is the kind of the view. */
 export function kindRef({ kind, vendor }: Resource): { group: string; kind: string } {
   return { group: kind.faultGroup ?? groupName(vendor, kind.group), kind: kind.kind }
 }
 
-/** How long a read waits for a cache that lags behind the store. */
+/** Maximum time that a read waits for a cache that lags behind the store. */
 const catchUpMs = 3000
 
-/** Where the most recent state is, and what this server holds of it. */
+/** The store, and the caches that follow it. */
 export type CatchingUp = Pick<RegistryParts, 'store' | 'caches'>
 
 /**
- * Returns a check that throws once the caches were loaded anew. A restore of the store brings deleted objects back, so
- * whoever deletes several objects must not go on by what it read before.
+ * Returns a check that throws if the caches have been reloaded. A restore of the store may bring deleted objects back,
+ * so a deletion of several objects must not continue with an outdated list.
  */
 export function assertSameLoad({ caches }: Pick<RegistryParts, 'caches'>): () => void {
   const { epoch } = caches
@@ -203,7 +203,7 @@ export function assertSameLoad({ caches }: Pick<RegistryParts, 'caches'>): () =>
   }
 }
 
-/** Waits until the caches hold every write that was acknowledged before this call; undefined when they do already. */
+/** Waits until the caches include every write acknowledged before this call. Returns undefined if they already do. */
 export function waitForCaches({ store, caches }: CatchingUp): Promise<void> | undefined {
   const revision = store.revision()
   if (typeof revision !== 'number') return revision.then((later) => catchUp(caches, later))
@@ -215,7 +215,7 @@ async function catchUp(caches: Caches, revision: number): Promise<void> {
   throw serviceUnavailable('the server has not caught up with its store yet; try again')
 }
 
-/** What the cache and its selectors need to know of an object. */
+/** Returns the labels and fields that selectors match in the cache. */
 export function headerOf({ kind }: Resource, object: ApiObject): Selectable {
   return { labels: object.metadata.labels, fields: kind.views.selectable?.(object) }
 }

@@ -1,7 +1,6 @@
 /**
- * A type of object as clients find it: its place on the wire, its verbs and its sub-resources. Discovery, OpenAPI,
- * authorization and dispatch read this alone, so what is stored (`Resource`) and what is only answered (`Virtual`) look
- * the same to them.
+ * A type as clients see it: its API names, verbs and subresources. Discovery, OpenAPI, authorization and dispatch use
+ * only this interface, so that they treat stored types (`Resource`) and virtual types (`Virtual`) alike.
  */
 
 import type { Gates } from '../../../api/model/feature-gates.ts'
@@ -18,49 +17,52 @@ import type { Endpoint } from './endpoint.ts'
 export interface Served {
   readonly vendor: Vendor
   readonly kind: Kind
-  /** The group on the wire: '' for the core group. */
+  /** API group as in URLs: '' for the core group. */
   readonly group: string
   readonly plural: string
   readonly apiVersion: string
-  /** Whether there is a Protobuf form: kinds that users define have none. */
+  /** Whether Protobuf is supported. It is not for custom kinds. */
   readonly hasProtobuf: boolean
   readonly verbs: readonly Verb[]
   readonly subresources: ReadonlyMap<string, ServedSubresource>
   readonly context: RuleContext
-  /** The object before it exists: what a create is compared with. */
+  /** An empty object, which a create is compared with. */
   readonly empty: ApiObject
-  /** Answers for a type that is not stored. */
+  /** Handles requests for a type that is not stored. */
   readonly endpoint: Endpoint | undefined
 }
 
-/** A type that is not stored: its objects are questions, and the answer is all there is. */
+/** A type that is not stored, such as a review: the response is the only result. */
 export interface Virtual extends Served {
   readonly endpoint: Endpoint
   readonly clock: Clock
   readonly stored: undefined
 }
 
-/** Who has defined a type; of a view, such as Scale, what it shows counts. */
+/** Returns the origin of a type. For a view such as Scale, the origin of the stored type counts. */
 export function originOf({ kind, stored }: Served & { readonly stored: Served | undefined }): Kind['origin'] {
   return (stored?.kind ?? kind).origin
 }
 
-/** A sub-resource as clients see it. */
+/** A subresource as clients see it. */
 export interface ServedSubresource {
   readonly verbs: readonly Verb[]
-  /** What is sent and answered, where that is not the kind itself. */
+  /** Kind of the request and response bodies, if it differs from the parent kind. */
   readonly type: Kind | undefined
-  /** Who answers, where it is not a view of the stored object. */
+  /** Handles requests, unless the subresource is a view of the stored object. */
   readonly endpoint: Endpoint | undefined
 }
 
-/** Whom it is served for. */
+/** Settings that affect how kinds are served. */
 export interface ServingFor {
   readonly vendor: Vendor
   readonly gates?: Gates | undefined
 }
 
-/** What the definition of a kind says of its serving; `endpoints` are all that answer for it or its sub-resources. */
+/**
+ * Derives the served type from the definition of a kind. `endpoints` contains all endpoints of the kind and its
+ * subresources.
+ */
 export function serveKind(kind: Kind, { vendor, gates }: ServingFor, endpoints: readonly Endpoint[]): Served {
   const apiVersion = apiVersionOf(vendor, kind.group, kind.version)
   const own = endpoints.filter((endpoint) => endpoint.kind === kind)

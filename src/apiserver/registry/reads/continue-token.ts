@@ -1,23 +1,24 @@
 /**
- * Continue tokens: where a chunked list goes on, at which revision. Signed with a key that is kept in the store, so
- * that every replica and every restart can read them and nobody else can make one; bound to the list they belong to.
+ * Continue tokens encode the position and revision of a paginated list. They are signed with a key that is kept in the
+ * store: every replica can verify them, also after a restart, and clients cannot forge them. Each token is bound to its
+ * list.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { badRequest } from '../../../api/model/api-error.ts'
 
 export interface ListPosition {
-  /** `newestState` where it goes on with what there is by then. */
+  /** Revision of the list; `newestState` continues with the latest state. */
   readonly revision: number
-  /** The key of the last object sent. */
+  /** Key of the last object sent. */
   readonly after: string
 }
 
-/** In place of a revision: no state has this one. */
+/** Revision value that means the latest state. No state has revision 0. */
 export const newestState = 0
 
 const maxTokenLength = 4096
 
-/** Makes and reads the tokens by which a list is continued. */
+/** Creates and verifies continue tokens. */
 export class ContinueTokens {
   readonly #key: Buffer
 
@@ -25,7 +26,7 @@ export class ContinueTokens {
     this.#key = key
   }
 
-  /** `scope` says which list this is: the same list must ask for the next page. */
+  /** `scope` identifies the list. Only a request for the same list may use the token. */
   write(position: ListPosition, scope: string): string {
     const payload = Buffer.from(JSON.stringify({ v: 1, r: position.revision, k: position.after }))
     return `${payload.toString('base64url')}.${this.#sign(payload, scope).toString('base64url')}`
@@ -49,7 +50,7 @@ export class ContinueTokens {
   }
 }
 
-/** Decoders of base64 skip characters that do not belong to it; a token has exactly one spelling. */
+/** Rejects non-canonical base64, because decoders skip invalid characters. */
 function readExactly(text: string): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64url')
   return bytes.toString('base64url') === text ? bytes : undefined

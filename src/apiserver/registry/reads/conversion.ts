@@ -1,9 +1,9 @@
 /**
- * Objects in the versions that they are read through.
+ * Converts stored objects to the requested version.
  *
- * A kind is stored in one version. Through that one nothing is converted: reads send the bytes of the cache. Another
- * version is made from the stored one per object and answer, and per event once for all its watchers. All rules see
- * the stored version alone, so whatever comes in is converted before it is judged: that is in api/schema/normalize.ts.
+ * A kind is stored in one version. Reads in that version send the cached bytes unchanged. Other versions are converted
+ * per object and response, and once per watch event for all watchers. Validation and defaulting see only the storage
+ * version: request bodies are converted first, in api/schema/normalize.ts.
  */
 
 import { jsonDocument } from '../../../api/codec/json.ts'
@@ -20,29 +20,32 @@ import { type EventForm, type EventType, eventWith, jsonEvents, tellInJson } fro
 import type { Resource } from '../catalogue/resource.ts'
 import { readObject, readStored, readStoredSteps } from './read-stored.ts'
 
-/** A stored object as this version shows it. */
+/** Converts a stored object to this version. */
 export function fromStored({ kind, apiVersion, vendor }: Resource, object: ApiObject): ApiObject {
   if (kind.conversion === undefined) return object
   return { ...kind.conversion.fromStored(object, vendor), apiVersion }
 }
 
-/** An object, given as the JSON of what is stored, as this version shows it; `prepare` has been waited for. */
+/** Parses stored JSON and converts it to this version. Await `prepareJson` or `prepareObjects` first. */
 export function readVersion(resource: Resource, stored: StoredJson): ApiObject {
   return fromStored(resource, readStored((resource.stored ?? resource).kind, stored))
 }
 
-/** The same in steps, with nothing to wait for beforehand. */
+/** Like `readVersion`, but in interruptible steps and without prior preparation. */
 export function* readVersionSteps(resource: Resource, stored: StoredJson): Steps<ApiObject> {
   return fromStored(resource, yield* readStoredSteps((resource.stored ?? resource).kind, stored))
 }
 
-/** The same as JSON: the very bytes where this is the stored version. `prepare` has been waited for. */
+/**
+ * Returns the JSON of an object in this version: the stored bytes if this is the storage version. Await the preparation
+ * first.
+ */
 export function jsonOf(resource: Resource, stored: StoredJson): Buffer {
   if (resource.stored === undefined) return resource.kind.evolution?.readJson(stored) ?? stored.json
   return jsonDocument(asJson(readVersion(resource, stored)), orderOf(resource.kind))
 }
 
-/** The same in steps, with nothing to wait for beforehand. */
+/** Like `jsonOf`, but in interruptible steps and without prior preparation. */
 export function* jsonSteps(resource: Resource, stored: StoredJson): Steps<Buffer> {
   const { kind } = resource
   if (resource.stored !== undefined)
@@ -50,7 +53,7 @@ export function* jsonSteps(resource: Resource, stored: StoredJson): Steps<Buffer
   return kind.evolution === undefined ? stored.json : yield* kind.evolution.readSteps(stored)
 }
 
-/** Throws where a reader cannot be shown this version, or view, of an object; `prepare` has been waited for. */
+/** Throws if the object cannot be shown in this version or view. Await the preparation first. */
 export function assertReadable({ kind, stored }: Resource, held: StoredJson): void {
   const { unreadable } = kind.conversion ?? {}
   if (unreadable === undefined || stored === undefined) return
@@ -58,20 +61,20 @@ export function assertReadable({ kind, stored }: Resource, held: StoredJson): vo
   if (why !== undefined) throw internalError(why)
 }
 
-/** The metadata as it is stored, whichever version is asked for: nobody is asked to convert it. */
+/** Reads the stored metadata for any version without calling a conversion webhook. */
 export function readMetadata(resource: Resource, stored: StoredJson): ApiObject {
   if (!isRemote(resource)) return readVersion(resource, stored)
   return { ...readObject(stored.json), apiVersion: resource.apiVersion }
 }
 
-/** Whether a webhook makes this version from another. */
+/** Whether a webhook converts between the versions of this type. */
 export function isRemote({ stored, kind }: Resource): boolean {
   return (stored?.kind ?? kind).evolution?.remote === true
 }
 
 /**
- * What a write through this version has just stored, as JSON. It was brought up to the definition before it was stored,
- * but for a status that the write took away and that has a default of its own.
+ * Returns the JSON of a just written object in this version. The object was already completed for its current
+ * definition, except for a removed status that has a default.
  */
 export function* writtenSteps(resource: Resource, json: Buffer): Steps<Buffer> {
   const { evolution, schema } = resource.kind
@@ -79,12 +82,12 @@ export function* writtenSteps(resource: Resource, json: Buffer): Steps<Buffer> {
   return isComplete ? json : yield* jsonSteps(resource, { json })
 }
 
-/** Objects up to here are brought up to their definition at once. */
+/** Objects up to this size are processed synchronously. */
 const largeJson = 64 * 1024
 
 /**
- * Does beforehand what `jsonOf` and `readVersion` would do at once, or could not do as a webhook must be asked; undefined
- * where there is little to do.
+ * Does in advance the slow work of `jsonOf` and `readVersion`, such as webhook calls. Returns undefined if there is
+ * little to do.
  */
 export function prepareJson(resource: Resource, stored: StoredJson, pace: TimeSlice): Promise<unknown> | undefined {
   const { evolution } = (resource.stored ?? resource).kind
@@ -93,35 +96,38 @@ export function prepareJson(resource: Resource, stored: StoredJson, pace: TimeSl
   return evolution.remote ? evolution.prepare([stored]) : pace.run(evolution.readSteps(stored))
 }
 
-/** Has a webhook convert all that it must convert of these; undefined where there is nothing to wait for. */
+/** Has the webhook convert those objects that need it. Returns undefined if there is nothing to wait for. */
 export function prepareObjects(resource: Resource, objects: readonly CachedObject[]): Promise<void> | undefined {
   if (!isRemote(resource)) return undefined
   return (resource.stored ?? resource).kind.evolution!.prepare(objects)
 }
 
-/** How the events of this version are written. */
+/** Returns the event encoding of this version. */
 export function eventsOf(resource: Resource): EventForm {
   if (isAsStored(resource)) return jsonEvents
   const encode = (type: EventType, object: CachedObject) => eventWith(type, jsonOf(resource, object))
   return { name: `json ${formOf(resource)}`, encode, tell: tellInJson(orderOf(resource.kind)), ...preparing(resource) }
 }
 
-/** What a form of events has besides where a webhook must be asked before an event can be written. */
+/** Returns the preparation step of an event encoding, if a webhook converts the objects. */
 export function preparing(resource: Resource): Pick<EventForm, 'prepare'> {
   return isRemote(resource) ? { prepare: (objects) => prepareObjects(resource, objects) } : {}
 }
 
-/** Whether objects are sent as they are stored. */
+/** Whether objects are sent exactly as stored. */
 export function isAsStored({ stored, kind }: Resource): boolean {
   return stored === undefined && kind.evolution === undefined
 }
 
-/** Tells apart what objects of one kind look like in its versions, and under its definitions. */
+/** Returns an id that distinguishes the representations of an object by version and definition. */
 export function formOf({ apiVersion, kind }: Resource): string {
   return kind.evolution === undefined ? apiVersion : `${apiVersion} ${kind.evolution.id}`
 }
 
-/** Between any two versions of the kind, for objects as merging sees them: not decoded. Undefined where there is one. */
+/**
+ * Returns conversions between all versions of the kind for undecoded objects, as used in merges. Undefined if the kind
+ * has only one version.
+ */
 export function otherVersions({ versions }: Resource): OtherVersions | undefined {
   if (versions.length === 1) return undefined
   const find = (apiVersion: unknown) => versions.find((version) => version.apiVersion === apiVersion)

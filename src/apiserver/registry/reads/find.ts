@@ -1,9 +1,9 @@
-/** The objects of a selection as the cache holds them now: by name where one is named, else in slices of one state. */
+/** Finds the cached objects of a selection: by name if one is given, otherwise in slices of one consistent state. */
 import type { CachedObject } from '../../../storage/cache/cached-object.ts'
 import { keyOf, type Resource } from '../catalogue/resource.ts'
 import type { ParsedSelection } from './selection.ts'
 
-/** In key order, those past the key `after`. Taken at the call, whenever they are read. */
+/** Returns the objects after the key `after`, in key order. The state is fixed at the time of the call. */
 export function findObjects(
   resource: Resource,
   selection: ParsedSelection,

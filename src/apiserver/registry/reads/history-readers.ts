@@ -1,6 +1,6 @@
 /**
- * Who reads the store's history at the moment: watches that are behind the caches, and lists of an older state. Each
- * holds a piece of what it reads until its client has taken it, so they are bounded, for the server and for each user.
+ * Limits the readers of the store's history: watches that are behind the caches, and lists of older states. Each
+ * buffers data until its client receives it, so their number is limited per server and per user.
  */
 import { tooManyRequests } from '../../../api/model/api-error.ts'
 
@@ -12,12 +12,12 @@ export interface ReaderLimits {
 const defaultLimits: ReaderLimits = { server: 256, user: 64 }
 const retryAfterSeconds = 2
 
-/** The limits of one of so many workers: an equal share of those of the server. */
+/** Returns the limits of one worker: an equal share of the server's limits. */
 export function readerLimits(workers: number): ReaderLimits {
   return { server: Math.ceil(defaultLimits.server / workers), user: Math.ceil(defaultLimits.user / workers) }
 }
 
-/** Limits how many watches read the past at once, per user and in all. */
+/** Limits how many requests read history at once, per user and in total. */
 export class HistoryReaders {
   readonly #limits: ReaderLimits
   readonly #byUser = new Map<string, number>()
@@ -27,7 +27,10 @@ export class HistoryReaders {
     this.#limits = limits
   }
 
-  /** Gives what ends the reading, to be called once or more. Throws 429 where there are too many. */
+  /**
+   * Registers a reader. Returns a function that unregisters it; calling it again has no effect. Throws 429 if a limit
+   * is reached.
+   */
   enter(user: string): () => void {
     const mine = this.#byUser.get(user) ?? 0
     if (mine >= this.#limits.user || this.#all >= this.#limits.server) {

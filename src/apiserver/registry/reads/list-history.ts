@@ -1,6 +1,6 @@
 /**
- * Lists at a revision that the cache has left behind, from the store, which keeps exact snapshots for as long as it
- * keeps history. Read in steps of about a megabyte: a whole list as its client takes it, a page until it is full.
+ * Lists objects at a revision older than the cache, from the store, which keeps exact snapshots as long as it keeps
+ * history. Reads steps of about a megabyte: a whole list is streamed to its client, a page is read until it is full.
  */
 
 import { expired } from '../../../api/model/api-error.ts'
@@ -14,31 +14,31 @@ import { tooLarge } from './versions.ts'
 export interface PastState {
   readonly selection: ParsedSelection
   readonly revision: number
-  /** Only objects past this key. */
+  /** Skips objects up to this key. */
   readonly after: string | undefined
 }
 
 export interface HistoryPage {
   readonly objects: readonly CachedObject[]
-  /** How many keys come after the page, whether or not they are selected. */
+  /** Number of keys after the page, whether or not the selection matches them. */
   readonly remaining: number
-  /** The last key that was looked at, where that is past the last object found. */
+  /** The last key read, if it is after the last object returned. */
   readonly position?: string | undefined
 }
 
 const stepBytes = 1024 * 1024
 const firstStep = 2
 const longestStep = 500
-/** A page ends here even if it is not full: its reader asks for the next one as always. */
+/** Maximum size of a page. A page that reaches it ends early, and the client requests the next one as usual. */
 const maxPageBytes = 8 * 1024 * 1024
 
 export interface WholeList {
   readonly objects: readonly CachedObject[]
-  /** Those after them, read when they are asked for. */
+  /** The remaining objects, read on demand. */
   readonly rest: AsyncGenerator<readonly CachedObject[]>
 }
 
-/** All objects, most of them not yet read. */
+/** Lists all objects. Reads only the first step at once. */
 export async function listAll(resource: Resource, state: PastState): Promise<WholeList> {
   const steps = readSteps(resource, state, Number.POSITIVE_INFINITY)
   const { value: first } = await steps.next()
@@ -49,7 +49,9 @@ async function* objectsOf(steps: AsyncIterable<Step>): AsyncGenerator<readonly C
   for await (const { objects } of steps) if (objects.length > 0) yield objects
 }
 
-/** Where only some are selected, one more is looked for: there is a next page only if it would hold something. */
+/**
+ * With a selector, looks for one object more than the limit, so that a next page is offered only if it is not empty.
+ */
 export async function listPage(resource: Resource, state: PastState, limit: number): Promise<HistoryPage> {
   const enough = isSelective(state.selection) ? limit + 1 : limit
   const pace = new TimeSlice()
@@ -72,14 +74,14 @@ function cutPage(found: readonly CachedObject[], limit: number, remaining: numbe
 }
 
 interface Step {
-  /** Those that are selected. */
+  /** The matching objects. */
   readonly objects: readonly CachedObject[]
-  /** The last key looked at, and how many follow it. */
+  /** The last key read, and the number of keys after it. */
   readonly last: string | undefined
   readonly remaining: number
 }
 
-/** `limit`: more than so many keys at once are not needed, unless only some of them are selected. */
+/** `limit` caps the number of keys per read, unless a selector is used. */
 async function* readSteps(resource: Resource, state: PastState, limit: number): AsyncGenerator<Step> {
   const { selection, revision } = state
   const { namespace } = selection
@@ -108,7 +110,10 @@ async function* readSteps(resource: Resource, state: PastState, limit: number): 
   }
 }
 
-/** As many as come to the wanted size, growing by steps, since the next ones may be larger. */
+/**
+ * Returns the number of keys of the next step, for the target size. Grows gradually because the next objects may be
+ * larger.
+ */
 function nextStep(objects: readonly CachedObject[], step: number): number {
   const fitting = Math.floor((stepBytes * objects.length) / Math.max(1, sizeOf(objects)))
   return Math.max(1, Math.min(fitting, step * 8, longestStep))

@@ -1,4 +1,4 @@
-/** The look-up of objects (`api/model/lookup.ts`) in the caches of what the catalogue serves. */
+/** Implements the lookup interface (`api/model/lookup.ts`) with the caches of the catalogue. */
 
 import type { Found, ListQuery, Lookup, ObjectName, StoredType } from '../../../api/model/lookup.ts'
 import type { CachedObject } from '../../../storage/cache/cached-object.ts'
@@ -6,9 +6,9 @@ import type { Catalogue } from '../catalogue/catalogue.ts'
 import { type CatchingUp, keyOf, notFoundError, type Resource, waitForCaches } from '../catalogue/resource.ts'
 import { readStored } from './read-stored.ts'
 
-/** The look-up in the caches of a catalogue. */
+/** Creates a lookup on the caches of a catalogue. */
 export function lookupIn(catalogue: Catalogue, parts: CatchingUp): Lookup {
-  // Every write asks for its namespace: what is asked for is read once per state of it, and forgotten with that.
+  // Caches parsed objects by their cached state, because every write looks up its namespace.
   const read = new WeakMap<CachedObject, Found>()
   const open = ({ kind }: Resource, cached: CachedObject): Found => {
     const before = read.get(cached)
@@ -23,7 +23,7 @@ export function lookupIn(catalogue: Catalogue, parts: CatchingUp): Lookup {
     const cached = resource.cache.get(keyOf(resource, namespace, name))
     return cached && open(resource, cached)
   }
-  // What is stored under a type was decoded by its kind, so its objects have the type that the caller names.
+  // Stored objects were decoded by their kind, so they have the type that the caller names.
   return {
     getCached,
     getLatest: (type, name) => {
@@ -65,13 +65,13 @@ function* each<T>(slices: Iterable<readonly T[]>): Generator<T> {
   for (const slice of slices) yield* slice
 }
 
-/** `a/b` is the object b in the namespace a, `b` one without. */
+/** Parses `a/b` as the object b in the namespace a, and `b` as a cluster-scoped object. */
 function nameIn(place: string): ObjectName {
   const slash = place.indexOf('/')
   return { namespace: place.slice(0, Math.max(slash, 0)), name: place.slice(slash + 1) }
 }
 
-/** The stored version of a kind that the server cannot do without. */
+/** Returns the storage version of a required kind. Throws if it is missing. */
 export function stored(catalogue: Catalogue, { group, plural }: StoredType<unknown>): Resource {
   const resource = catalogue.stored(group, plural)
   if (resource === undefined) throw new TypeError(`${plural} of the group ${group} are not stored here`)

@@ -1,6 +1,6 @@
 /**
- * Cached objects as documents in Protobuf, in the version that they are read through. Each is made once from the JSON of
- * the cache and shared by all who ask for it: GET sends it, a watch puts it into a frame, LIST takes the message in it.
+ * Protobuf encodings of cached objects in this version. Each is encoded once from the cached JSON and shared: GET sends
+ * the document, watches frame it, and LIST extracts the message.
  */
 
 import { envelopeOf } from '../../../api/codec/protobuf/envelope.ts'
@@ -12,12 +12,12 @@ import type { EncodedObject } from '../../../storage/cache/encoded-objects.ts'
 import type { Resource } from '../catalogue/resource.ts'
 import { readVersionSteps } from './conversion.ts'
 
-/** Undefined where it has to be made: that takes some time. */
+/** Returns the cached encoding, or undefined if the object must be encoded first. */
 export function findMessage({ messages, cache }: Resource, object: CachedObject): EncodedObject | undefined {
   return messages.find(object, cache.loads)
 }
 
-/** Makes it, and keeps it. With a yield where it can be interrupted, if it is a large one. */
+/** Encodes an object and caches the result. Yields between steps for large objects. */
 export function* messageSteps(resource: Resource, object: CachedObject): Steps<EncodedObject> {
   const { messages, cache } = resource
   const { key, revision } = object
@@ -27,17 +27,17 @@ export function* messageSteps(resource: Resource, object: CachedObject): Steps<E
   return form
 }
 
-/** The same at once. */
+/** Like `messageSteps`, but synchronous. */
 export function messageOf(resource: Resource, object: CachedObject): EncodedObject {
   return findMessage(resource, object) ?? runToCompletion(messageSteps(resource, object))
 }
 
-/** The last state of an object that is gone: nobody will ask for it again. */
+/** Encodes the last state of a deleted object without caching it. */
 export function lastMessageOf(resource: Resource, object: CachedObject): EncodedObject {
   return runToCompletion(makeSteps(resource, object))
 }
 
-/** Of two who ask for the same at the same time both make it only if it is larger. */
+/** Objects up to this size are encoded in one step, so that concurrent readers never encode them twice. */
 const large = 64 * 1024
 
 function* makeSteps(resource: Resource, object: CachedObject): Steps<EncodedObject> {
@@ -50,7 +50,7 @@ function* makeSteps(resource: Resource, object: CachedObject): Steps<EncodedObje
   return enclose(resource, yield* writeSteps(schema, value, options))
 }
 
-/** In memory of its own: what is kept for long should not keep its neighbours. */
+/** Copies the message into its own buffer, so that a long-lived message does not retain a shared memory block. */
 function enclose({ apiVersion, kind }: Resource, message: Buffer): EncodedObject {
   const { before, after } = envelopeOf({ apiVersion, kind: kind.kind }, message.length)
   const [start, end] = [before.length, before.length + message.length]

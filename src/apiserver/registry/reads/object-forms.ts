@@ -1,4 +1,4 @@
-/** The forms of stored objects, as admission shows them to webhooks: made once per type. */
+/** Representations of stored objects for admission webhooks, created once per type. */
 
 import type { JsonObject } from '../../../api/json/json.ts'
 import { type ApiObject, asJson, asObject } from '../../../api/model/object.ts'
@@ -12,7 +12,7 @@ import type { Resource } from '../catalogue/resource.ts'
 import type { Served } from '../catalogue/served.ts'
 import { fromStored } from './conversion.ts'
 
-/** Of what is written through this: a version of a kind, or a view such as Scale. */
+/** Returns the representations for a write through this version or view (such as Scale). */
 export const formsOf = memoizeByObject(
   (through: Resource): ObjectForms => (through.shows === undefined ? versionForms(through) : viewForms(through)),
 )
@@ -37,7 +37,7 @@ function formOf(version: Resource): ObjectForm {
   }
 }
 
-/** Of a custom kind controls see the version that is written through, whichever that is. */
+/** For custom kinds, admission controls see the version of the request. */
 function customForm(version: Resource, through: Resource): ObjectForm {
   return {
     ...namesOf(version),
@@ -56,7 +56,7 @@ function* inVersion({ apiVersion, kind }: Resource, object: JsonObject): Steps<J
   return object.apiVersion === apiVersion ? object : yield* kind.evolution!.convert(object)
 }
 
-/** A view is a kind of its own, and a sub-resource of every version that has it. */
+/** A view is a separate kind and a subresource of every version that has it. */
 function viewForms(view: Resource): ObjectForms {
   const { kind, resource } = namesOf(view)
   const form = formOf(view)
@@ -81,12 +81,12 @@ function namesOf({ kind, vendor, group, plural, shows }: Resource): Pick<ObjectF
   }
 }
 
-/** What an endpoint takes and is not stored: a review, an action, the options of a connection. */
+/** A request body that is not stored: a review, an action or connection options. */
 export interface SentType {
   readonly served: Served
-  /** What is sent, where that is not the kind itself. */
+  /** Type of the body, if it differs from the served type. */
   readonly type: Served | undefined
-  /** The kind of the options of a connection, which have no metadata. */
+  /** Kind of the connection options, which have no metadata. */
   readonly options: string | undefined
 }
 
@@ -94,7 +94,7 @@ function withoutMetadata({ metadata: _, ...rest }: ApiObject): ApiObject {
   return rest as unknown as ApiObject
 }
 
-/** The forms of an object that is sent and not stored. */
+/** Returns the representations of a request body that is not stored. */
 export function sentForms({ served, type, options }: SentType): ObjectForms {
   const { group, plural, vendor, kind } = served
   const sent = (type ?? served).kind

@@ -1,4 +1,4 @@
-/** The past of stored objects, from the journal of the store: changes of one with what they changed, and states. */
+/** Reads the history of objects from the store's journal: changes with their differences, and past states. */
 
 import type { Json, JsonObject } from '../../../api/json/json.ts'
 import { type JsonChange, jsonChanges } from '../../../api/json/json-changes.ts'
@@ -20,20 +20,20 @@ import { type ChangeNote, readChangeNote } from '../writes/change-note.ts'
 import { readObject, readStored } from './read-stored.ts'
 import { tooLarge } from './versions.ts'
 
-/** A change of an object. */
+/** A past change of an object. */
 export interface PastChange {
   readonly revision: Revision
-  /** When it was made, in milliseconds; undefined where it is older than the journal. */
+  /** Time of the change in milliseconds. Undefined if the change is older than the journal. */
   readonly time: number | undefined
   readonly note: ChangeNote | undefined
   readonly deleted: boolean
-  /** What it made of the object; undefined: it was deleted, or its values are not kept. */
+  /** The object after the change. Undefined if it was deleted or its values were not kept. */
   readonly object: ApiObject | undefined
-  /** Undefined where the state before, or that after, is not known. */
+  /** Undefined if the state before or after the change is unknown. */
   readonly changes: readonly JsonChange[] | undefined
 }
 
-/** Where a server keeps no history. */
+/** Returns the journal of the store. Throws 501 if the server keeps no history. */
 export function journalOf({ store }: Resource): Journal {
   if (store.journal !== undefined) return store.journal
   throw new ApiError(
@@ -46,7 +46,7 @@ export function journalOf({ store }: Resource): Journal {
 /** Changes of an object, newest first. */
 export interface PastPage {
   readonly changes: readonly PastChange[]
-  /** Whether there are older ones. */
+  /** Whether older changes exist. */
   readonly more: boolean
 }
 
@@ -55,10 +55,10 @@ interface ObjectPlace {
   readonly name: string
 }
 
-/** A page ends here even if it is not full. */
+/** Maximum size of a page. A page that reaches it ends early. */
 const maxPageBytes = 8 * 1024 * 1024
 
-/** Changes of an object before a revision and, where `after` is given, after another one. */
+/** Returns the changes of an object before a revision and, if `after` is given, after another one. */
 export async function pastChanges(
   resource: Resource,
   place: ObjectPlace,
@@ -82,7 +82,10 @@ export async function pastChanges(
   return { changes, more: false }
 }
 
-/** The revision of the last deletion under a name: what is older was another object. 0: none is known. */
+/**
+ * Returns the revision of the last deletion under a name, or 0 if none is known. Older changes belong to another
+ * object.
+ */
 export async function lastDeletion(resource: Resource, place: ObjectPlace): Promise<Revision> {
   for await (const { revision, deleted } of readPast(resource, place, Number.MAX_SAFE_INTEGER))
     if (deleted) return revision
@@ -106,7 +109,7 @@ async function* readPast(
   }
 }
 
-/** A change with what it made of the object. */
+/** A change and the resulting object. */
 interface Seen {
   readonly revision: Revision
   readonly deleted: boolean
@@ -136,7 +139,7 @@ function changesBetween(after: Seen, before: Seen | undefined): readonly JsonCha
   return jsonChanges(isNew ? {} : comparable(before!.object!), comparable(after.object))
 }
 
-/** Without what every write changes by itself. */
+/** Removes fields that every write changes. */
 function comparable(object: ApiObject): JsonObject {
   const {
     resourceVersion: _,
@@ -148,15 +151,15 @@ function comparable(object: ApiObject): JsonObject {
 
 export interface PastRange {
   readonly namespace: string
-  /** '' for all. */
+  /** '' for all objects. */
   readonly name: string
   readonly revision: Revision
   readonly limit: number
-  /** A key. */
+  /** Skips objects up to this key. */
   readonly after: string | undefined
 }
 
-/** Objects as they were at a revision, as many as fit a page. */
+/** Returns the objects at a revision, up to one page. */
 export async function pastObjects(
   resource: Resource,
   { namespace, name, revision, limit, after }: PastRange,
@@ -183,7 +186,7 @@ export async function pastObjects(
 
 const objectsAtATime = 50
 
-/** Its key sorts first of all that begin with it. */
+/** The exact key sorts before all longer keys with the same prefix. */
 async function onlyObject(resource: Resource, key: string, revision: Revision): Promise<ApiObject[]> {
   const { entries } = await listPast(resource, { prefix: key, revision, limit: 1 })
   return entries.filter((entry) => entry.key === key).flatMap((entry) => keptObject(resource, entry))
@@ -198,19 +201,19 @@ async function listPast(resource: Resource, range: ListRange & { readonly revisi
   }
 }
 
-/** Throws 410 where the value was not kept; nothing for what is damaged. */
+/** Throws 410 if the value was not kept. Returns nothing for a damaged object. */
 function keptObject(resource: Resource, entry: Entry): ApiObject[] {
   if (entry.value.length === 0)
     throw expired(`the values of ${resource.plural} at that revision were not kept (--history-secret-values)`)
   return [objectOf(resource, entry) ?? []].flat()
 }
 
-/** 410: the state is not known any more. */
+/** Returns the 410 error for a state that is no longer kept. */
 export function gone(revision: Revision | string, oldest: Revision): ApiError {
   return expired(`the state at ${revision} is not known any more: the history begins at revision ${oldest}`)
 }
 
-/** Undefined where it cannot be read. */
+/** Returns undefined if the object is unreadable. */
 function objectOf({ kind, cache }: Resource, { key, revision, value }: Entry): ApiObject | undefined {
   const found = cache.readIfSound(key, revision, value)
   if (found === undefined) return undefined

@@ -1,6 +1,6 @@
 /**
- * An object of a cache, for those who only look at it: several loops follow one kind, and each change of a large object,
- * such as a definition, is parsed for the first of them alone. Nobody may change what is returned.
+ * Parses a cached object once for several readers. Several loops watch the same kind, and parsing large objects such as
+ * definitions is expensive. Callers must not modify the result.
  */
 
 import type { ApiObject } from '../../../api/model/object.ts'
@@ -8,10 +8,10 @@ import type { CachedObject } from '../../../storage/cache/cached-object.ts'
 import { keyOf, type Resource } from '../catalogue/resource.ts'
 import { readStored } from './read-stored.ts'
 
-/** What was parsed last, for as long as somebody uses it. */
+/** The last parsed object of each resource, weakly referenced. */
 const last = new WeakMap<Resource, { readonly cached: CachedObject; readonly object: WeakRef<ApiObject> }>()
 
-/** The object as the cache has it now; undefined where there is none. Read-only. */
+/** Returns the cached object, or undefined if it does not exist. Read-only. */
 export function readShared(resource: Resource, name: string, namespace = ''): ApiObject | undefined {
   const cached = resource.cache.get(keyOf(resource, namespace, name))
   if (cached === undefined) return undefined

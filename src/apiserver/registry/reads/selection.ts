@@ -1,4 +1,4 @@
-/** Which objects a list, watch or deletecollection means: by namespace, name, labels and fields. */
+/** The selection of a list, watch or deletecollection: namespace, name, labels and fields. */
 
 import { badRequest } from '../../../api/model/api-error.ts'
 import { FieldMatcher, type FieldRequirement, parseFieldSelector } from '../../../api/selectors/field-selector.ts'
@@ -11,25 +11,25 @@ import type { Selection } from '../../../storage/cache/watcher.ts'
 import type { Resource } from '../catalogue/resource.ts'
 
 export interface SelectionQuery {
-  /** Undefined: all namespaces, or a kind without. */
+  /** Undefined means all namespaces, or a cluster-scoped kind. */
   readonly namespace: string | undefined
   readonly name: string | undefined
   readonly labelSelector: string
   readonly fieldSelector: string
 }
 
-/** Selectors that are prepared for matching, and for an index. */
+/** Selectors prepared for matching and for the index. */
 export interface ParsedSelection extends Selection {
-  /** The part of the labels that an index can answer. */
+  /** The part of the label selector that an index can answer. */
   readonly demand: LabelDemand | undefined
 }
 
-/** Whether only some of the objects of a namespace, or of all, are meant. */
+/** Whether the selection restricts the objects beyond the namespace. */
 export function isSelective({ name, matches }: Selection): boolean {
   return name !== undefined || matches !== undefined
 }
 
-/** Parses both selectors. Throws 400, also for a field that the kind cannot be selected by. */
+/** Parses both selectors. Throws 400 if they are invalid or use an unsupported field. */
 export function parseSelection(resource: Resource, query: SelectionQuery): ParsedSelection {
   const requirements = parseLabelSelector(query.labelSelector)
   const labels = new LabelMatcher(requirements)
@@ -53,7 +53,7 @@ function fieldOf(object: CachedObject, path: string): string | undefined {
   return object.selectable.fields?.[path]
 }
 
-/** `metadata.name=a` selects one object, which needs no search. */
+/** `metadata.name=a` selects one object by lookup, without a search. */
 function exactName(fields: readonly FieldRequirement[]): string | undefined {
   return fields.find(({ path, equal, value }) => path === 'metadata.name' && equal && value !== '')?.value
 }
@@ -64,7 +64,7 @@ function storedFields(resource: Resource, fields: readonly FieldRequirement[]): 
   return fields.map((field) => storedField(names, field))
 }
 
-/** A selector as it is looked up: by the path of the stored version, if this version knows the one that it names. */
+/** Maps a field requirement to the path in the storage version. Throws if this version does not support the field. */
 function storedField(names: ReadonlyMap<string, string>, field: FieldRequirement): FieldRequirement {
   const path = names.get(field.path)
   if (path !== undefined) return path === field.path ? field : { ...field, path }
@@ -72,10 +72,11 @@ function storedField(names: ReadonlyMap<string, string>, field: FieldRequirement
   throw badRequest(`${JSON.stringify(shorten(field.path, 100))} is not a known field selector: only ${known}`)
 }
 
-/** What selectors may name, and what the stored version calls that. */
+/** Returns the supported selector fields and their paths in the storage version. */
 function selectorNames(resource: Resource): Map<string, string> {
   const { kind, empty } = resource.stored ?? resource
-  // Kinds that name no fields of their own can be asked for a namespace even where they have none: it is empty.
+  // Kinds that define no selectable fields support the namespace even if they are cluster-scoped. It is then
+  // empty.
   const placed = kind.scope === 'Namespaced' || kind.views.selectable === undefined
   const common = ['metadata.name', ...(placed ? ['metadata.namespace'] : [])]
   const own = resource.kind.selectorNames ?? sameNames(Object.keys(kind.views.selectable?.(empty) ?? {}))

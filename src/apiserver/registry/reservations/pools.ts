@@ -1,36 +1,36 @@
 /**
- * Pools: ranges of values of which each is held by one object at a time. Which pools there are the flags say; what is
- * held of them the store knows, and the caches follow it (`storage/cache/reservations.ts`).
+ * Pools: ranges of values that objects hold exclusively. Flags define the pools. The store records the reservations,
+ * and the caches follow them (`storage/cache/reservations.ts`).
  */
 import { randomInt } from 'node:crypto'
 import type { Allocator, Reservation } from '../../../api/schema/reservations.ts'
 import type { Reservations } from '../../../storage/cache/reservations.ts'
 
-/** The values of one sort that objects may reserve. */
+/** Values of one kind that objects may reserve. */
 export interface Pool {
   readonly name: string
   readonly size: number
-  /** How many places at the beginning are given only to those who ask for them. */
+  /** Number of values at the start of the pool that are only assigned on explicit request. */
   readonly reserved?: number
-  /** The value at a place from 0 to `size` - 1. */
+  /** Returns the value at an index from 0 to `size` - 1. */
   readonly at: (place: number) => string
   readonly contains: (value: string) => boolean
-  /** What is said of a value that is not in it. */
+  /** Returns the error text for a value outside the pool. */
   readonly outside: (value: string) => string
-  /** What is said of a value that is held. */
+  /** Error text for a value that is already reserved. */
   readonly taken: string
 }
 
 export interface Allocation {
   readonly pools: readonly Pool[]
   readonly reservations: Reservations
-  /** How many values an object may hold. */
+  /** Maximum number of values that an object may hold. */
   readonly most: number
-  /** What the object holds already. */
+  /** Values that the object already holds. */
   readonly held: readonly Reservation[]
 }
 
-/** Allocates for one write of one object. */
+/** Returns the allocator for one write of one object. */
 export function allocatorOf({ pools, reservations, most, held }: Allocation): Allocator {
   const wanted = new Set<string>()
   const kept = new Set(held.map(idOf))
@@ -61,7 +61,7 @@ function idOf({ pool, value }: Reservation): string {
   return `${pool}/${value}`
 }
 
-/** How many places are tried by chance, so that those who draw at the same time seldom draw the same. */
+/** Number of random attempts before a linear search. Random values rarely collide with concurrent allocations. */
 const tries = 32
 
 function drawFrom(

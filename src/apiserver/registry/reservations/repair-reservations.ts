@@ -1,9 +1,9 @@
 /**
- * Mends what objects hold of the pools. A commit writes both in one step, so they agree whatever crashes; they do not
- * after damage: an object that could not be read was deleted, or somebody changed keys of the store by hand.
+ * Repairs reservations that do not match the objects. A commit writes both atomically, so a crash cannot separate them.
+ * They diverge only after damage: an unreadable object was deleted, or keys were changed by hand.
  *
- * What is found by memory is done only if it still holds in the store: a claim goes, or comes, in a commit that rests on
- * the object that holds it. So nothing is freed that a write under way is about to hold, however old the memory is.
+ * Repairs are planned from the caches but committed only if they still apply: each commit is guarded by the revision of
+ * the object concerned. An outdated cache therefore cannot release a value that a concurrent write is about to reserve.
  */
 import { TimeSlice } from '../../../base/concurrency/time-slice.ts'
 import type { CachedObject } from '../../../storage/cache/cached-object.ts'
@@ -14,15 +14,15 @@ import { readObject } from '../reads/read-stored.ts'
 import { heldBy, keyOfReservation } from './reservations.ts'
 
 export interface Repaired {
-  /** Keys of what no object held. */
+  /** Keys of released reservations that no object held. */
   readonly freed: string[]
-  /** Keys of what an object held without its being written down. */
+  /** Keys of restored reservations that an object held. */
   readonly taken: string[]
-  /** Keys of what more than one object holds: which of them is to let go is for their owners to say. */
+  /** Keys of values that several objects hold. Their owners must resolve the conflict. */
   readonly shared: string[]
 }
 
-/** Releases reservations that no object holds, and adds those that an object lacks. */
+/** Releases reservations that no object holds and restores missing ones. */
 export async function repairReservations(catalogue: Catalogue): Promise<Repaired> {
   const repaired: Repaired = { freed: [], taken: [], shared: [] }
   const kinds = new Set(catalogue.all().flatMap((type) => (type.endpoint === undefined ? [type.stored ?? type] : [])))
@@ -69,7 +69,7 @@ async function takeHeld(resource: Resource, { taken, shared }: Repaired): Promis
     }
 }
 
-/** Whether it is as it was when the look began. */
+/** Whether the object has not changed since the check began. */
 function isThere({ cache }: Resource, held: CachedObject): boolean {
   return cache.get(held.key) === held
 }

@@ -1,7 +1,7 @@
 /**
- * What objects hold of the pools, in the way of a write: a kind gives its object what it needs before it is validated,
- * and the commit takes and releases it together with the object. There is nothing to give back when a write fails, is
- * refused or is a dry run: until the commit nothing was taken.
+ * Reservations in the write path. A kind assigns values to its object before validation, and the commit reserves and
+ * releases them atomically with the object. A failed, rejected or dry-run write needs no cleanup, because nothing was
+ * reserved before the commit.
  */
 
 import { invalidObject } from '../../../api/model/api-error.ts'
@@ -13,10 +13,13 @@ import { maxClaims, type Taken } from '../../../storage/store/store.ts'
 import { keyOf, kindRef, type Resource, waitForCaches } from '../catalogue/resource.ts'
 import { allocatorOf } from './pools.ts'
 
-/** Any change from one such object to another fits one commit. */
+/** Half the limit, so that a commit can replace all reservations of an object. */
 const maxHeld = maxClaims / 2
 
-/** Gives the object with what it needs. Nothing is refused that this server has not heard of the end of yet. */
+/**
+ * Returns the object with its values allocated. Before a value is rejected as taken, the caches are brought up to date,
+ * because it may have been released meanwhile.
+ */
 export async function allocate(
   resource: Resource,
   object: ApiObject,
@@ -35,11 +38,11 @@ export async function allocate(
 
 interface Before {
   readonly previous: ApiObject | undefined
-  /** What that one holds. */
+  /** Reservations of the previous object. */
   readonly held: readonly Reservation[]
 }
 
-/** By what this server has heard. */
+/** Allocates with the reservations that this server has cached. */
 function tryToHold(resource: Resource, object: ApiObject, { previous, held }: Before) {
   const { pools, caches, kind } = resource
   const reservations = kind.reservations!
@@ -71,7 +74,10 @@ function checkCount(resource: Resource, object: ApiObject) {
   return length > maxHeld ? [tooMany('spec', length, maxHeld)] : []
 }
 
-/** The keys to take and to release where `next` takes the place of `previous`; undefined: there is none. */
+/**
+ * Returns the keys to reserve and to release when `next` replaces `previous`. Returns undefined if the kind has no
+ * reservations.
+ */
 export function reservationChanges(
   resource: Resource,
   next: ApiObject | undefined,
@@ -87,7 +93,7 @@ export function reservationChanges(
   }
 }
 
-/** What a claim says of who holds it: the key of the object. */
+/** Returns the value of a reservation: the key of the object that holds it. */
 function holderOf(resource: Resource, { metadata: { namespace = '', name = '' } }: ApiObject): Buffer {
   return Buffer.from(keyOf(resource, namespace, name))
 }
@@ -100,7 +106,9 @@ export function keyOfReservation({ pool, value }: Reservation): string {
   return reservationKey(pool, value)
 }
 
-/** The keys that the object under this key holds, by what is written down of them: also where it cannot be read. */
+/**
+ * Returns the keys that an object holds according to the reservations, so that it also works for unreadable objects.
+ */
 export function claimsOf({ caches, kind }: Resource, holder: string): string[] {
   if (kind.reservations === undefined) return []
   const held = [...caches.reservations.all()].filter((claim) => claim.holder === holder)

@@ -1,6 +1,7 @@
 /**
- * apply: the caller's configuration over what is stored, by who owns which field. Creates the object where there is
- * none. What others own and the configuration would change is a conflict, described in full, unless it is forced.
+ * Server-side apply: merges the caller's configuration into the stored object by field ownership, and creates the
+ * object if it does not exist. Changing a field that another manager owns is a conflict, reported with all fields,
+ * unless forced.
  */
 
 import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
@@ -17,10 +18,10 @@ import { type Updated, updateObject } from './update.ts'
 
 export interface ApplyQuery {
   readonly name: string
-  /** The body as parsed. */
+  /** The parsed request body. */
   readonly config: Json
   readonly force: boolean
-  /** Makes an object of the kind from the merged JSON: decoded, defaulted, checked against the path. */
+  /** Turns merged JSON into an object of the kind: decoded, defaulted and checked against the request path. */
   readonly complete: (merged: JsonObject, previous: ApiObject | undefined) => Promise<ApiObject>
 }
 
@@ -42,12 +43,15 @@ export async function apply(context: WriteContext, query: ApplyQuery): Promise<U
   throw serviceUnavailable(`${resource.plural} "${query.name}" is created and deleted too often; try again`)
 }
 
-/** Whether somebody has just created or deleted the object, so that apply must go the other way. */
+/** Whether the object was created or deleted concurrently, so that apply must switch between create and update. */
 function hasTurned({ subresource }: WriteContext, { reason }: ApiError, existed: boolean): boolean {
   return existed ? reason === 'NotFound' && subresource === '' : reason === 'AlreadyExists'
 }
 
-/** A configuration that says which object it means is not for another one in the place of the one that was deleted. */
+/**
+ * Rejects a configuration that names a uid or resourceVersion if its object was deleted, so that it is not applied to a
+ * new object.
+ */
 function refuseOther({ resource }: WriteContext, { name, config }: ApplyQuery): void {
   const metadata = isObject(config) ? own(config, 'metadata') : undefined
   const { uid, resourceVersion } = isObject(metadata) ? metadata : {}

@@ -1,4 +1,4 @@
-/** create: a new object from a client's, or 409 when the name is taken. */
+/** Creates an object, or fails with 409 if the name is taken. */
 
 import { assertOwnCount } from '../../../api/codec/stored.ts'
 import { isLarge } from '../../../api/json/large-json.ts'
@@ -20,13 +20,13 @@ import { WriteConditions } from '../writes/write-conditions.ts'
 import { runSteps } from '../writes/write-steps.ts'
 
 export interface NewObject {
-  /** Complete (api/schema/normalize.ts); the caller must not use it afterwards. */
+  /** The complete object (api/schema/normalize.ts). The caller must not use it afterwards. */
   readonly object: ApiObject
-  /** Whether its managedFields say already who owns what; else the creator owns all that it sent. */
+  /** Whether managedFields are already set. Otherwise the creator owns all fields that it sent. */
   readonly managed: boolean
 }
 
-/** Gives the JSON of what is stored, in the version written through. */
+/** Returns the JSON of the stored object in the version of the request. */
 export async function create(context: WriteContext, { object, managed }: NewObject): Promise<Buffer> {
   refuseVersion(object)
   const version = versionOf(context)
@@ -37,12 +37,12 @@ export async function create(context: WriteContext, { object, managed }: NewObje
   return await context.pace.run(writtenSteps(version, json))
 }
 
-/** How many names are generated for an object before the answer is that they are taken. */
+/** Maximum number of generated names to try before reporting a conflict. */
 const maxDraws = 8
 
 /**
- * The decision may rest on another object, such as its namespace; when that has changed, everything is decided again.
- * The same happens when a generated name or an address is taken: each attempt draws another.
+ * The decision may depend on another object, such as the namespace. If that object changes, the create is retried from
+ * the start. The same happens if a generated name or an allocated address is taken; each attempt generates a new one.
  */
 async function createStored(context: WriteContext, wanted: NewObject): Promise<Buffer> {
   let draws = drawsName(wanted.object) ? maxDraws : 1
@@ -55,7 +55,7 @@ async function createStored(context: WriteContext, wanted: NewObject): Promise<B
   throw serviceUnavailable('what the object depends on is changed too often; try again')
 }
 
-/** The JSON of what is stored; or why it is not: what it rests on has changed, or its name is taken. */
+/** The stored JSON, 'unguarded' if a dependency changed, or an error if the name is taken. */
 type Outcome = Buffer | 'unguarded' | ApiError
 
 async function createOnce(context: WriteContext, wanted: NewObject): Promise<Outcome> {
@@ -72,7 +72,7 @@ async function attemptCreate(
   conditions: WriteConditions,
 ): Promise<Outcome> {
   const { resource, dryRun } = context
-  // No commit proves that a dry run was judged by what there is.
+  // A dry run has no commit that would detect an outdated definition.
   if (dryRun && resource.standing !== undefined) await waitForCaches(resource)
   const standing = await resource.standing?.('create')
   if (standing !== undefined && !dryRun) conditions.dependOn(standing)
@@ -84,7 +84,7 @@ async function attemptCreate(
   return dryRun ? await checkFree(context, next) : await persist(context, next, conditions)
 }
 
-/** A version says which state a write is based on; a new object is based on none. */
+/** A resourceVersion is a precondition on an existing state, so a create must not have one. */
 function refuseVersion(object: ApiObject): void {
   if (namesVersion(object)) throw badRequest('resourceVersion should not be set on objects to be created')
 }
@@ -110,7 +110,7 @@ async function persist(context: WriteContext, object: ApiObject, conditions: Wri
   const terms = conditions.termsFor('stored')
   const result = await commitObject(context, object, { previous: undefined, expected: 0, terms })
   if (result.outcome === 'stored') return result.json
-  // The name is free, so it was a guard, or another holds what this was to hold.
+  // The name is free, so a guard failed or a value was reserved concurrently.
   return result.current === undefined ? 'unguarded' : taken(context, object)
 }
 

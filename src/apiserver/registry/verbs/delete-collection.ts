@@ -1,6 +1,6 @@
 /**
- * deletecollection: deletes what a list would show, some at a time in the order of their names, so that the store can
- * write them together.
+ * deletecollection: deletes the objects that a list would return. Deletes several at a time in name order, so that the
+ * store can batch the commits.
  */
 
 import { ApiError } from '../../../api/model/api-error.ts'
@@ -11,14 +11,14 @@ import { type DeleteOptions, deleteObject } from './delete.ts'
 import { type ListPage, type ListQuery, list, slicesOf } from './list.ts'
 
 /**
- * How many objects are deleted at the same time: one at first, then ever more, so that what is refused for all of them
- * is found out by one.
+ * Maximum number of concurrent deletions. The first batch is a single object and batches grow from there, so that an
+ * error that affects all objects is found with one attempt.
  */
 const maxAtOnce = 64
 
 /**
- * Returns the page that was deleted or marked. Objects that are gone meanwhile are passed over. Nothing is deleted that
- * a restore of the store has brought back since the list.
+ * Returns the page of deleted or terminating objects. Objects that were deleted meanwhile are skipped. If the store is
+ * restored after the list was read, the deletion stops.
  */
 export async function deleteCollection(
   context: WriteContext,
@@ -48,7 +48,10 @@ export async function deleteCollection(
   return page
 }
 
-/** A list with a selector does not count what comes after its page. Who deletes a part is told how much is left. */
+/**
+ * Counts the objects after the page. A list with a selector does not count them, but the client should learn how many
+ * remain.
+ */
 async function countedPage({ resource }: WriteContext, query: ListQuery): Promise<ListPage> {
   const page = await list(resource, query)
   const { continueToken } = page
@@ -65,7 +68,7 @@ async function countedPage({ resource }: WriteContext, query: ListQuery): Promis
 
 type Place = Pick<Unreadable, 'namespace' | 'name'>
 
-/** Tries each of them; returns the first failure. */
+/** Deletes each object. Returns the first failure. */
 async function deleteSome(
   context: WriteContext,
   places: readonly Place[],
@@ -79,7 +82,8 @@ async function deleteSome(
 }
 
 /**
- * Objects that cannot be read are deleted with all the others, but not by a selector: nobody knows whether it matches.
+ * Unreadable objects are deleted along with all others, but not if a selector or limit is given, because it is unknown
+ * whether they match.
  */
 function unreadable({ resource }: WriteContext, { selection, limit }: ListQuery): readonly Unreadable[] {
   if (selection.matches !== undefined || selection.name !== undefined || limit !== 0) return []

@@ -1,6 +1,6 @@
 /**
- * delete: in two phases. An object that something waits for (finalizers, a grace period, or the kind itself) is marked
- * with a deletionTimestamp and stays until the last of them is gone; any other is removed at once.
+ * Deletes objects in two phases. An object with finalizers, a grace period or a kind that holds deletions gets a
+ * deletionTimestamp and remains until all of these are cleared. Any other object is removed at once.
  */
 
 import { sameJson } from '../../../api/json/json.ts'
@@ -36,27 +36,27 @@ export type Propagation = 'Orphan' | 'Background' | 'Foreground'
 export interface DeleteOptions {
   readonly gracePeriodSeconds: number | undefined
   readonly propagation: Propagation | undefined
-  /** All of them must hold. */
+  /** All preconditions must hold. */
   readonly preconditions: readonly Preconditions[]
-  /** For deletions that were decided by a state before: throws where that state is void (`assertSameLoad`). */
+  /** For deletions based on an earlier state: throws if that state is outdated (`assertSameLoad`). */
   readonly assertCurrent?: () => void
 }
 
-/** What must be true of an object for its deletion. An absent member is not compared. */
+/** Preconditions of a deletion. Absent fields are not checked. */
 export interface Preconditions {
   readonly uid?: string | undefined
   readonly resourceVersion?: string | undefined
 }
 
 export interface Deleted {
-  /** The object as it was last seen: removed, or marked for deletion. */
+  /** Last state of the object: removed, or marked for deletion. */
   readonly object: ApiObject
   readonly removed: boolean
-  /** Why the object is not in the version that was asked for, where a webhook should have made that and did not. */
+  /** Reason why the object is not in the requested version: the conversion webhook failed. */
   readonly unshown?: string | undefined
 }
 
-/** Deletes one object, or marks it as being deleted where something must happen first. */
+/** Deletes an object, or marks it for deletion if something must happen first. */
 export async function deleteObject(context: WriteContext, name: string, options: DeleteOptions): Promise<Deleted> {
   const { resource, namespace, dryRun, abandoned } = context
   if (dryRun) return await deleteAtOnce(context, name, options)
@@ -84,14 +84,17 @@ async function deleteAtOnce(context: WriteContext, name: string, options: Delete
 }
 
 /**
- * A deletion needs no more of an object than its metadata, which no conversion changes but for labels and annotations.
- * So where a webhook converts objects they are deleted as they are stored, whether or not it answers.
+ * A deletion needs only the metadata, and a conversion may change only labels and annotations there. If a webhook
+ * converts the kind, objects are therefore deleted in their stored form, even if the webhook is down.
  */
 function* readHeld({ kind }: Resource, stored: StoredJson): Steps<ApiObject> {
   return kind.evolution?.remote ? readObject(stored.json) : yield* readStoredSteps(kind, stored)
 }
 
-/** The type as one of the version that this object is stored in: what is written of it is written as it is. */
+/**
+ * Returns the resource with the object's stored version as storage version, so that the object is written without
+ * conversion.
+ */
 function heldAs(resource: Resource, { apiVersion }: ApiObject): Resource {
   const { kind } = resource
   if (!kind.evolution?.remote) return resource
@@ -105,7 +108,7 @@ function heldAs(resource: Resource, { apiVersion }: ApiObject): Resource {
   return { ...resource, apiVersion, kind: { ...kind, evolution } }
 }
 
-/** The outcome in the version that was asked for; of what is gone no more is told than what it was. */
+/** Returns the result in the requested version. A removed object is not converted. */
 async function shown(context: WriteContext, deleted: Deleted): Promise<Deleted> {
   const { object, removed } = deleted
   const version = versionOf(context)
@@ -120,7 +123,7 @@ async function shown(context: WriteContext, deleted: Deleted): Promise<Deleted> 
   }
 }
 
-/** Tells those who admitted an attempt how it ended. */
+/** Runs an attempt and reports its outcome to the admission controls. */
 async function settled<T extends Deleted | 'lost'>(attempt: (conditions: WriteConditions) => Promise<T>): Promise<T> {
   const conditions = new WriteConditions()
   return await conditions.attempt(
@@ -130,9 +133,9 @@ async function settled<T extends Deleted | 'lost'>(attempt: (conditions: WriteCo
 }
 
 /**
- * What is damaged is removed at once: who would have to be waited for cannot be known. What it holds of the pools is
- * known by the reservations themselves, and goes in the same step; what only has a meaning with it goes before it. What a newer
- * program wrote is that one's to delete.
+ * Removes a damaged object at once, because its finalizers are unknown. Its reservations are looked up by owner and
+ * released in the same commit. Objects that depend on it, such as those of a definition, are removed first. Objects
+ * written by a newer version of the server are left to that version.
  */
 async function deleteUnreadable(context: WriteContext, name: string, options: DeleteOptions): Promise<Deleted> {
   const { resource, namespace } = context
@@ -159,7 +162,7 @@ async function deleteUnreadable(context: WriteContext, name: string, options: De
 }
 
 interface Attempt {
-  /** What is stored. */
+  /** The stored object. */
   readonly previous: ApiObject
   readonly revision: number
   readonly conditions: WriteConditions
@@ -177,7 +180,7 @@ async function attemptDelete(
   const marked = mark(context, previous, options)
   const waits = mustWait(context.resource, marked) || isHeld(context.resource, previous)
   if (!waits && !context.resource.kind.life.gracePeriod) return await remove(context, attempt)
-  // Whoever runs the object learns that it goes, even if there is nothing to wait for.
+  // Stores the mark even if nothing blocks the deletion, so that the component that runs the object learns of it.
   const stored = await storeMark(context, marked, attempt)
   if (stored === 'lost' || waits) return stored === 'lost' ? 'lost' : { object: stored.object, removed: false }
   const { object, revision } = stored
@@ -186,7 +189,7 @@ async function attemptDelete(
   })
 }
 
-/** A kind that holds deletions lets an object go by a second one, or by the update that takes the last reason away. */
+/** A kind that holds deletions releases an object on a second deletion, or when an update clears the last reason. */
 function isHeld({ kind }: Resource, { metadata }: ApiObject): boolean {
   return kind.life.holdsDeletion !== undefined && metadata.deletionTimestamp === undefined
 }
@@ -204,7 +207,7 @@ async function remove(context: WriteContext, { previous, revision, conditions }:
   return removed === undefined ? 'lost' : { object: removed, removed: true }
 }
 
-/** Stores that the deletion has begun, unless that is known already. */
+/** Stores the deletion mark unless it is already set. */
 async function storeMark(
   context: WriteContext,
   marked: ApiObject,
@@ -221,7 +224,7 @@ async function storeMark(
   return { object: withVersion(marked, result.revision), revision: result.revision }
 }
 
-/** Throws where the object is not the one that the delete options mean. */
+/** Throws if the object does not meet the preconditions. */
 export function assertPreconditions(resource: Resource, object: ApiObject, { preconditions }: DeleteOptions): void {
   for (const precondition of preconditions) assertPrecondition(resource, object, precondition)
 }
@@ -231,7 +234,7 @@ function assertPrecondition(
   { metadata }: ApiObject,
   { uid, resourceVersion }: Preconditions,
 ): void {
-  // Who holds its deletion judges it by rules of its own, which name the resource and not the kind.
+  // Kinds that hold deletions are reported by resource instead of kind, as Kubernetes does.
   const named = resource.kind.life.holdsDeletion ? resource : { group: resource.group, plural: resource.kind.kind }
   const fail = (what: string, wanted: string, found: string | undefined) =>
     conflict(
@@ -244,7 +247,7 @@ function assertPrecondition(
     throw fail('ResourceVersion', resourceVersion, metadata.resourceVersion)
 }
 
-/** The object with its deletion begun. While its kind holds one that has begun, nothing more is asked of it. */
+/** Returns the object marked for deletion. If it is already marked and its kind holds the deletion, nothing changes. */
 function mark(context: WriteContext, object: ApiObject, options: DeleteOptions): ApiObject {
   const { resource } = context
   if (object.metadata.deletionTimestamp !== undefined && resource.kind.life.holdsDeletion?.(object)) return object
@@ -272,12 +275,18 @@ function propagationOf({ kind }: Resource, { propagation }: DeleteOptions): Prop
   return propagation ?? (kind.life.orphansByDefault ? 'Orphan' : undefined)
 }
 
-/** Generations are counted where there are any. One beyond what a number can hold, which a client made up, stays. */
+/**
+ * Increments the generation if the object has one. A generation outside the safe integer range, which only a client can
+ * have set, stays unchanged.
+ */
 function nextGeneration({ generation = 0 }: ObjectMeta): Pick<ObjectMeta, 'generation'> {
   return Number.isSafeInteger(generation) && generation > 0 ? { generation: generation + 1 } : {}
 }
 
-/** A grace period that runs can end sooner, never later. What has none, and is held by finalizers, has one that is over. */
+/**
+ * Shortens a running grace period; it is never extended. An object without grace period that is held by finalizers gets
+ * a period of 0.
+ */
 function shorten(metadata: ObjectMeta, requested: number | undefined): ObjectMeta {
   const { deletionTimestamp: end, deletionGracePeriodSeconds: grace, finalizers = [] } = metadata
   if (grace === undefined && finalizers.length > 0) return { ...metadata, deletionGracePeriodSeconds: 0 }
@@ -286,7 +295,7 @@ function shorten(metadata: ObjectMeta, requested: number | undefined): ObjectMet
   return { ...metadata, deletionTimestamp, deletionGracePeriodSeconds: requested }
 }
 
-/** Dependents are dealt with by the garbage collector, which acts on these two finalizers. */
+/** Adds the finalizer for the propagation policy. The garbage collector acts on these two finalizers. */
 function withPropagation(finalizers: readonly string[], propagation: Propagation | undefined): string[] {
   if (propagation === undefined) return [...finalizers]
   const others = finalizers.filter((name) => name !== 'orphan' && name !== 'foregroundDeletion')
@@ -294,13 +303,13 @@ function withPropagation(finalizers: readonly string[], propagation: Propagation
   return propagation === 'Foreground' ? [...others, 'foregroundDeletion'] : others
 }
 
-/** Whether something keeps a deleted object: a finalizer, a grace period, or its kind. */
+/** Whether a finalizer, a grace period or the kind keeps a deleted object. */
 export function mustWait(resource: Resource, object: ApiObject): boolean {
   const { finalizers = [], deletionGracePeriodSeconds: grace = 0 } = object.metadata
   return finalizers.length > 0 || grace > 0 || resource.kind.life.holdsDeletion?.(object) === true
 }
 
-/** Takes the object out of the store, with all that it holds; undefined when someone else changed it meanwhile. */
+/** Removes the object and its reservations from the store. Returns undefined if another writer has changed it. */
 export async function removeObject(
   context: WriteContext,
   object: ApiObject,
@@ -317,7 +326,10 @@ export async function removeObject(
   return result.outcome === 'conflict' ? undefined : withVersion(object, expected)
 }
 
-/** Who admits a deletion is told how long the object has, whether or not the client said so; what ends already keeps its time. */
+/**
+ * Adds the effective grace period to the options that admission sees. Objects that are already terminating keep their
+ * period.
+ */
 function withGrace(context: WriteContext, object: ApiObject, options: DeleteOptions): WriteContext {
   const { gracePeriod } = context.resource.kind.life
   if (gracePeriod === undefined || object.metadata.deletionTimestamp !== undefined) return context

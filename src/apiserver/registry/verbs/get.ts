@@ -1,11 +1,11 @@
-/** get: one object, as the bytes that the cache already holds. */
+/** get: returns one object as the bytes in the cache. */
 
 import { parseVersion } from '../../../api/model/resource-version.ts'
 import type { CachedObject } from '../../../storage/cache/cached-object.ts'
 import { keyOf, notFoundError, type Resource, waitForCaches } from '../catalogue/resource.ts'
 import { waitForVersion } from '../reads/versions.ts'
 
-/** `resourceVersion`: unset is the most recent state, `0` any, another one at least as new as that. */
+/** `resourceVersion`: unset means the latest state, `0` any state, and another value a state at least that new. */
 export function get(resource: Resource, query: GetQuery): CachedObject | Promise<CachedObject> {
   const { resourceVersion } = query
   const wait =
@@ -16,7 +16,7 @@ export function get(resource: Resource, query: GetQuery): CachedObject | Promise
 export interface GetQuery {
   readonly namespace: string
   readonly name: string
-  /** The view that is asked for, where it is not the object itself. */
+  /** The requested view, if it is not the object itself. */
   readonly subresource?: string
   readonly resourceVersion: string
 }
@@ -28,7 +28,10 @@ function find(resource: Resource, query: GetQuery): CachedObject {
   return object
 }
 
-/** What a read did not find. A built-in kind that is shown as another one goes by both names: `deployments/scale`. */
+/**
+ * Returns the names for a NotFound error. A view of a built-in kind is reported with its subresource, as in
+ * `deployments/scale`.
+ */
 function missed(resource: Resource, { subresource }: GetQuery): Resource {
   const { kind, stored = resource, group, plural } = resource
   const isView = kind.kind !== stored.kind.kind && stored.kind.origin === 'built-in'

@@ -1,9 +1,9 @@
 /**
- * list: the objects of a selection at one revision, whole or in pages.
+ * list: returns the objects of a selection at one revision, all at once or in pages.
  *
- * The newest state comes from the cache. A page at an older revision comes from the cache too when the kind has not
- * changed since, else from the store (`list-history.ts`). A list without a limit is not gathered before it is sent: it
- * is looked for as it is read, and shows one state all the same.
+ * The latest state comes from the cache. A page at an older revision also comes from the cache if the type has not
+ * changed since, otherwise from the store (`list-history.ts`). A list without a limit is not collected in memory: its
+ * objects are found while the response is sent, but still from one consistent state.
  */
 
 import { ApiError, badRequest, noSuchPath, PageExpired } from '../../../api/model/api-error.ts'
@@ -17,60 +17,60 @@ import { type HistoryPage, listAll, listPage } from '../reads/list-history.ts'
 import { isSelective, type ParsedSelection } from '../reads/selection.ts'
 import { waitForVersion } from '../reads/versions.ts'
 
-/** What a list request asks for. */
+/** A list request. */
 export interface ListQuery {
   readonly selection: ParsedSelection
-  /** 0: no limit. */
+  /** 0 means no limit. */
   readonly limit: number
   readonly continueToken: string
   readonly resourceVersion: string
   readonly match: '' | 'Exact' | 'NotOlderThan'
-  /** Who asks: what one user may read of the past at a time is bounded. */
+  /** The user, because concurrent reads of history are limited per user. */
   readonly user: string
-  /** What a continue token is bound to: who asks for which list. */
+  /** Identity of the list that a continue token is bound to, including the user. */
   readonly scope: string
 }
 
 /** One page of a list. */
 export interface ListPage {
   readonly revision: number
-  /** The first objects. */
+  /** The first objects of the page. */
   readonly objects: readonly CachedObject[]
-  /** Those after them, looked for as they are read; undefined: there are none. */
+  /** The remaining objects, found on demand. Undefined if there are none. */
   readonly rest?: AsyncIterable<readonly CachedObject[]>
   readonly continueToken: string
-  /** How many objects come after this page; undefined when that is not known. */
+  /** Number of objects after this page; undefined if unknown. */
   readonly remaining: number | undefined
-  /** To be called when the page is done with, where it is there. */
+  /** If set, must be called once the page is no longer needed. */
   readonly close?: () => void
 }
 
-/** One state to list at: exactly that of a revision, else the newest. */
+/** The state to list: the one at an exact revision, or the latest. */
 interface At {
   readonly exact?: number
-  /** Only objects past this key. */
+  /** Skips objects up to this key. */
   readonly after?: string
 }
 
 /** Lists the objects of a type. */
 export async function list(resource: Resource, query: ListQuery): Promise<ListPage> {
   const { exact, after } = await chooseState(resource, query)
-  // Its kind has ceased to be served meanwhile: what is left of it is of the past.
+  // The type is no longer served, so its remaining objects are outdated.
   if (resource.cache.retired) throw noSuchPath()
   if (exact === undefined) return await fromCache(resource, query, resource.caches.revision, after)
   if (isUnchangedSince(resource, exact)) return await fromCache(resource, query, exact, after)
   return await fromStore(resource, query, exact, after)
 }
 
-/** All objects of a page, in slices. */
+/** Yields all objects of a page in slices. */
 export async function* slicesOf({ objects, rest }: ListPage): AsyncGenerator<readonly CachedObject[]> {
   yield objects
   if (rest !== undefined) yield* rest
 }
 
 /**
- * The same for those who go through them twice, one time after the other. Objects of the cache are remembered from the
- * first time; those that come from the store's history would take memory without a bound, and are read again.
+ * Like `slicesOf`, for callers that iterate twice in sequence. Objects from the cache are remembered after the first
+ * pass. Objects from the store's history are read again, because remembering them would need unbounded memory.
  */
 export function slicesTwice(
   resource: Resource,
@@ -97,7 +97,7 @@ async function* eachOf<T>(slices: readonly T[]): AsyncGenerator<T> {
   yield* slices
 }
 
-/** The same list once more, at the very revision. */
+/** Repeats the list at the same revision. */
 async function* listAgain(
   resource: Resource,
   query: ListQuery,
@@ -135,12 +135,12 @@ async function continued(resource: Resource, query: ListQuery): Promise<At> {
   return { after }
 }
 
-/** Whether what the cache holds now is also what there was at this revision. */
+/** Whether the cached state is identical to the state at this revision. */
 function isUnchangedSince(resource: Resource, revision: number): boolean {
   return resource.caches.revision >= revision && resource.cache.changedAt <= revision
 }
 
-/** The state is taken before anything is awaited. */
+/** Captures the state before the first await. */
 async function fromCache(resource: Resource, query: ListQuery, revision: number, after?: string): Promise<ListPage> {
   const { selection, limit } = query
   const { namespace, name, matches } = selection
@@ -156,10 +156,10 @@ async function fromCache(resource: Resource, query: ListQuery, revision: number,
 
 const lastPage = { continueToken: '', remaining: undefined }
 
-/** As many objects as are looked for before the answer begins: short lists are found whole. */
+/** Number of objects to collect before the response starts. Shorter lists are collected completely. */
 const firstObjects = 500
 
-/** What it costs to look for objects in a slice, whether or not there are any. */
+/** Cost of searching one slice, even if no object matches. */
 const sliceCost = 500
 
 type Found = Pick<ListPage, 'objects' | 'rest'>
@@ -216,12 +216,15 @@ function isExpired(error: unknown): boolean {
   return error instanceof ApiError && error.code === 410
 }
 
-/** What was read so far stands: who can take that goes on with the newest state, from the next object on. */
+/**
+ * Returns an error with a token that continues with the latest state after the last object read, for clients that
+ * accept an inconsistent list.
+ */
 function pageExpired({ continueTokens }: Resource, { scope }: ListQuery, after: string): PageExpired {
   return new PageExpired(continueTokens.write({ revision: newestState, after }, scope))
 }
 
-/** `remaining` is a count only where nothing is selected; else it says whether there may be more. */
+/** `remaining` is an exact count only without a selector. Otherwise it only tells whether there may be more. */
 function finishPage(resource: Resource, query: ListQuery, page: HistoryPage & { revision: number }): ListPage {
   const { revision, objects, remaining } = page
   if (remaining <= 0) return { revision, objects, ...lastPage }

@@ -1,10 +1,10 @@
 /**
- * update: every change of an existing object (PUT, PATCH, apply, subresources) goes through `updateObject`.
+ * update: all changes of existing objects (PUT, PATCH, apply, subresources) go through `updateObject`.
  *
- * Writers of one object take turns (keyed-queue.ts). Whoever has the turn takes the object from the cache, lets `transform`
- * make the next one, checks and stores it if nobody was faster, on another server; else it starts over from what is
- * there now. A client that named a version gets a conflict instead. The cache may be a little behind other
- * servers: a commit would notice that, and before any other answer the cache is brought up to date.
+ * Writers of the same object are queued (keyed-queue.ts). Each takes the object from the cache, computes the next one
+ * with `transform`, validates it and commits it. If another server committed first, the write is retried on the new
+ * state, unless the client named a version: then it is a conflict. The cache may lag behind other servers. A commit
+ * detects that, and before any other response the cache is brought up to date.
  */
 
 import { assertOwnCount } from '../../../api/codec/stored.ts'
@@ -28,32 +28,33 @@ import { create } from './create.ts'
 import { mustWait, removeObject } from './delete.ts'
 
 /**
- * Makes the next object from the present one, both in the version written through. May be called again with a newer.
+ * Computes the next object from the current one, both in the version of the request. May be called again with a newer
+ * object.
  */
 export type Transform = (previous: ApiObject) => Next | Promise<Next>
 
 export interface Next {
   readonly object: ApiObject
-  /** Whether its managedFields say already who owns what; else that is read off the difference. */
+  /** Whether managedFields are already up to date. Otherwise they are derived from the difference. */
   readonly managed: boolean
-  /** Whether the client means just the version that the object names: where there is another by now, it is told so. */
+  /** Whether the client named the exact version to update. If the object has changed, the client gets a conflict. */
   readonly named?: boolean | undefined
-  /** What its commit rests on, takes and releases besides. */
+  /** Additional guards and reservations for the commit. */
   readonly terms?: Partial<CommitTerms> | undefined
 }
 
 export interface Updated {
-  /** The JSON of what is stored. */
+  /** JSON of the stored object. */
   readonly json: Buffer
   readonly created: boolean
 }
 
-/** PUT: the object as sent becomes the object as stored, or is created where the kind allows it. */
+/** PUT: replaces the object, or creates it if the kind allows that. */
 export async function update(context: WriteContext, name: string, object: ApiObject): Promise<Updated> {
   const { resource } = context
   const { uid } = object.metadata
   if ((uid || mayCreate(context)) && !(await exists(context, name))) {
-    // A late update of an object that is gone does not bring it back: who has read one sends its uid.
+    // A late update must not recreate a deleted object. Clients that have read the object send its uid.
     if (uid) throw conflict(resource, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: `)
     return await createInstead(context, object)
   }
@@ -62,12 +63,12 @@ export async function update(context: WriteContext, name: string, object: ApiObj
     assertUid(resource, object, previous)
     return { object, managed: false, named: namesVersion(object) }
   }
-  // A client that names a version means that one: waiting could only make it outdated.
+  // Skips the queue: waiting could only make the named version outdated.
   const change = namesVersion(object) ? updateAtOnce : updateObject
   return { json: await change(context, name, replace), created: false }
 }
 
-/** Also what cannot be read: that is told of as such. */
+/** True also for unreadable objects; the update reports those as unreadable. */
 async function exists({ resource, namespace }: WriteContext, name: string): Promise<boolean> {
   const key = keyOf(resource, namespace, name)
   const isThere = () => resource.cache.get(key) !== undefined || resource.cache.unreadable(key) !== undefined
@@ -85,7 +86,7 @@ async function createInstead(context: WriteContext, object: ApiObject): Promise<
   return { json: await create(context, { object: { ...object, metadata }, managed: false }), created: true }
 }
 
-/** Gives the JSON of what is stored, in the version written through. */
+/** Returns the JSON of the stored object in the version of the request. */
 export async function updateObject(context: WriteContext, name: string, transform: Transform): Promise<Buffer> {
   const { resource, namespace, dryRun, abandoned, pace } = context
   if (dryRun) return await updateAtOnce(context, name, transform)
@@ -99,8 +100,8 @@ export async function updateObject(context: WriteContext, name: string, transfor
 }
 
 /**
- * The same without waiting for those who change the object already: for what is done while another object has its turn,
- * where waiting for a turn could go round in a circle.
+ * Like `updateObject`, but without queuing. Used while another object is being written, because waiting could cause a
+ * deadlock.
  */
 export async function updateAtOnce(context: WriteContext, name: string, transform: Transform): Promise<Buffer> {
   const { resource, namespace } = context
@@ -120,14 +121,14 @@ export async function updateAtOnce(context: WriteContext, name: string, transfor
 
 type Outcome =
   | { readonly result: 'stored'; readonly json: Buffer }
-  /** It was being deleted, and nothing held it any more. */
+  /** The object was terminating, and nothing held it anymore. */
   | { readonly result: 'removed'; readonly json: Buffer }
-  /** Nothing was stored, as it was a dry run. */
+  /** A dry run: nothing was stored. */
   | { readonly result: 'judged'; readonly json: Buffer }
-  /** There was nothing to change; the JSON is what is stored. */
+  /** Nothing changed. Contains the stored JSON. */
   | { readonly result: 'unchanged'; readonly stored: StoredJson }
   | { readonly result: 'refused'; readonly error: ApiError }
-  /** Somebody was faster. */
+  /** Another writer committed first. */
   | { readonly result: 'lost' }
 
 type Done = Extract<Outcome, { result: 'stored' | 'removed' }>
@@ -145,7 +146,7 @@ async function conclude(context: WriteContext, outcome: Exclude<Outcome, { resul
 }
 
 interface Try {
-  /** The object as the cache holds it. */
+  /** The cached object. */
   readonly stored: CachedObject | undefined
   readonly transform: Transform
 }
@@ -183,7 +184,7 @@ async function updateOnce(context: WriteContext, name: string, { stored, transfo
 interface Attempt<N> {
   readonly previous: ApiObject
   readonly next: N
-  /** `previous` as the cache holds it. */
+  /** `previous` in its cached form. */
   readonly stored: CachedObject
   readonly conditions: WriteConditions
 }
@@ -198,8 +199,8 @@ async function attemptUpdate(context: WriteContext, attempt: Attempt<Next>): Pro
 }
 
 /**
- * Where the kind demands it, a write must name the version that it is based on, and a patch may not take that away. What
- * is shown as another kind, such as Scale, is written into whatever there is.
+ * Throws if the kind requires a resourceVersion and the update does not have one. A patch cannot remove it either.
+ * Views such as Scale are exempt.
  */
 export function assertNamesVersion(context: WriteContext, object: ApiObject): void {
   const { kind, group, plural } = context.resource
@@ -209,14 +210,14 @@ export function assertNamesVersion(context: WriteContext, object: ApiObject): vo
   throw invalidObject({ group, kind: plural }, name, [fault])
 }
 
-/** A uid that is sent says which object is meant: one of the same name may have taken its place. */
+/** A uid in the request is a precondition, because the object may have been deleted and recreated. */
 function assertUid(resource: Resource, { metadata }: ApiObject, { metadata: stored }: ApiObject): void {
   if (metadata.uid === undefined || metadata.uid === stored.uid) return
   const why = `Precondition failed: UID in precondition: ${metadata.uid}, UID in object meta: ${stored.uid}`
   throw conflict(resource, stored.name!, why)
 }
 
-/** A version that is sent must be that of the stored object. It is opaque: any other text is a conflict. */
+/** A resourceVersion in the request must equal the stored one. It is compared as an opaque string. */
 function assertVersion(resource: Resource, next: ApiObject, { metadata }: ApiObject): void {
   if (next.metadata.resourceVersion !== metadata.resourceVersion) throw modified(resource, metadata.name!)
 }
@@ -235,7 +236,7 @@ interface Persisting extends Attempt<ApiObject> {
 
 async function persist(context: WriteContext, attempt: Persisting): Promise<Outcome> {
   const { previous, next, stored, named, conditions } = attempt
-  // Also by an update that changes nothing: a second deletion would do the same.
+  // Even an update without changes removes the object, as a second deletion would.
   if (next.metadata.deletionTimestamp !== undefined && !mustWait(context.resource, next))
     return await remove(context, attempt)
   const terms = conditions.termsFor('stored')
@@ -245,20 +246,19 @@ async function persist(context: WriteContext, attempt: Persisting): Promise<Outc
   if (context.dryRun) return await judged(context, next, stored)
   const result = await commitObject(context, next, { previous, expected: stored.revision, terms })
   if (result.outcome === 'stored') return { result: 'stored', json: result.json }
-  // Where nobody has changed the object, what it rests on has changed, or another holds by now what this was to hold:
-  // it is decided again.
+  // If the object itself is unchanged, a guard failed or a value was reserved concurrently, so the update is retried.
   if (named && result.current?.revision !== stored.revision) throw modified(context.resource, next.metadata.name!)
   return { result: 'lost' }
 }
 
-/** A dry run answers what a write would have. */
+/** Returns the result that a real write would have. */
 async function judged(context: WriteContext, next: ApiObject, { revision }: CachedObject): Promise<Outcome> {
   const { resource, pace } = context
   const ready = await asStored(resource, next, pace)
   return { result: 'judged', json: await unstored(context, ready.object, revision) }
 }
 
-/** The last finalizer of an object that is being deleted has gone: so does the object. */
+/** Removes a terminating object whose last finalizer was cleared. */
 async function remove(
   context: WriteContext,
   { next, previous, stored, conditions }: Attempt<ApiObject>,
@@ -269,7 +269,7 @@ async function remove(
   return { result: context.dryRun ? 'judged' : 'removed', json: await unstored(context, removed) }
 }
 
-/** A write that changes nothing is not stored: the version stays. */
+/** Whether nothing has changed. Such a write is not stored, and the resourceVersion stays the same. */
 function isUnchanged(next: ApiObject, previous: ApiObject, pace: TimeSlice): boolean | Promise<boolean> {
   const parts = [
     ...pairsOf(asJson(next), asJson(previous), 'metadata'),
@@ -285,7 +285,7 @@ function* areSame(parts: readonly Pair[]): Generator<void, boolean> {
   return true
 }
 
-/** The members of two objects beside one another, but for one. */
+/** Pairs the members of two objects, except one. */
 function pairsOf(a: JsonObject, b: JsonObject, ignored: string): Pair[] {
   const names = Object.keys(a).filter((name) => name !== ignored)
   const added = Object.keys(b).filter((name) => name !== ignored && !Object.hasOwn(a, name))

@@ -1,10 +1,10 @@
 /**
- * watch: the events of a selection, from the state of now or after a version.
+ * watch: streams the events of a selection from the current state or after a version.
  *
- * What comes before the present is read as the client takes it, and let go of: the objects that were there at the
- * start, in slices of one state; then the events since, from the cache's window, or from the store's log where the
- * window begins later. When nothing is left to read the watcher begins, without a gap. A start older than the log, and
- * a reader so slow that the log is forgotten before it comes there, is 410.
+ * Older data is read on demand and not kept. First come the initial objects, in slices of one consistent state. Then
+ * come the events since, from the cache's window, or from the store's log if the window starts later. When the reader
+ * has caught up, the watcher takes over without a gap. The watch fails with 410 if it starts before the log, or if the
+ * client is so slow that the log is compacted before it is read.
  */
 
 import { UnreadableValue } from '../../../api/codec/stored.ts'
@@ -24,26 +24,26 @@ export interface WatchQuery {
   readonly selection: ParsedSelection
   readonly resourceVersion: string
   readonly form: EventForm
-  /** Who watches: what one user may read of the past at a time is bounded. */
+  /** The user, because concurrent reads of history are limited per user. */
   readonly user: string
-  /** Called with the size of every event that comes before those of the watcher. */
+  /** Called with the size of every event that is sent before the watcher takes over. */
   readonly sent: (bytes: number) => void
 }
 
-/** A watch under way: first what is old, then the watcher's queue. */
+/** A running watch: first the older events, then the watcher's queue. */
 export interface Watching {
   readonly watcher: Watcher
   /**
-   * Encoded events that come before those of the watcher, in chunks, each made when it is asked for. The watcher begins
-   * when they have ended; it must be closed by whoever does not read that far.
+   * Encoded older events in chunks, produced on demand. The watcher starts when they end. A caller that stops earlier
+   * must close the watcher.
    */
   readonly before: AsyncGenerator<Buffer>
 }
 
-/** Where a watch starts. */
+/** Start of a watch. */
 interface Start {
   readonly objects: Iterable<readonly CachedObject[]>
-  /** The version whose state the objects are, or the one that the client knows. */
+  /** The version of the initial objects, or the version that the client knows. */
   readonly revision: number
 }
 
@@ -52,13 +52,13 @@ export async function watch(resource: Resource, query: WatchQuery): Promise<Watc
   const { resourceVersion, selection, form } = query
   const start = await startOf(resource, selection, resourceVersion)
   if (resource.cache.retired) throw noSuchPath()
-  // In the same turn, so that the loss of the feed closes it however early that is.
+  // Runs in the same tick, so that losing the store's feed closes the watcher from the beginning.
   const watcher = resource.cache.watch(selection, form)
   const reader = { watcher, user: query.user, sent: query.sent, prepare: form.prepare }
   return { watcher, before: replay(resource, { start, ...reader }) }
 }
 
-/** Everything up to this revision has been queued for the watcher, or is not for it: what a bookmark may say now. */
+/** Returns the revision for a bookmark: all events up to it are queued for the watcher or do not concern it. */
 export function toldUpTo({ caches }: Resource, watcher: Watcher): number {
   return Math.max(watcher.revision, caches.revision)
 }
@@ -78,7 +78,7 @@ interface Replay {
   readonly watcher: Watcher
   readonly user: string
   readonly sent: (bytes: number) => void
-  /** Must be waited for before events about objects are written, where it is there. */
+  /** If set, must be awaited before events are encoded. */
   readonly prepare: EventForm['prepare']
 }
 
@@ -96,15 +96,18 @@ async function* replay(resource: Resource, { start, ...reader }: Replay): AsyncG
   yield* catchUp(resource, { ...reader, after: start.revision })
 }
 
-/** What it costs to look through a slice of objects, or a piece of the log. */
+/** Cost of searching one slice of objects or one piece of the log. */
 const stepCost = 500
 
-/** A snapshot that is read for longer keeps too many outdated objects in memory: its reader has to start again. */
+/**
+ * Maximum time to read a snapshot. A slower reader would keep too many outdated objects in memory and has to start
+ * again.
+ */
 const maxStateMs = 5 * 60_000
 
 /**
- * A version that is not there yet is waited for: nothing is sent until it has been reached. The state of a reader that
- * comes to the present and the watcher's queue meet within one turn.
+ * Waits for a version that is not reached yet; until then nothing is sent. The switch from reading history to the
+ * watcher's queue happens within one tick.
  */
 async function* catchUp(
   resource: Resource,
@@ -131,7 +134,7 @@ async function* catchUp(
   }
 }
 
-/** Some events, and up to where there are no others; undefined: there are none any more. */
+/** Some events and the revision that they cover; `through` is undefined if there are no more. */
 interface Step {
   readonly events: readonly CacheEvent[]
   readonly through: number | undefined
@@ -151,7 +154,10 @@ async function readLog({ cache, caches }: Resource, after: number): Promise<Step
   })
 }
 
-/** What cannot be read cannot become an event either; a list says what is left out. */
+/**
+ * Converts errors to 410: the log is gone, or a value is unreadable and cannot become an event. A list then omits
+ * that object.
+ */
 async function orTooOld<T>(revision: number, read: () => Promise<T>): Promise<T> {
   try {
     return await read()
@@ -165,7 +171,7 @@ function* added(watcher: Watcher, objects: readonly CachedObject[]): Generator<B
   for (const object of objects) yield watcher.nextForm().encode('ADDED', object)
 }
 
-/** What the events are to the watcher. */
+/** Encodes the events that match the watcher's selection. */
 function* told(watcher: Watcher, events: readonly CacheEvent[]): Generator<Buffer> {
   for (const event of events) {
     const type = typeFor(watcher.selection, event)
@@ -186,7 +192,7 @@ function typeFor(selection: Selection, event: CacheEvent): EventType | undefined
 
 const chunkBytes = 64 * 1024
 
-/** Small buffers as fewer, larger ones. */
+/** Combines small buffers into fewer, larger ones. */
 function* gather(buffers: Iterable<Buffer>, sent: (bytes: number) => void): Generator<Buffer> {
   let parts: Buffer[] = []
   let size = 0

@@ -1,4 +1,4 @@
-/** What admission is asked about a write, put together in one place for every verb. */
+/** Builds the admission request of a write, for all verbs. */
 
 import type { ApiObject } from '../../../api/model/object.ts'
 import { memoizeByObject } from '../../../base/collections/memoize-by-object.ts'
@@ -13,13 +13,13 @@ export interface AdmittedWrite {
   readonly name: string
   readonly object: ApiObject | undefined
   readonly oldObject: ApiObject | undefined
-  /** What the name was drawn from, where it was. */
+  /** The generateName prefix, if the name was generated. */
   readonly drawnFrom?: string | undefined
-  /** Where controls say what the write rests on, and what is to be done after it. */
+  /** Collects what admission controls make the commit depend on, and their follow-up actions. */
   readonly conditions: WriteConditions
 }
 
-/** What admission is asked about a write, in the stored version. */
+/** Builds the admission request of a write in the storage version. */
 export function admissionRequest(context: WriteContext, write: AdmittedWrite): AdmissionRequest {
   const { resource, namespace, subresource, user, dryRun, warn } = context
   const { operation, name, object, oldObject, conditions, drawnFrom } = write
@@ -42,7 +42,7 @@ export function admissionRequest(context: WriteContext, write: AdmittedWrite): A
     bypass: context.bypass,
     audit: context.audit,
     ofCollection: context.ofCollection,
-    // A dry run stores nothing, so nobody would notice that what it rests on has changed, and nothing is left to do.
+    // A dry run stores nothing, so guards and follow-up actions do not apply.
     dependOn: dryRun ? undefined : (guard) => conditions.dependOn(guard),
     commitWith: dryRun ? undefined : (ending, claims) => conditions.commitWith(ending, claims),
     onOutcome: dryRun ? undefined : (settle) => conditions.onOutcome(settle),
@@ -52,12 +52,12 @@ export function admissionRequest(context: WriteContext, write: AdmittedWrite): A
     oldObject: undefined,
     drawnFrom,
   }
-  // An accessor is dear to make and to copy, and a create, which is most often asked about, has no use for it.
+  // An accessor is expensive to create and copy. Creates, the most frequent requests, do not need one.
   if (oldObject === undefined) return request
   return Object.defineProperty(request, 'oldObject', { enumerable: true, get: () => conditions.show(oldObject) })
 }
 
-/** The same for every request of one type. */
+/** Returns the type as admission sees it, cached per type. */
 export const admittedType = memoizeByObject(
   ({ group, plural, kind }: Served): AdmittedType => ({ group, version: kind.version, kind: kind.kind, plural }),
 )

@@ -1,6 +1,6 @@
 /**
- * What a write leaves in the journal of the store: the user, the manager, the verb, and of kinds whose values are secret
- * which of them changed. Short, since every write carries one.
+ * The note that a write leaves in the store's journal: user, field manager and verb. For kinds with secret values, it
+ * also lists the changed fields. Notes are short because every write carries one.
  */
 
 import { isObject, type JsonObject, own, sameJson } from '../../../api/json/json.ts'
@@ -11,7 +11,7 @@ import { shorten } from '../../../base/text/shorten.ts'
 import { maxNoteBytes, type Note } from '../../../storage/store/store.ts'
 import type { Resource } from '../catalogue/resource.ts'
 
-/** Who made a change, and how. */
+/** The author and kind of a change. */
 export interface ChangeNote {
   readonly user: string
   readonly verb: string
@@ -19,14 +19,14 @@ export interface ChangeNote {
   readonly subresource: string
   /** Whether the change created the object, whatever its verb. */
   readonly created: boolean
-  /** Of an object whose values are secret: the places that changed. */
+  /** For objects with secret values: the paths of the changed fields. */
   readonly places: readonly string[] | undefined
 }
 
 const maxText = 400
 const maxPlacesText = 2500
 
-/** What a note is made of. */
+/** Input of a change note. */
 interface Writing {
   readonly resource: Resource
   readonly user: User
@@ -35,7 +35,7 @@ interface Writing {
   readonly subresource: string
 }
 
-/** Undefined where the store keeps no journal. */
+/** Returns undefined if the store keeps no journal. */
 export function changeNote(
   { resource, user, verb, fieldManager, subresource }: Writing,
   previous: ApiObject | undefined,
@@ -54,7 +54,7 @@ export function changeNote(
   return { time: resource.clock.now(), text: noteText(said) }
 }
 
-/** Clients write one object after the other: most notes say what the one before them said. */
+/** Caches the last note, because consecutive writes usually have the same author. */
 let latest: { readonly said: ChangeNote; readonly text: Buffer } | undefined
 
 function noteText(said: ChangeNote): Buffer {
@@ -64,7 +64,7 @@ function noteText(said: ChangeNote): Buffer {
   return text
 }
 
-/** Those with places differ each time, as a rule. */
+/** Notes with paths are never considered equal, because they usually differ. */
 function isSame(a: ChangeNote, b: ChangeNote): boolean {
   return (
     a.places === undefined &&
@@ -87,7 +87,7 @@ function writeNote({ user, verb, manager, subresource, created, places }: Change
   return text.length <= maxNoteBytes ? text : Buffer.from('{}')
 }
 
-/** What a note says; undefined where it says no more than a time, as those of the store itself. */
+/** Reads a note. Returns undefined for notes without text, as the store itself writes them. */
 export function readChangeNote({ text }: Note): ChangeNote | undefined {
   if (text.length === 0) return undefined
   const { u, v, m, s, c, p } = JSON.parse(Buffer.from(text).toString()) as JsonObject

@@ -1,13 +1,13 @@
 /**
- * Removes what only has a meaning with an object that cannot be read: the objects of a damaged definition, which would
- * come back to life with a new one of its name. They are not served any more, so nobody hears of it, and no finalizer is
- * waited for: nobody could take it away.
+ * Removes the objects that depend on an unreadable object. An example are the objects of a damaged definition, which
+ * would otherwise reappear with a new definition of the same name. They are no longer served, so no watch events are
+ * sent and finalizers are ignored.
  */
 import type { TimeSlice } from '../../../base/concurrency/time-slice.ts'
 import { prefixOf } from '../../../storage/cache/caches.ts'
 import type { Resource } from '../catalogue/resource.ts'
 
-/** How many are looked for at a time. */
+/** Number of objects per page. */
 const pageSize = 500
 
 export async function removeContents({ kind, store }: Resource, name: string, pace: TimeSlice): Promise<void> {
@@ -17,7 +17,7 @@ export async function removeContents({ kind, store }: Resource, name: string, pa
   for (;;) {
     const { entries } = await store.list({ prefix, limit: pageSize, count: false })
     if (entries.length === 0) return
-    // What was changed meanwhile is found again by the next look.
+    // Objects that changed meanwhile are found again in the next pass.
     for (const { key, revision } of entries) {
       await store.commit({ key, expected: revision, value: undefined })
       await pace.yieldIfDue()

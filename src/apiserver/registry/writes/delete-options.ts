@@ -1,4 +1,4 @@
-/** DeleteOptions as a client says them, wherever they stand: what is wrong with them, and what they mean for a kind. */
+/** Validates DeleteOptions from the body or query and interprets them for a kind. */
 import { invalidObject } from '../../../api/model/api-error.ts'
 import { type FieldError, invalid, notSupported } from '../../../api/model/field-error.ts'
 import { groupName } from '../../../api/model/vendor.ts'
@@ -10,12 +10,12 @@ import type { DeleteOptions, Preconditions, Propagation } from '../verbs/delete.
 
 export type SentDeleteOptions = Infer<typeof deleteOptions>
 
-/** Delete options that are valid. */
+/** Valid delete options. */
 export interface JudgedDeleteOptions extends DeleteOptions {
   readonly dryRun: boolean
 }
 
-/** The options in the query that count in addition to those in the body. */
+/** Options from the query that apply in addition to the body. */
 export interface QueryDeleteOptions {
   readonly dryRun: readonly string[]
   readonly preconditions?: Preconditions
@@ -38,7 +38,7 @@ export function judgeDeleteOptions(
   }
 }
 
-/** A period below zero counts as a second, as the reference has it. */
+/** A negative period counts as one second, as in Kubernetes. */
 function positive(seconds: number | undefined): number | undefined {
   return seconds !== undefined && seconds < 0 ? 1 : seconds
 }
@@ -58,7 +58,7 @@ function check(sent: SentDeleteOptions, dryRuns: readonly string[]): FieldError[
   ]
 }
 
-/** Not to orphan, in the older words, means to wait where a kind holds its deletion anyway: with a Namespace. */
+/** The legacy `orphanDependents: false` means Foreground for kinds that hold deletions, such as Namespace. */
 function propagationOf(
   { propagationPolicy, orphanDependents }: SentDeleteOptions,
   kind: Kind,

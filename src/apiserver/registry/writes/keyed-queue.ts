@@ -1,31 +1,37 @@
 /**
- * Turns: writers of one object, one after the other, so that each works on what the one before it stored.
+ * Queues the writers of each object, so that each starts from the result of the previous one.
  *
- * Without turns, of many who change one object at once one wins and all others did their work in vain, again and again.
- * This saves work and promises nothing: other servers write to the same store, so a commit can still lose its race, and
- * whoever has the turn tries again. A key that nobody else writes to costs one entry in a map, while it is written.
+ * Without queues, only one of many concurrent writers of an object would succeed and the others would retry repeatedly.
+ * Queues only save work and are not needed for correctness: other servers write to the same store, so a commit can
+ * still conflict and is then retried. An uncontended key costs one map entry while it is written.
  */
 import { ApiError, tooManyRequests } from '../../../api/model/api-error.ts'
 
-/** How many may wait for one object. A write takes about a millisecond, so the last of them waits for a few seconds. */
+/**
+ * Maximum number of writers waiting for one object. A write takes about a millisecond, so the last one waits a few
+ * seconds.
+ */
 const longestLine = 1000
 
 export interface QueuePlace {
   readonly key: string
-  /** Aborts when the writer no longer waits: it leaves the line, and nothing is written for it. Asked for only then. */
+  /**
+   * Returns a signal that aborts when the caller has given up. The writer then leaves the queue without writing. Called
+   * only if the writer must wait.
+   */
   readonly abandoned: () => AbortSignal
 }
 
 interface Waiter {
-  /** Hands it the turn. */
+  /** Wakes the writer. */
   readonly call: () => void
 }
 
 export class KeyedQueue {
-  /** The keys that somebody has the turn for, each with those who wait; undefined: nobody does. */
+  /** Keys being written, each with its waiting writers; undefined if none waits. */
   readonly #lines = new Map<string, Set<Waiter> | undefined>()
 
-  /** Runs `write` when it is its turn. `waited` says that others may have written since it was asked for. */
+  /** Runs `write` when it is first in the queue. `waited` is true if other writes may have happened meanwhile. */
   async take<T>(place: QueuePlace, write: (waited: boolean) => Promise<T>): Promise<T> {
     const waited = this.#lines.has(place.key)
     if (waited) await this.#wait(place)
@@ -72,7 +78,7 @@ export class KeyedQueue {
   }
 }
 
-/** Nobody sees this error: the client has gone, or was already answered that its time is over. */
+/** No client sees this error: the caller has disconnected or already received a timeout. */
 function gone(): ApiError {
   return new ApiError(504, 'Timeout', 'nobody waits for this write any more; it was not carried out')
 }

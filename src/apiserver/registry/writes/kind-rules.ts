@@ -1,6 +1,6 @@
 /**
- * The rules of a kind as a write meets them, without a server around them: what prepares an object for the store, whether
- * it is given values of its own, and what judges it. `write-steps.ts` runs them; so do the tests of kinds.
+ * Runs the rules of a kind on an object without a server: preparation, allocation and validation. Used by
+ * `write-steps.ts` and by the tests of kinds.
  */
 
 import { isLarge } from '../../../api/json/large-json.ts'
@@ -12,15 +12,17 @@ import { validate, validateSteps } from '../../../api/schema/validate.ts'
 import type { Steps } from '../../../base/concurrency/time-slice.ts'
 import { validateMetadata, validateMetadataUpdate } from './metadata.ts'
 
-/** An object that is judged by the rules of its kind. */
+/** An object to validate with the rules of its kind. */
 export interface Judged {
   readonly kind: Kind
   readonly object: ApiObject
-  /** The stored object; undefined where the object is created. */
+  /** The stored object; undefined for a create. */
   readonly previous: ApiObject | undefined
 }
 
-/** Changes the object into what is stored: what a client may not set is as it was, or as the server decides. */
+/**
+ * Prepares the object for storage in place: fields that clients may not set keep their value or are set by the server.
+ */
 export function prepareByRules({ kind, object, previous }: Judged, context: PrepareContext): void {
   if (previous === undefined) {
     kind.rules.prepareForCreate?.(object, context)
@@ -31,16 +33,16 @@ export function prepareByRules({ kind, object, previous }: Judged, context: Prep
   rules?.prepareForUpdate?.(object, previous, context)
 }
 
-/** Whether the write may give the object values that no other may hold. Those that are drawn no sub-resource changes. */
+/** Whether the write may allocate values. Subresources cannot change values drawn from a pool. */
 export function mayAllocate({ kind: { reservations } }: Pick<Judged, 'kind'>, { subresource }: RuleContext): boolean {
   return reservations !== undefined && (subresource === '' || !('allocate' in reservations))
 }
 
-/** Returns the faults that it finds, in steps where that takes long; `isSound` is whether those before it found none. */
+/** Returns errors, in steps if it takes long. `isSound` tells whether the earlier validations found none. */
 type Validation = (isSound: boolean) => Faults | Steps<Faults> | undefined
 type Faults = readonly FieldError[]
 
-/** They are run in this order, and others may have a turn in between. */
+/** Returns the validations in order. The caller may yield between them. */
 export function validations({ kind, object, previous }: Judged, context: RuleContext): Validation[] {
   const isLast = previous === undefined && kind.rules.metadataLast?.(context) === true
   const metadata = () => validateMetadata(kind, object.metadata, context.vendor)

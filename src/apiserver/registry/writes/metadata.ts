@@ -1,4 +1,4 @@
-/** The rules for metadata that hold for every kind. */
+/** Metadata rules that apply to all kinds. */
 
 import { randomUUID } from 'node:crypto'
 import {
@@ -18,12 +18,12 @@ import type { Vendor } from '../../../api/model/vendor.ts'
 import type { Kind } from '../../../api/schema/kind.ts'
 import { checkAnnotations, checkLabels } from '../../../api/selectors/label-rules.ts'
 
-/** Whether the object says which state a write of it is based on. Version 0 is any version. */
+/** Whether the object has a resourceVersion as precondition. Version 0 means any version. */
 export function namesVersion({ metadata }: ApiObject): boolean {
   return !!metadata.resourceVersion && metadata.resourceVersion !== '0'
 }
 
-/** What the server decides about a new object, whatever the client sent. */
+/** Sets the metadata that the server controls on a new object. */
 export function systemMetadata(sent: ObjectMeta, creationTimestamp: string): ObjectMeta {
   const metadata = copyWithout(
     sent,
@@ -38,10 +38,10 @@ export function systemMetadata(sent: ObjectMeta, creationTimestamp: string): Obj
   return metadata
 }
 
-/** What every object must comply with, new or changed. */
+/** Validates the metadata of a new or changed object. */
 export function validateMetadata(kind: NamedBy, metadata: ObjectMeta, vendor: Vendor | undefined): FieldError[] {
   const { generation = 0, labels, annotations, ownerReferences, finalizers } = metadata
-  // Lists of faults may be too long to be the arguments of a call, so they are joined and not pushed.
+  // Uses spread instead of push, because very long lists exceed the limit of call arguments.
   return [
     ...validateName(kind, metadata),
     ...validateNamespace(metadata),
@@ -53,12 +53,12 @@ export function validateMetadata(kind: NamedBy, metadata: ObjectMeta, vendor: Ve
   ]
 }
 
-/** What metadata are judged by: the form of names, and whether finalizers need a domain. */
+/** The rules for metadata: the name format, and whether finalizers need a domain. */
 type NamedBy = Pick<Kind, 'form' | 'life'>
 
 const anyKind: NamedBy = { form: checkPathSegment, life: { plainFinalizers: true } }
 
-/** The same of an object that is a part of another: it may be of any kind, and need not have a name. */
+/** Validates the metadata of an embedded object, which may be of any kind and need not have a name. */
 export function validateInnerMetadata(metadata: ObjectMeta, path: FieldPath): FieldError[] {
   const named = metadata.name ? metadata : { ...metadata, name: 'unnamed' }
   return validateMetadata(anyKind, named, undefined).map((fault) => ({
@@ -76,7 +76,7 @@ function validateName(kind: NamedBy, { name = '', generateName: prefix = '' }: O
   return errors
 }
 
-/** Namespaces come off the path, where anything can stand. */
+/** The namespace comes from the URL path and may contain anything. */
 function validateNamespace({ namespace }: ObjectMeta): FieldError[] {
   if (namespace === undefined) return []
   return checkDnsLabel(namespace).map((text) => invalid('metadata.namespace', namespace, text))
@@ -87,7 +87,7 @@ function nameFaults(kind: NamedBy, name: string): string[] {
   return faults.length > 0 ? faults : [...checkPathSegment(name), ...checkStoredName(name)]
 }
 
-/** Faults name the list, not the element, as clients of this field are used to. */
+/** Errors name the list, not the element, as in Kubernetes. */
 function validateOwners(owners: readonly OwnerReference[]): FieldError[] {
   const path = 'metadata.ownerReferences'
   const errors = owners.flatMap((owner) => [
@@ -114,15 +114,15 @@ function validateOwners(owners: readonly OwnerReference[]): FieldError[] {
   ]
 }
 
-/** The version of `group/version` or `version`; '' when it is neither. */
+/** Returns the version of `group/version` or `version`, or '' if the text is neither. */
 function versionOf(apiVersion: string): string {
   const parts = apiVersion.split('/')
   return parts.length > 2 ? '' : parts.at(-1)!
 }
 
 /**
- * A malformed name is reported for the list, a missing domain for the element, as clients expect. Without a vendor no
- * domain is needed.
+ * Reports a malformed name for the list and a missing domain for the element, as in Kubernetes. Without a vendor, no
+ * domain is required.
  */
 function validateFinalizers(finalizers: readonly string[], vendor: Vendor | undefined): FieldError[] {
   const path = 'metadata.finalizers'
@@ -139,7 +139,7 @@ function validateFinalizers(finalizers: readonly string[], vendor: Vendor | unde
   return errors
 }
 
-/** What an update leaves out or may not change is taken from what is stored. */
+/** Restores metadata that an update omitted or may not change. */
 export function keptMetadata(next: ObjectMeta, previous: ObjectMeta): ObjectMeta {
   const end = previous.deletionTimestamp === undefined ? next : previous
   const kept = copyWithout(
@@ -167,7 +167,7 @@ const fixed = [
   'deletionGracePeriodSeconds',
 ] as const
 
-/** What an update may not change. */
+/** Validates that immutable metadata did not change. */
 export function validateMetadataUpdate(next: ObjectMeta, previous: ObjectMeta): FieldError[] {
   const errors = validateNewFinalizers(next, previous)
   for (const name of fixed)
@@ -175,7 +175,7 @@ export function validateMetadataUpdate(next: ObjectMeta, previous: ObjectMeta): 
   return errors
 }
 
-/** Once deletion has begun the list of finalizers only shrinks. */
+/** After deletion has begun, finalizers can only be removed. */
 function validateNewFinalizers(next: ObjectMeta, previous: ObjectMeta): FieldError[] {
   if (previous.deletionTimestamp === undefined) return []
   const known = new Set(previous.finalizers)

@@ -1,6 +1,6 @@
 /**
- * Writes of the server itself: nobody's request, so nothing is admitted, and the server is the manager. What is deleted
- * is noted by those controls that keep account of what there is.
+ * Writes by the server itself. They bypass admission and are owned by the server's field manager. Quota controls still
+ * see deletions.
  */
 
 import { authenticatedUsers, superusers, type User } from '../../../api/model/user.ts'
@@ -11,9 +11,9 @@ import type { WriteContext } from './write.ts'
 
 const self: User = { name: 'system:apiserver', uid: '', groups: [superusers, authenticatedUsers], extra: new Map() }
 
-/** Where the server writes by itself, and what kind of write it is. */
+/** Target and kind of a write by the server. */
 export interface OwnWrite {
-  /** '' for kinds without namespaces. */
+  /** '' for cluster-scoped kinds. */
   readonly namespace?: string
   /** '' for the object itself. */
   readonly subresource?: string
@@ -23,7 +23,7 @@ export interface OwnWrite {
 
 const ownVerbs = { CreateOptions: 'create', UpdateOptions: 'update', DeleteOptions: 'delete' } as const
 
-/** The context of a write by the server itself, which bypasses authorization and admission. */
+/** Returns the context of a write by the server itself, which bypasses authorization and admission. */
 export function ownWrite(resource: Resource, { signal, optionsKind, ...write }: OwnWrite): WriteContext {
   return {
     namespace: '',

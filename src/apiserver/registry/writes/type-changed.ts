@@ -1,12 +1,11 @@
 /**
- * Types that are defined by an object of the store, as custom resources are: a write of their objects rests on the
- * definition that it was read, pruned and judged by. Where that has changed meanwhile the request begins anew, with the
- * type as it is now; it is for whoever found the type to do so.
+ * For types defined by a stored object, such as custom resources: a write depends on the definition with which it was
+ * decoded, pruned and validated. If the definition changes meanwhile, dispatch repeats the request with the new type.
  */
 import { ApiError } from '../../../api/model/api-error.ts'
 import { type Resource, waitForCaches } from '../catalogue/resource.ts'
 
-/** The type was redefined during the request, which may be repeated. */
+/** The type was redefined during the request. The request may be repeated. */
 export class TypeChanged extends ApiError {
   constructor() {
     const message = 'the definition of this type is being changed, and this server does not serve it yet; try again'
@@ -14,7 +13,7 @@ export class TypeChanged extends ApiError {
   }
 }
 
-/** Whether the definition of this type has become another, by the most recent state. */
+/** Whether the definition of this type has changed, according to the latest state. */
 export async function hasChanged(resource: Resource): Promise<boolean> {
   if (resource.standing === undefined) return false
   await waitForCaches(resource)

@@ -1,6 +1,7 @@
 /**
- * The terms on which one attempt at a write is admitted: what it rests on, what its commit takes and releases besides,
- * who wants to hear how it ended, and the stored object as controls see it. Each attempt has its own; those who admit it fill them, whoever stores it keeps them.
+ * The conditions of one write attempt: guards and additional reservations for the commit, callbacks for the outcome,
+ * and the stored object as admission controls see it. Each attempt has its own. Admission controls add to them and the
+ * commit applies them.
  */
 
 import type { ApiObject } from '../../../api/model/object.ts'
@@ -9,7 +10,7 @@ import { type Guard, type Key, StoreError, type Taken } from '../../../storage/s
 import type { Settle, WriteOutcome } from '../../admission/admission.ts'
 import type { Claims, Ending } from '../../admission/commit-terms.ts'
 
-/** What a commit rests on, takes and releases beyond the object itself and what that holds. */
+/** Guards and reservations of a commit beyond those of the object itself. */
 export interface CommitTerms {
   readonly guards: readonly Guard[]
   readonly takes: readonly Taken[]
@@ -17,14 +18,14 @@ export interface CommitTerms {
 }
 
 export class WriteConditions {
-  /** The write happens only if these are as they were. */
+  /** The commit succeeds only if these keys are unchanged. */
   readonly #guards: Guard[] = []
   readonly #along: { readonly ending: Ending; readonly claims: Claims }[] = []
   readonly #waiting: Settle[] = []
   #shown: ApiObject | undefined
   #admissionBegan: number | undefined
 
-  /** When admission of this attempt began, which is the first time that this is asked. */
+  /** Returns when admission of this attempt began, which is the first call. */
   admissionBegan(clock: Clock): number {
     this.#admissionBegan ??= clock.monotonic()
     return this.#admissionBegan
@@ -34,7 +35,7 @@ export class WriteConditions {
     this.#guards.push(guard)
   }
 
-  /** The commit with which the write ends so takes and releases these too. */
+  /** Adds keys that the commit with this ending takes and releases. */
   commitWith(ending: Ending, claims: Claims): void {
     this.#along.push({ ending, claims })
   }
@@ -53,14 +54,14 @@ export class WriteConditions {
     this.#waiting.push(settle)
   }
 
-  /** The stored object, in a copy that cannot be changed. Made when somebody looks at it: most controls never do. */
+  /** Returns a frozen copy of the stored object. Created on first use, because most controls never need it. */
   show(stored: ApiObject | undefined): ApiObject | undefined {
     if (stored === undefined) return undefined
     this.#shown ??= freeze(structuredClone(stored))
     return this.#shown
   }
 
-  /** Makes the attempt and tells those who wait how it ended, before anybody else hears of it. */
+  /** Runs the attempt and reports its outcome to the callbacks before returning. */
   async attempt<T>(attempt: () => Promise<T>, outcomeOf: (result: T) => WriteOutcome): Promise<T> {
     let result: T
     try {

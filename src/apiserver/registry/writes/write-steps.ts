@@ -1,6 +1,6 @@
 /**
- * The steps from an object as it was sent to the object as it is stored, the same for a create and an update. The order
- * of `steps` is the order of execution; after each step others may have a turn, so that a large object holds up nobody.
+ * The steps from the request body to the stored object, for create and update. `steps` lists them in order of
+ * execution. After each step other requests may run, so that a large object does not block the server.
  */
 import { assertCount } from '../../../api/codec/stored.ts'
 import { isLarge } from '../../../api/json/large-json.ts'
@@ -14,19 +14,19 @@ import { keptMetadata, systemMetadata } from './metadata.ts'
 import { prepareContext, timed, versionOf, type WriteContext, warn, withManagers, writtenKind } from './write.ts'
 import type { WriteConditions } from './write-conditions.ts'
 
-/** One attempt at a write. */
+/** One write attempt. */
 export interface Attempt {
   readonly write: WriteContext
-  /** The stored object; undefined where the object is created. */
+  /** The stored object; undefined for a create. */
   readonly previous: ApiObject | undefined
   readonly conditions: WriteConditions
-  /** Whether the object's managedFields are up to date; else they are worked out. */
+  /** Whether managedFields are up to date. Otherwise they are computed. */
   readonly managed: boolean
-  /** The prefix of a generated name, while another name may still be generated. */
+  /** Prefix of a generated name, as long as another name may still be generated. */
   readonly drawnFrom?: string | undefined
 }
 
-/** Returns the object to go on with; undefined where it stays as it is. Throws ApiError to refuse it. */
+/** Returns the changed object, or undefined if it is unchanged. Throws ApiError to reject the write. */
 type Step = (attempt: Attempt, object: ApiObject) => ApiObject | undefined | Promise<ApiObject | undefined>
 
 const steps: readonly Step[] = [
@@ -41,7 +41,7 @@ const steps: readonly Step[] = [
   canonicalize,
 ]
 
-/** The object as it is to be stored. */
+/** Returns the object to store. */
 export async function runSteps(attempt: Attempt, object: ApiObject): Promise<ApiObject> {
   let current = object
   for (const step of steps) {
@@ -57,7 +57,7 @@ function recordManagers({ write, previous, managed }: Attempt, object: ApiObject
   return managed ? undefined : withManagers(write, previous ?? write.resource.empty, object)
 }
 
-/** Admission may change the object, but has no more right to what the server decides than clients have. */
+/** Runs mutating admission. Like clients, admission cannot change metadata that the server controls. */
 async function admitAndChange(attempt: Attempt, object: ApiObject): Promise<ApiObject | undefined> {
   const { write, previous, drawnFrom } = attempt
   const changed = await timed(write, 'admission', write.admission.mutate(requestOf(attempt, object, drawnFrom)))
@@ -65,7 +65,7 @@ async function admitAndChange(attempt: Attempt, object: ApiObject): Promise<ApiO
   return previous === undefined ? changed : withKeptMetadata(write, changed, previous)
 }
 
-/** The next object with the metadata that a write cannot change. */
+/** Restores metadata that an update cannot change. */
 export function withKeptMetadata({ namespace }: WriteContext, next: ApiObject, previous: ApiObject): ApiObject {
   const metadata = keptMetadata(next.metadata, previous.metadata)
   if (namespace === '') delete metadata.namespace
@@ -93,8 +93,8 @@ async function judge(attempt: Attempt, object: ApiObject): Promise<undefined> {
 }
 
 /**
- * The server's own writes go on with whatever is stored: they fail on none of the faults that the stored object has
- * already, which somebody could store through a sub-resource, or before there was a rule against it.
+ * Returns only errors that the stored object does not already have. The server's own writes must not fail because of
+ * existing errors, which may predate a rule or come from a subresource.
  */
 async function newFaults(attempt: Attempt, found: readonly FieldError[]): Promise<readonly FieldError[]> {
   const { previous } = attempt
@@ -118,7 +118,10 @@ async function faultsOf(attempt: Attempt, object: ApiObject): Promise<FieldError
   return more === undefined ? faults : [...faults, ...more]
 }
 
-/** What the server adds to an object of its own is let through: it must be able to mend one that is at the limit. */
+/**
+ * Limits the number of values in an object. The server's own writes are exempt, so that it can repair an object at the
+ * limit.
+ */
 function boundValues({ write }: Attempt, object: ApiObject): Promise<undefined> | undefined {
   if (write.own || !isLarge(asJson(object))) return undefined
   return write.pace.run(assertCount(object)).then(() => undefined)

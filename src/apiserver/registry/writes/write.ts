@@ -1,4 +1,4 @@
-/** What the writing verbs share: who writes and how, and the last step into the store. */
+/** Shared parts of the write verbs: the context of a write and the commit. */
 
 import { storedTextSteps } from '../../../api/codec/json-steps.ts'
 import { encodeSteps, type Storable, storedJson } from '../../../api/codec/stored.ts'
@@ -26,90 +26,93 @@ import { changeNote } from './change-note.ts'
 import { TypeChanged } from './type-changed.ts'
 import type { CommitTerms } from './write-conditions.ts'
 
-/** How often a write is tried that others keep beating to it. */
+/** Maximum number of attempts if other writers keep committing first. */
 export const maxAttempts = 100
 
-/** What a write needs to know besides the object. */
+/** The context of a write. */
 export interface WriteContext {
-  /** The kind in its stored version: what rules, admission and the store are given. */
+  /** The storage version, used by validation, admission and the store. */
   readonly resource: Resource
-  /** The version that is written through, where that is another one: what the caller sends and is given. */
+  /** The version of the request, if it is not the storage version. */
   readonly through?: Resource | undefined
-  /** '' for kinds without namespaces. */
+  /** '' for cluster-scoped kinds. */
   readonly namespace: string
-  /** '' for the object itself, else the subresource written through. */
+  /** The subresource; '' for the object itself. */
   readonly subresource: string
   readonly user: User
-  /** Whether the server itself writes, and not a client. */
+  /** Whether the server itself is the writer. */
   readonly own?: boolean
   readonly dryRun: boolean
-  /** The options that the client sent, as those whom admission asks are shown them. */
+  /** Returns the client's options, as shown to admission. */
   readonly sentOptions: () => JsonObject
-  /** What is done, for the journal; create or update where it is left out. */
+  /** The verb for the journal. Defaults to create or update. */
   readonly verb?: string | undefined
-  /** The name under which changes are owned. */
+  /** Name of the field manager. */
   readonly fieldManager: string
   readonly admission: Admission
-  /** Where it is told what the controls made of it, if the caller wants to know. */
+  /** Collects the decisions of the admission controls, if the caller wants an explanation. */
   readonly explanation?: AdmissionExplanation | undefined
-  /** When its time is over, on the monotonic clock. */
+  /** Deadline of the request on the monotonic clock. */
   readonly deadline?: number | undefined
-  /** Gives the headers by which those who are asked about it know the trace that it belongs to. */
+  /** Returns the trace headers to send to webhooks. */
   readonly traceHeaders?: (() => TraceHeaders) | undefined
-  /** Why no webhook is asked, where the caller has broken the glass. */
+  /** Reason why webhooks are bypassed, if the caller used break-glass access. */
   readonly bypass?: string | undefined
-  /** Where the controls tell the audit what they did, if the request is recorded. */
+  /** Collects audit annotations, if the request is recorded. */
   readonly audit?: AuditNotes | undefined
-  /** Whether its objects are deleted as a collection. */
+  /** Whether the write is part of a deletecollection. */
   readonly ofCollection?: boolean | undefined
-  /** Throws unless the caller may create the object too: asked where a change turns out to be a creation. */
+  /** Throws unless the caller may create the object. Called if an update turns out to be a create. */
   readonly assertMayCreate: () => void | Promise<void>
-  /** Warns the caller of something that is not an error. */
+  /** Adds a warning to the response. */
   readonly warn: (text: string) => void
-  /** Called for every field that the object loses because its feature is off. */
+  /** Called for every field that is dropped because its feature gate is disabled. */
   readonly onDropped?: ((field: DroppedField) => void) | undefined
-  /** Gives a signal that aborts when the caller no longer waits for the outcome. */
+  /** Returns a signal that aborts when the caller has given up on the request. */
   readonly abandoned: () => AbortSignal
-  /** Work on large objects is done in these. */
+  /** Slices the work on large objects. */
   readonly pace: TimeSlice
-  /** Where it is noted how long the write waits for what. */
+  /** Records how long the write waits for each part. */
   readonly timings?: Timings
 }
 
-/** Waits, and notes how long that took where somebody wants to know. */
+/** Awaits a promise and records its duration. */
 export function timed<T>({ timings }: WriteContext, name: PartName, pending: Promise<T>): Promise<T> {
   return timings === undefined ? pending : timings.time(name, pending)
 }
 
-/** Passes on the kind's warnings about a valid object. A subresource has none, unless it writes the object as Scale does. */
+/**
+ * Sends the kind's warnings about a valid object. Subresources have none, unless they write the object itself, as Scale
+ * does.
+ */
 export function warn(context: WriteContext, object: ApiObject, previous: ApiObject | undefined): void {
   const { resource, subresource, warn: tell } = context
   if (subresource !== '' && !isView(context)) return
   for (const text of resource.kind.rules.warnings?.(object, previous, resource.context) ?? []) tell(text)
 }
 
-/** The version of the kind that is written through. */
+/** Returns the version of the request. */
 export function versionOf({ resource, through }: WriteContext): Resource {
   return through ?? resource
 }
 
-/** Whether it is written through a view of another kind, such as Scale. */
+/** Whether the request uses a view of another kind, such as Scale. */
 export function isView({ resource, through = resource }: WriteContext): boolean {
   return through.kind.kind !== resource.kind.kind
 }
 
-/** The version in whose fields ownership is recorded: a view has no record of its own. */
+/** Returns the version in which field ownership is recorded. A view records ownership in the storage version. */
 function trackedVersion(context: WriteContext): Resource {
   return isView(context) ? context.resource : versionOf(context)
 }
 
-/** What errors about the object call it: a kind goes by the group that it is stored in. */
+/** Returns the kind as used in errors: that of the storage version, or of the view. */
 export function writtenKind(context: WriteContext): { group: string; kind: string } {
   const { resource } = context
   return kindRef(isView(context) && resource.kind.origin === 'built-in' ? versionOf(context) : resource)
 }
 
-/** Records who owns what after this write, in the version that is written through. */
+/** Records field ownership after this write, in the version of the request. */
 export async function withManagers(context: WriteContext, before: ApiObject, after: ApiObject): Promise<ApiObject> {
   const version = trackedVersion(context)
   const create = before === context.resource.empty
@@ -132,43 +135,43 @@ export async function withManagers(context: WriteContext, before: ApiObject, aft
   return { ...after, metadata }
 }
 
-/** The writer as managedFields know it. */
+/** Returns the writer's entry for managedFields. */
 export function writerOf(context: WriteContext) {
   const { resource, subresource, fieldManager } = context
   return { name: fieldManager, apiVersion: trackedVersion(context).apiVersion, subresource, time: resource.time() }
 }
 
-/** What the kind's own rules need to know of this write. */
+/** Returns the context that the rules of the kind need. */
 export function prepareContext(write: WriteContext): PrepareContext {
   const { resource, subresource, user, own = false, onDropped } = write
   const prepared = { ...versionOf(write).context, subresource, user, own, now: resource.clock.now() }
   return onDropped === undefined ? prepared : { ...prepared, onDropped }
 }
 
-/** Fields, by path, that this way of writing cannot set. */
+/** Returns the paths of fields that this write cannot set. */
 export function readOnlyFields({ resource, subresource }: WriteContext): readonly string[] {
   if (subresource !== '') return resource.kind.views.subresources?.[subresource]?.readOnly ?? []
   return resource.kind.rules.readOnly ?? []
 }
 
-/** A write that is stored, as the JSON that the client is answered with: the very bytes that were stored. */
+/** A committed write with the JSON for the response: exactly the stored bytes. */
 export interface Stored {
   readonly outcome: 'stored'
   readonly revision: number
   readonly json: Buffer
 }
 
-/** What an object takes the place of. */
+/** The state that an object replaces. */
 export interface Replaced {
-  /** What is stored; undefined: nothing. */
+  /** The stored object; undefined if there is none. */
   readonly previous: ApiObject | undefined
-  /** The revision that the key must be at; 0: absent. */
+  /** Required revision of the key; 0 means absent. */
   readonly expected: number
-  /** What the write rests on, and what it takes and releases beyond what the object holds. */
+  /** Guards and reservations beyond those of the object. */
   readonly terms: CommitTerms
 }
 
-/** All that a commit rests on, takes and releases. */
+/** Returns all guards and reservations of a commit. */
 export function commitTerms(
   resource: Resource,
   { guards, takes, releases }: CommitTerms,
@@ -179,10 +182,7 @@ export function commitTerms(
   return { guards, takes: [...held.takes, ...takes], releases: [...held.releases, ...releases] }
 }
 
-/**
- * Stores the object if its key is still at `expected`, what it rests on at the revisions given, and what it is to hold
- * free.
- */
+/** Stores the object if its key is still at `expected`, the guards still hold and its reservations are free. */
 export async function commitObject(
   context: WriteContext,
   object: ApiObject,
@@ -194,7 +194,7 @@ export async function commitObject(
   const ready = asStored(resource, object, pace)
   const value = await pace.run(encodeSteps(key, storable(resource, ready instanceof Promise ? await ready : ready)))
   const lifetimeSeconds = resource.kind.life.expires ? resource.lifetimeSeconds : undefined
-  // A new object has a uid that was drawn for it.
+  // A new object has a newly generated uid, so its value is unique.
   const unique = expected === 0
   const all = commitTerms(resource, terms, { next: object, previous })
   const note = changeNote(context, previous, object)
@@ -207,9 +207,9 @@ export async function commitObject(
 }
 
 /**
- * Throws if the time of the request is over: its client is answered with a timeout, so nothing is stored any more. A
- * deadline that passes while the store commits is not noticed. Deadlines are on the clock of the machine, also where a
- * test moves the clock of the objects.
+ * Throws if the request's deadline has passed: the client then gets a timeout, so nothing may be stored. A deadline
+ * that passes during the commit is not noticed. Uses the machine's clock even if a test controls the clock of the
+ * objects.
  */
 export function assertInTime({ deadline }: WriteContext): void {
   if (deadline !== undefined && systemClock.monotonic() >= deadline)
@@ -217,18 +217,18 @@ export function assertInTime({ deadline }: WriteContext): void {
 }
 
 /**
- * What to throw when a write of several steps fails after the first: an error that says "try again" would make clients
- * repeat by themselves what is done already.
+ * Returns the error for a multi-step write that failed after its first step. A retryable error is replaced, because
+ * clients would automatically repeat a step that is already done.
  */
 export function failedHalfway(error: unknown, done: string): unknown {
-  // What is left is done by the type as it is now.
+  // The request is repeated with the new type and completes the remaining steps.
   if (error instanceof TypeChanged) return error
   const passing =
     error instanceof StoreError || (error instanceof ApiError && error.details?.retryAfterSeconds !== undefined)
   return passing ? timeout(`${done}, then the server failed; look before you try again`, {}, { cause: error }) : error
 }
 
-/** Every way in has seen to it that the object is of its kind; one that is not would spoil every list. */
+/** Callers must pass an object of this kind. Any other object would break every list. */
 function assertKind({ apiVersion, kind }: Resource, object: ApiObject): void {
   if (object.apiVersion !== apiVersion || object.kind !== kind.kind)
     throw new TypeError(`an object of kind ${object.kind} in ${object.apiVersion} is not stored among ${kind.plural}`)
@@ -238,12 +238,15 @@ function storable(resource: Resource, { object, completeFor }: ReadyToStore): St
   return { object, order: orderOf(resource.kind), header: { ...headerOf(resource, object), completeFor } }
 }
 
-/** The object in the form that is stored: custom kinds have a version for that. */
+/** Returns the object in its stored form. Custom kinds have a storage version. */
 export function asStored({ kind }: Resource, object: ApiObject, pace: TimeSlice): ReadyToStore | Promise<ReadyToStore> {
   return kind.evolution === undefined ? { object, completeFor: undefined } : pace.run(kind.evolution.store(object))
 }
 
-/** The JSON of an object that is not stored: a dry run, or one that is gone. Refuses what would not be stored. */
+/**
+ * Returns the JSON of an object that is not stored: a dry run or a removed object. Throws if the object could not be
+ * stored.
+ */
 export async function unstored(
   { resource: { kind }, pace }: Pick<WriteContext, 'resource' | 'pace'>,
   object: ApiObject,
@@ -253,7 +256,7 @@ export async function unstored(
   return Buffer.from(`${await pace.run(storedTextSteps(asJson(shown), orderOf(kind), 0))}\n`)
 }
 
-/** The object with the revision of the store as its version. */
+/** Returns the object with the store revision as its resourceVersion. */
 export function withVersion(object: ApiObject, revision: number): ApiObject {
   return { ...object, metadata: { ...object.metadata, resourceVersion: formatVersion(revision) } }
 }
