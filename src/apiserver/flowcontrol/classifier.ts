@@ -1,11 +1,11 @@
 /**
- * Which schema a request belongs to: the first in the order of precedence that is for its user and for what it asks for.
- * What users can match at all is found out once per user, so that a request is compared with few rules.
+ * Finds the FlowSchema of a request: the first in order of precedence that matches its user and attributes. The schemas
+ * that can match a user are computed once per user, so that each request is compared with few rules.
  */
 import type { User } from '../../api/model/user.ts'
 import { type CompiledRules, type FlowAttributes, matchesRules } from './matching.ts'
 
-/** What the classifier needs of a schema; the order of precedence is that of the list. */
+/** The part of a schema that the classifier needs. The list order is the order of precedence. */
 export interface Classified {
   readonly rules: readonly CompiledRules[]
 }
@@ -19,10 +19,10 @@ interface Candidate<S> {
 export class Classifier<S extends Classified> {
   readonly #schemas: readonly S[]
   readonly #otherwise: S
-  /** Users are the same objects from one request to the next. */
+  /** Keyed by User object: the same object is reused across requests. */
   readonly #byUser = new WeakMap<User, readonly Candidate<S>[]>()
 
-  /** `schemas` in the order of precedence; `otherwise` is for what none of them is for. */
+  /** `schemas` are in order of precedence. `otherwise` applies if none of them matches. */
   constructor(schemas: readonly S[], otherwise: S) {
     this.#schemas = schemas
     this.#otherwise = otherwise

@@ -1,7 +1,8 @@
 /**
- * The stored FlowSchemas and PriorityLevelConfigurations as requests need them: schemas in the order of precedence, each
- * with its level, and every level with its part of the server's seats. A change counts from the next request on; requests
- * under way keep the level that they have. The mandatory objects count even where they are missing.
+ * The stored FlowSchemas and PriorityLevelConfigurations, prepared for classification: schemas in order of precedence,
+ * each with its priority level, and every level with its share of the server's seats. Changes apply from the next
+ * request on. Requests that are already running keep their level. The mandatory objects apply even if they are missing
+ * from the store.
  */
 
 import type { Json } from '../../api/json/json.ts'
@@ -18,14 +19,14 @@ import { type CompiledRules, compileRules } from './matching.ts'
 import { type PoolLimits, SeatPool } from './seat-pool.ts'
 import { Turns } from './turns.ts'
 
-/** A schema with its level. */
+/** A schema and its priority level. */
 export interface Schema {
   readonly name: string
   readonly uid: string
   readonly levelUid: string
   readonly rules: readonly CompiledRules[]
   readonly distinguisher: 'ByUser' | 'ByNamespace' | undefined
-  /** The seats of its level; undefined: it is never held up. */
+  /** Seats of the priority level. Undefined if the level is exempt. */
   readonly pool: SeatPool | undefined
   readonly series: FlowSeries
 }
@@ -35,7 +36,7 @@ interface Level {
   readonly pool: SeatPool | undefined
 }
 
-/** What requests are classified by at the moment. */
+/** The current flow-control configuration. */
 export class FlowConfiguration {
   readonly #seats: number
   readonly #metrics: FlowMetrics
@@ -45,7 +46,7 @@ export class FlowConfiguration {
   #levels: ReadonlyMap<string, Level> = new Map()
   #classifier: Classifier<Schema> | undefined
 
-  /** `seats` are those of all levels together. To be made before the caches are loaded. */
+  /** `seats` is the total of all levels. Create it before the caches are loaded. */
   constructor(lookup: Lookup, seats: number, metrics: FlowMetrics) {
     this.#seats = seats
     this.#metrics = metrics
@@ -53,7 +54,7 @@ export class FlowConfiguration {
     this.#configurations = new Followed(lookup, priorityLevelConfigurations, (level) => level)
   }
 
-  /** By what requests are classified now. */
+  /** Returns the current classifier. Rebuilds it if objects have changed. */
   get classifier(): Classifier<Schema> {
     if (this.#classifier !== undefined && !this.#schemas.stale && !this.#configurations.stale) return this.#classifier
     this.#levels = this.#readLevels()
@@ -80,7 +81,7 @@ export class FlowConfiguration {
   #readSchemas(): Classifier<Schema> {
     const mandatory = imagined(mandatoryFlowSchemas).map(([name, schema]) => [name, readySchema(schema)] as const)
     const ordered = [...new Map([...mandatory, ...this.#schemas.current()]).values()].sort(byPrecedence)
-    // One whose level does not exist counts for nothing.
+    // A schema whose level does not exist is ignored.
     const schemas = ordered.flatMap((each) => {
       const level = this.#levels.get(each.level)
       return level === undefined ? [] : [this.#schema(each, level)]
@@ -97,12 +98,12 @@ export class FlowConfiguration {
   }
 }
 
-/** Objects as they would be stored, by their names. */
+/** Returns the built-in specs as objects, by name. */
 function imagined(specs: ReadonlyMap<string, Json>): [string, ApiObject][] {
   return [...specs].map(([name, spec]) => [name, { apiVersion: '', kind: '', metadata: { name }, spec }])
 }
 
-/** A schema as far as it can be made ready without its level. */
+/** A schema prepared without its level. */
 interface ReadySchema extends Omit<Schema, 'levelUid' | 'pool' | 'series'> {
   readonly level: string
   readonly precedence: number
@@ -120,7 +121,7 @@ function readySchema(schema: FlowSchema): ReadySchema {
   }
 }
 
-/** Of several with the same precedence the name decides. */
+/** Orders by precedence, then by name. */
 function byPrecedence(a: ReadySchema, b: ReadySchema): number {
   return a.precedence - b.precedence || (a.name < b.name ? -1 : 1)
 }
@@ -136,7 +137,7 @@ function limitsOf({ spec }: PriorityLevelConfiguration, seats: number): PoolLimi
   return { seats, queuing: { queues, handSize, queueLengthLimit } }
 }
 
-/** What is made of the objects of a kind, each made anew when it changes. */
+/** Values derived from the objects of one type. A value is recomputed when its object changes. */
 class Followed<T extends ApiObject, M> {
   readonly #lookup: Lookup
   readonly #type: StoredType<T>
@@ -149,7 +150,7 @@ class Followed<T extends ApiObject, M> {
     this.#lookup = lookup
     this.#type = type
     this.#make = make
-    // A server may be made of other kinds alone: then there are no objects.
+    // A server that does not serve this type has no objects.
     this.#reset = lookup.follow(type, {
       changed: ({ name }) => this.#changed.add(name),
       reset: () => {

@@ -1,10 +1,10 @@
 /**
- * Priority and fairness: which requests are carried out now, which wait, and which are refused. A request belongs to the
- * first FlowSchema that is for it, and needs seats of that schema's priority level. Free seats are taken at once and
- * without a promise; a request for which there are none waits in a queue of its flow for a quarter of the time that a
- * request has, then it is refused with 429.
+ * API priority and fairness: decides which requests run now, which wait and which are rejected. A request belongs to
+ * the first matching FlowSchema and needs seats of that schema's priority level. If seats are free, it takes them
+ * synchronously. Otherwise it waits in a queue of its flow for at most a quarter of the request timeout and is then
+ * rejected with 429.
  *
- * What a request that waits takes of memory is its headers alone: its body is not read before it has its seats.
+ * A waiting request holds only its headers in memory. Its body is read after it has got its seats.
  */
 
 import { type ApiError, tooManyRequests } from '../../api/model/api-error.ts'
@@ -16,9 +16,9 @@ import { type FlowAttributes, namespaceOf } from './matching.ts'
 import type { Demand, FairQueue, Refusal, SeatPool, Waiter } from './seat-pool.ts'
 import { hashFlow } from './shuffle-shard.ts'
 
-/** The seats that a request has, until it gives them back. */
+/** The seats that a request occupies until it releases them. */
 export interface Occupancy {
-  /** Gives the seats back; to be called once or more. */
+  /** Releases the seats. Further calls have no effect. */
   release(): void
 }
 
@@ -31,27 +31,27 @@ export interface Entering {
 }
 
 interface Client {
-  /** Whether nobody waits for the answer any more. */
+  /** Whether the client has disconnected. */
   readonly gone: boolean
 }
 
-/** How often those who wait are looked after: whether their time is over, or their client is gone. */
+/** Interval at which waiting requests are checked for timeouts and disconnected clients. */
 const lookMs = 100
 
 /**
- * How long a refusal is held back where there are no seats at all, at least and at most: a client that asks again at once,
- * whatever `Retry-After` says, would else keep the server busy with refusals. Each is held back for another time, so that they
- * do not come back together. Of more than so many the others are told at once.
+ * Bounds of the delay before a rejection is sent while no seats are free. Without it, clients that ignore `Retry-After`
+ * and retry at once would keep the server busy with rejections. The delay is random so that clients do not retry
+ * together. At most `maxHeldBack` rejections are delayed; further ones are sent at once.
  */
 const refusalMs = { least: 150, most: 350 }
 const maxHeldBack = 2000
 
-/** Lets requests in, level by level. */
+/** Admits requests by priority level. */
 export class FlowControl {
   readonly #configuration: FlowConfiguration
   readonly #clock: Clock
   readonly #maxWaitMs: number
-  /** Those who wait, in the order in which they came. */
+  /** Waiting requests in order of arrival. */
   readonly #pending = new Set<Pending>()
   #looking: NodeJS.Timeout | undefined
   #heldBack = 0
@@ -62,12 +62,12 @@ export class FlowControl {
     this.#maxWaitMs = maxWaitMs
   }
 
-  /** The schema that a request belongs to. */
+  /** Returns the schema of a request. */
   classify(user: User, attributes: FlowAttributes): Schema {
     return this.#configuration.classifier.find(user, attributes)
   }
 
-  /** Takes the seats: at once, or when it is the request's turn. Throws 429 where it cannot have them. */
+  /** Takes seats, at once or after waiting in a queue. Throws 429 if the request is rejected. */
   enter(schema: Schema, entering: Entering): Occupancy | Promise<Occupancy> {
     const { pool, series } = schema
     if (pool === undefined) return new Seated(schema, { seats: 0, clock: this.#clock })
@@ -108,7 +108,7 @@ export class FlowControl {
   }
 }
 
-/** The part of a flow's name that tells the flows of a schema apart. */
+/** Returns the flow distinguisher of a request. */
 function distinguish({ distinguisher }: Schema, { user, attributes }: Entering): string {
   if (distinguisher === undefined) return ''
   if (distinguisher === 'ByUser') return user.name
@@ -126,7 +126,7 @@ function refusal({ series }: Schema, reason: Refusal): ApiError {
   return tooManyRequests(`too many requests: the priority level ${level} ${why[reason]}; try again`)
 }
 
-/** A request that is carried out. */
+/** A running request. */
 class Seated implements Occupancy {
   readonly #schema: Schema
   readonly #seats: number
@@ -168,8 +168,8 @@ interface PendingParts {
 }
 
 /**
- * A request that waits: until its turn comes, its time is over, or its client is gone. Many a one waits for the next turn of
- * the event loop alone, so it has no timer and no signal of its own.
+ * A waiting request. It leaves the queue when it gets seats, when its time runs out or when its client disconnects.
+ * Most requests wait only until the next event-loop tick, so they share one timer and have no abort signal.
  */
 class Pending implements Waiter {
   readonly seats: number
@@ -185,7 +185,7 @@ class Pending implements Waiter {
   #resolve!: (occupancy: Occupancy) => void
   #reject!: (error: ApiError) => void
 
-  /** To be put into its queue next. */
+  /** The caller adds it to its queue next. */
   constructor(schema: Schema, { pool, queue, entering, clock, all }: PendingParts) {
     this.seats = entering.demand.seats
     this.work = entering.demand.work
@@ -211,7 +211,7 @@ class Pending implements Waiter {
     this.#resolve(new Seated(this.#schema, { seats: this.seats, clock: this.#clock, queue: this.queue }))
   }
 
-  /** `came`: the time of those that have come too long ago. */
+  /** Leaves the queue if the client disconnected or if the request arrived at or before `came`. */
   leaveIfOver(came: number): void {
     if (this.#client.gone) this.#leave('cancelled')
     else if (this.#began <= came) this.#leave('time-out')

@@ -1,4 +1,4 @@
-/** What is counted of flow control, by priority level and schema. Names of metrics are those of kube-apiserver. */
+/** Flow-control metrics by priority level and schema, with the names that kube-apiserver uses. */
 import { type Count, Counter, type Distribution, Gauge, Histogram, type Metric } from '../../base/telemetry/metrics.ts'
 import type { Refusal } from './seat-pool.ts'
 
@@ -6,7 +6,7 @@ const labels = ['priority_level', 'flow_schema']
 const lengths = [0, 10, 25, 50, 100, 250, 500, 1000]
 const durations = [0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30]
 
-/** The numbers of the requests of one schema at one level; the requests add to them. */
+/** Metrics of one schema at one level, updated by its requests. */
 export class FlowSeries {
   readonly values: readonly [level: string, schema: string]
   readonly dispatched: Count
@@ -105,13 +105,13 @@ export class FlowMetrics {
     ),
   ]
 
-  /** The numbers of a schema at a level: those there were, if any. */
+  /** Returns the existing metrics of a schema at a level, or new ones. */
   seriesOf(level: string, schema: string): FlowSeries {
     const isIt = ({ values }: FlowSeries) => values[0] === level && values[1] === schema
     return this.#series.find(isIt) ?? new FlowSeries(this.#histograms, level, schema)
   }
 
-  /** What is shown from now on: these, and what is still under way of others. */
+  /** Replaces the exported series. Series of removed schemas stay until their requests have finished. */
   show(series: readonly FlowSeries[], limits: ReadonlyMap<string, number>): void {
     const under = this.#series.filter((each) => !each.idle && !series.includes(each))
     this.#series = [...series, ...under]

@@ -1,18 +1,18 @@
 /**
- * Whether a request is one that a FlowSchema is for. Its rules are compiled once per change of the schema: first the
- * subjects, which decide by the user alone, then what is asked for, which is all that is left to look at for each
- * request (`classifier.ts`).
+ * Matches requests against FlowSchemas. Rules are compiled once per change of a schema. Subjects depend only on the
+ * user and are tested first, so that only the resource and path rules remain to be tested for each request (see
+ * `classifier.ts`).
  */
 import type { FlowSchema } from '../../api/kinds/flowcontrol/flow-schema.ts'
 import { serviceAccountName, type User } from '../../api/model/user.ts'
 
-/** What a request asks for, as far as rules look at it. */
+/** The attributes of a request that rules can match. */
 export type FlowAttributes = ResourceAttributes | PathAttributes
 
 export interface ResourceAttributes {
   readonly resource: true
   readonly verb: string
-  /** As on the wire; '' is the core group. */
+  /** API group as in URLs; '' for the core group. */
   readonly group: string
   readonly plural: string
   readonly subresource: string
@@ -26,7 +26,7 @@ export interface PathAttributes {
   readonly path: string
 }
 
-/** The values that a list of a rule names; undefined stands for all. */
+/** The names that a rule lists; undefined matches all. */
 type Names = ReadonlySet<string> | undefined
 
 interface ResourceRule {
@@ -40,11 +40,11 @@ interface ResourceRule {
 interface PathRule {
   readonly verbs: Names
   readonly paths: Names
-  /** Those that end in a slash stand for all below. */
+  /** Prefixes. Each ends in a slash and matches all paths below it. */
   readonly prefixes: readonly string[]
 }
 
-/** The requests of some subjects that a schema is for. */
+/** Compiled rules for one set of subjects. */
 export interface CompiledRules {
   readonly isSubject: (user: User) => boolean
   readonly resources: readonly ResourceRule[]
@@ -54,7 +54,7 @@ export interface CompiledRules {
 type Rules = NonNullable<NonNullable<FlowSchema['spec']>['rules']>[number]
 type Subjects = NonNullable<Rules['subjects']>
 
-/** The rules of a schema in the form that requests are compared with. */
+/** Compiles the rules of a schema. */
 export function compileRules({ spec }: FlowSchema): CompiledRules[] {
   return (spec?.rules ?? []).map(({ subjects = [], resourceRules = [], nonResourceRules = [] }) => ({
     isSubject: subjectTest(subjects),
@@ -73,9 +73,9 @@ export function compileRules({ spec }: FlowSchema): CompiledRules[] {
   }))
 }
 
-/** Whether the rules are for this request, whoever sends it. */
+/** Whether the rules match this request, regardless of its user. */
 export function matchesRules({ resources, paths }: CompiledRules, attributes: FlowAttributes): boolean {
-  // Every request comes here: loops, since a function for each would be made anew each time.
+  // Runs for every request. Plain loops avoid allocating a closure each time.
   if (attributes.resource) {
     for (const rule of resources) if (matchesResource(rule, attributes)) return true
     return false
@@ -106,7 +106,7 @@ function matchesNamespace({ namespaces, clusterScope }: ResourceRule, namespace:
   return namespace === '' ? clusterScope : has(namespaces, namespace)
 }
 
-/** The namespace of a request; one for a Namespace itself is in that namespace. */
+/** Returns the namespace of a request. A request for a Namespace object is in that namespace. */
 export function namespaceOf({ group, plural, namespace, name }: ResourceAttributes): string {
   return plural === 'namespaces' && group === '' ? name : namespace
 }
@@ -115,7 +115,7 @@ function matchesPath({ verbs, paths, prefixes }: PathRule, { verb, path }: PathA
   return has(verbs, verb) && (has(paths, path) || prefixes.some((prefix) => path.startsWith(prefix)))
 }
 
-/** Whether a user is one of the subjects. */
+/** Returns a test for whether a user is one of the subjects. */
 function subjectTest(subjects: Subjects): (user: User) => boolean {
   const named = (kind: string) => subjects.filter((each) => each.kind === kind)
   const users = namesOf([
@@ -134,7 +134,10 @@ function subjectTest(subjects: Subjects): (user: User) => boolean {
     prefixes.some((prefix) => user.name.startsWith(prefix))
 }
 
-/** All accounts of a namespace are a prefix of user names; it must not be read as the name of all users. */
+/**
+ * `*` means all service accounts of a namespace and is matched by prefix. It must not be taken for the wildcard of all
+ * users.
+ */
 function accountName(namespace: string, name: string): string {
   return name === '*' ? '' : serviceAccountName(namespace, name)
 }

@@ -1,54 +1,56 @@
 /**
- * The seats of one priority level, and the queues of requests that wait for them. A request occupies one seat or more
- * while it is carried out. A request that finds enough free seats and nobody waiting takes them at once, which costs a
- * comparison. Others wait in one of their flow's queues (`shuffle-shard.ts`).
+ * The seats of one priority level and the queues of requests waiting for them. A running request occupies one or more
+ * seats. If enough seats are free and no request waits, a request takes its seats at the cost of one comparison.
+ * Otherwise it waits in one of its flow's queues (`shuffle-shard.ts`).
  *
- * Queues are served by start-time fair queueing: each has a virtual time at which its first request is due; what a
- * request costs (seats multiplied by time) moves its queue back, at first by a guess, and when the request ends by what
- * it really took. The queue that is due first is next. A queue that was empty begins at the time of the last request
- * that was served, so that nobody saves up turns.
+ * The pool uses start-time fair queueing. Each queue has a virtual time at which its first request is due. The cost of
+ * a request (seats multiplied by time) advances this time: first by an estimate, and when the request ends by the
+ * actual cost. The queue with the earliest time is served next. A queue that was empty starts at the time of the last
+ * served request, so that an idle flow gains no credit.
  *
- * What one turn of the event loop begins is bounded too (`turns.ts`): a request beyond that waits like one without seats.
+ * Each event-loop tick starts a bounded amount of work (`turns.ts`). Requests beyond it wait as if no seats were free.
  */
 import { Dealer } from './shuffle-shard.ts'
 import type { Turns, Waiting } from './turns.ts'
 
-/** How requests wait. */
+/** Queuing settings of a priority level. */
 export interface Queuing {
   readonly queues: number
   readonly handSize: number
-  /** How many requests a queue holds. */
+  /** Maximum number of waiting requests per queue. */
   readonly queueLengthLimit: number
 }
 
 export interface PoolLimits {
   readonly seats: number
-  /** Undefined: nothing waits. */
+  /** Undefined if requests do not wait. */
   readonly queuing: Queuing | undefined
 }
 
-/** Why a request is refused, as metrics have it. */
+/** Reason for a rejection, as used in metrics. */
 export type Refusal = 'concurrency-limit' | 'queue-full' | 'time-out' | 'cancelled'
 
-/** What a request takes: seats while it is carried out, and a part of the work of a turn when it begins. */
+/**
+ * The seats that a request occupies while it runs, and the share of a tick's work budget that it uses when it starts.
+ */
 export interface Demand {
   readonly seats: number
   readonly work: number
 }
 
-/** A request that waits. */
+/** A waiting request. */
 export interface Waiter extends Demand {
   readonly queue: FairQueue
-  /** Called when it is its turn: the seats are taken. */
+  /** Called when the request has got its seats. */
   begin(): void
 }
 
-/** What a request takes, before anybody knows. */
+/** Estimated duration of a request before it has run. */
 const guessedMs = 3
 
 class FairQueue {
   readonly waiters = new Set<Waiter>()
-  /** When the first of them is due, in virtual milliseconds. */
+  /** Virtual time in milliseconds at which the first waiter is due. */
   due = 0
   waitingSeats = 0
   executingSeats = 0
@@ -56,17 +58,17 @@ class FairQueue {
 
 export type { FairQueue }
 
-/** The seats of a level. */
+/** The seats of a priority level. */
 export class SeatPool implements Waiting {
   readonly #turns: Turns
   #limits: PoolLimits
-  /** Of the queues as they are configured; made when somebody first waits. */
+  /** Deals the queues as currently configured. Created when a request first waits. */
   #dealer: Dealer | undefined
   #inUse = 0
   #waiting = 0
-  /** When the request that was served last was due. */
+  /** Due time of the request that was served last. */
   #virtualTime = 0
-  /** Those with requests that wait or are carried out, or that have had more than their share. */
+  /** Queues that have waiting or running requests, or that used more than their share. */
   readonly #queues = new Map<number, FairQueue>()
 
   constructor(limits: PoolLimits, turns: Turns) {
@@ -86,23 +88,26 @@ export class SeatPool implements Waiting {
     return this.#waiting
   }
 
-  /** Requests that wait go on waiting in the queues that they are in. */
+  /** Waiting requests stay in their queues. */
   configure(limits: PoolLimits): void {
     this.#limits = limits
     this.#dealer = undefined
     this.#dispatch()
   }
 
-  /** Takes seats at once. False: there are not enough, others wait for them, or this turn has begun enough. */
+  /**
+   * Takes seats at once. Returns false if too few are free, if other requests wait for them or if the tick's budget is
+   * used up.
+   */
   take({ seats, work }: Demand): boolean {
     if (this.#waiting > 0 || !this.#fits(seats)) return false
-    // Where nothing waits, seats alone decide.
+    // Without queues, only seats count.
     if (!this.#turns.take(work) && this.#limits.queuing !== undefined) return false
     this.#inUse += seats
     return true
   }
 
-  /** The queue that a request of this flow would wait in: the emptiest of those that the flow may use. */
+  /** Returns the queue in which a request of this flow would wait: the least loaded of the flow's queues. */
   queueFor(flow: bigint): FairQueue | Refusal {
     const { queuing } = this.#limits
     if (queuing === undefined) return 'concurrency-limit'
@@ -111,14 +116,16 @@ export class SeatPool implements Waiting {
     return queue.waiters.size < queuing.queueLengthLimit || this.#waitsForTurn(queuing) ? queue : 'queue-full'
   }
 
-  /** Whether those who wait would have seats in a longer turn: then they do not fill the queues. */
+  /**
+   * Whether waiting requests lack only a larger tick budget, not seats. They then do not count as filling the queues.
+   */
   #waitsForTurn({ queueLengthLimit }: Queuing): boolean {
     return this.#waiting < this.#limits.seats - this.#inUse + queueLengthLimit
   }
 
   /**
-   * Lets a request wait in its queue. It may be its turn at once. One that has its queue to itself, and is next, does not
-   * wait for a turn of the event loop that others have used up.
+   * Adds a request to its queue, where it may start at once. A request that is alone in its queue and next in line does
+   * not wait for the tick budget that other flows have used up.
    */
   join(waiter: Waiter): void {
     const { queue, seats } = waiter
@@ -131,19 +138,22 @@ export class SeatPool implements Waiting {
     this.#dispatch()
   }
 
-  /** A request waits no longer. False: it has its seats already. */
+  /** Removes a waiting request. Returns false if it already has its seats. */
   leave(waiter: Waiter): boolean {
     const { queue, seats } = waiter
     if (!queue.waiters.delete(waiter)) return false
     queue.waitingSeats -= seats
     this.#waiting--
-    // It may have been the one that needs more seats than are free.
+    // The removed request may have been the one that needed more seats than were free.
     this.#dispatch()
     this.#forgetIfIdle()
     return true
   }
 
-  /** Gives seats back. `queue` is where the request waited, if it did, and `ranMs` how long it had the seats. */
+  /**
+   * Releases seats. `queue` is the queue in which the request waited, if any, and `ranMs` the time for which it held
+   * the seats.
+   */
   release(seats: number, queue?: FairQueue, ranMs = 0): void {
     this.#inUse -= seats
     if (queue !== undefined) {
@@ -154,12 +164,12 @@ export class SeatPool implements Waiting {
     else this.#forgetIfIdle()
   }
 
-  /** One that needs more seats than there are has them all. */
+  /** A request that needs more seats than the pool has runs alone. */
   #fits(seats: number): boolean {
     return this.#inUse + seats <= this.#limits.seats || this.#inUse === 0
   }
 
-  /** The first of them that nobody uses, or else the one with the least load. */
+  /** Returns the first unused queue of the hand, or the one with the least load. */
   #emptiest(hand: readonly number[]): FairQueue {
     let best: FairQueue | undefined
     for (const index of hand) {
@@ -207,7 +217,7 @@ export class SeatPool implements Waiting {
     waiter.begin()
   }
 
-  /** The queue that is due first; of several the one that was used first. */
+  /** Returns the queue with the earliest due time. Among equals, the queue that was created first wins. */
   #next(): FairQueue {
     let best: FairQueue | undefined
     for (const queue of this.#queues.values())
@@ -215,7 +225,7 @@ export class SeatPool implements Waiting {
     return best!
   }
 
-  /** Nobody competes: who had more than their share before begins anew. */
+  /** Resets the accounting once the pool is idle, so that past overuse is forgotten. */
   #forgetIfIdle(): void {
     if (this.#waiting > 0 || this.#inUse > 0 || this.#queues.size === 0) return
     this.#queues.clear()
@@ -223,7 +233,7 @@ export class SeatPool implements Waiting {
   }
 }
 
-/** Waiting requests count first, then those that are carried out. */
+/** Compares waiting seats first, then occupied seats. */
 function loadOf({ waitingSeats, executingSeats }: FairQueue): number {
   return waitingSeats * 1e6 + executingSeats
 }

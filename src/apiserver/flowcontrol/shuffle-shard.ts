@@ -1,25 +1,25 @@
 /**
- * Which queues of a level a flow may use: a few of many, drawn by a hash of its name. Two flows rarely draw the same, so
- * that a flow which fills all of its queues leaves nearly every other flow at least one. The hash is salted once per
- * process: nobody can choose a name that shares its queues with those of a given victim.
+ * Shuffle sharding: a hash of the flow assigns it a small hand of the level's queues. Two flows rarely share all of
+ * them, so that a flow which fills its queues leaves almost every other flow at least one. The hash has a random salt
+ * per process, so that no client can choose a name that collides with a given victim.
  */
 import { hash, randomBytes } from 'node:crypto'
 import { BoundedMap } from '../../base/collections/bounded-map.ts'
 
 const salt = randomBytes(16).toString('hex')
 
-/** Of so many flows it is remembered what they have drawn. */
+/** Maximum number of cached hashes and hands. */
 const maxRemembered = 4096
 const hashes = new BoundedMap<string, bigint>(maxRemembered)
 
-/** A number by which hands are drawn: the same for the same flow as long as the process lives. */
+/** Returns the hash that determines a flow's hand. It is stable while the process runs. */
 export function hashFlow(schema: string, distinguisher: string): bigint {
   return remembered(hashes, `${schema}/${distinguisher}`, (flow) =>
     BigInt(`0x${hash('sha256', `${salt}/${flow}`).slice(0, 16)}`),
   )
 }
 
-/** Deals hands of one size, each once: a flow that waits has mostly waited before. */
+/** Deals hands of one size and caches them, because a flow that waits has usually waited before. */
 export class Dealer {
   readonly #deckSize: number
   readonly #handSize: number
@@ -43,7 +43,7 @@ function remembered<K, V>(known: BoundedMap<K, V>, key: K, make: (key: K) => V):
   return made
 }
 
-/** `handSize` different numbers below `deckSize`, drawn by the hash. */
+/** Returns `handSize` different numbers below `deckSize`, determined by the hash. */
 export function dealHand(flow: bigint, deckSize: number, handSize: number): number[] {
   const hand: number[] = []
   let rest = flow
@@ -54,7 +54,7 @@ export function dealHand(flow: bigint, deckSize: number, handSize: number): numb
   return hand
 }
 
-/** The card at this place among those that are not in the hand. */
+/** Returns the card at this position among those not yet in the hand. */
 function undrawnAt(place: number, hand: readonly number[]): number {
   let card = place
   for (const drawn of hand.toSorted((a, b) => a - b)) if (drawn <= card) card++

@@ -1,39 +1,39 @@
 /**
- * How much one turn of the event loop begins. A turn reads all connections that have something to read: without a bound,
- * one with requests of 400 connections takes as long as all of these together, and whoever comes next waits for it, however
- * free the seats are. So a turn begins requests up to a sum of work; the others wait in their fair queues as if there were
- * no seat, and the next turn, which has read what came meanwhile, begins those whose turn it is.
+ * Bounds the work that one event-loop tick starts. A tick reads all readable connections. Without a bound, a tick with
+ * requests from 400 connections would take as long as all of them together, and later requests would wait for it even
+ * if seats are free. A tick therefore starts requests up to a work budget. The rest wait in their fair queues as if no
+ * seats were free, and compete in the next tick with the requests that have arrived meanwhile.
  *
- * The bound is fixed. One by the time that turns take would let work of other kinds, which also makes turns long, keep
- * requests waiting.
+ * The budget is fixed. A budget derived from tick duration would let unrelated work, which also lengthens ticks, delay
+ * requests.
  */
 
-/** Begins requests that wait. */
+/** Starts waiting requests. */
 export interface Waiting {
-  /** Begins the next one; false where none can begin, be it for seats. */
+  /** Starts the next request. Returns false if none can start, for example because no seats are free. */
   beginNext(): boolean
 }
 
-/** What a turn begins: as many reads of one seat, some 5 ms of work on the machine of docs/performance.md. */
+/** Work budget of a tick: this many single-seat reads, about 5 ms of work on the machine of docs/performance.md. */
 const workPerTurn = 32
 
-/** Bounds what each turn begins. */
+/** Enforces the work budget of each tick. */
 export class Turns {
   #left = workPerTurn
   #isUnderWay = false
-  /** Those that wait for a turn and not for seats. */
+  /** Pools whose requests wait for a tick rather than for seats. */
   readonly #waiting = new Set<Waiting>()
 
-  /** Takes a part of this turn's work. False: it is used up. */
+  /** Takes a part of this tick's budget. Returns false if it is used up. */
   take(work: number): boolean {
     if (!this.#isUnderWay) this.#begin()
     if (this.#left <= 0) return false
-    // The last one may need more than is left, so that nothing is too large for a turn.
+    // The last request may exceed the budget, so that no request is too large for a tick.
     this.#left -= work
     return true
   }
 
-  /** `beginNext` is called in the next turn, until it says that there is nothing to begin. */
+  /** Calls `beginNext` in the next tick until it returns false. */
   wait(waiting: Waiting): void {
     this.#waiting.add(waiting)
   }
@@ -43,7 +43,7 @@ export class Turns {
     setImmediate(() => this.#end())
   }
 
-  /** One of each in turn: no level keeps the others waiting. */
+  /** Starts one request of each pool in turn, so that no priority level starves the others. */
   #end(): void {
     this.#isUnderWay = false
     this.#left = workPerTurn

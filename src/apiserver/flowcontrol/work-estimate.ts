@@ -1,8 +1,8 @@
 /**
- * What a request needs. Seats: one, but for a list, which needs more the more objects it has to look at, one for every
- * hundred and at most ten. That estimate is of kube-apiserver 1.23, which counts the objects of a list that is to be the
- * newest state twice: once for reading them and once for writing them. And work when it begins, of which a turn of the event
- * loop does so much (`turns.ts`): a write is about that of three reads.
+ * Estimates the cost of a request. Every request needs one seat, except a list, which needs one per hundred objects
+ * that it must read, at most ten. As in kube-apiserver 1.23, a list of the latest state counts its objects twice: for
+ * reading and for writing them. The work counts against the budget of an event-loop tick (`turns.ts`): a write costs as
+ * much as three reads.
  */
 
 const objectsPerSeat = 100
@@ -10,12 +10,12 @@ const maxSeats = 10
 const workOfWrite = 3
 const reads: ReadonlySet<string> = new Set(['get', 'list', 'watch', 'head'])
 
-/** In reads of one object. */
+/** Cost in units of reads of one object. */
 export function workOf(verb: string, seats: number): number {
   return reads.has(verb) ? seats : workOfWrite
 }
 
-/** `stored` is how many objects of the listed type there are, in all namespaces. */
+/** `stored` is the number of objects of the listed type in all namespaces. */
 export function seatsOfList(stored: number, query: URLSearchParams): number {
   if (2 * stored <= objectsPerSeat) return 1
   return Math.min(Math.max(Math.ceil(lookedAt(stored, query) / objectsPerSeat), 1), maxSeats)
@@ -30,12 +30,12 @@ function lookedAt(stored: number, query: URLSearchParams): number {
   return selects ? stored + limit : 2 * limit
 }
 
-/** A selector of one name is looked up, not searched for. */
+/** A selector on one name is a lookup, not a search. */
 function asksForOne(query: URLSearchParams): boolean {
   return /(^|,)metadata\.name==?[^,=]+/.test(query.get('fieldSelector') ?? '')
 }
 
-/** Whether any state will do that is not older than a version. */
+/** Whether the request accepts a cached state that is not older than a given version. */
 function mayBeOld(query: URLSearchParams): boolean {
   const version = query.get('resourceVersion') ?? ''
   if (version === '' || (query.get('continue') ?? '') !== '' || query.get('resourceVersionMatch') === 'Exact')
