@@ -1,8 +1,8 @@
-/** What is counted of the audit, under the names of kube-apiserver 1.23. */
+/** Audit metrics, with the names that kube-apiserver 1.23 uses. */
 import { Counter, type Metric } from '../../base/telemetry/metrics.ts'
 import { type Level, levels } from './policy.ts'
 
-/** Counts events, requests by level, and what was lost. */
+/** Counts events, requests by audit level, and lost events. */
 export class AuditMetrics {
   readonly #events = new Counter({
     name: 'apiserver_audit_event_total',
@@ -27,7 +27,7 @@ export class AuditMetrics {
   readonly metrics: readonly Metric[] = [this.#events, this.#levels, this.#errors, this.#rejected]
   readonly events = this.#events.at()
   readonly rejected = this.#rejected.at()
-  /** By level. */
+  /** Counters by audit level. */
   readonly requests = Object.fromEntries(levels.map((level) => [level, this.#levels.at(level)])) as {
     readonly [L in Level]: { value: number }
   }

@@ -1,25 +1,25 @@
 /**
- * Gathers events and hands them on in batches: when there are enough of them, or the oldest has waited long enough. The
- * buffer is bounded: what comes while it is full is lost, and counted. A batch is on its way while the next gathers; a
- * rate bounds how often one is sent.
+ * Collects events and sends them in batches, when a batch is full or its oldest event has waited long enough. The
+ * buffer is bounded: events that arrive while it is full are dropped and counted. The next batch collects while one is
+ * being sent. A rate limit bounds how often batches are sent.
  */
 import { type RateLimit, TokenBucket } from '../../base/limits/token-bucket.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import type { SinkFaults } from './sink.ts'
 
-/** How much is gathered, for how long, and how often a batch is sent. */
+/** Batch size, delay and rate limit. */
 export interface BatchOptions {
-  /** How many events may wait. */
+  /** Maximum number of buffered events. */
   readonly buffer: number
   readonly maxSize: number
   readonly maxWaitMs: number
-  /** Batches per second, and how many may go at once after a pause; undefined: no limit. */
+  /** Batches per second and burst size; undefined means no limit. */
   readonly rate: RateLimit | undefined
-  /** The length of a batch in characters at most. */
+  /** Maximum length of a batch in characters. */
   readonly maxLength: number
 }
 
-/** Gathers events into batches. */
+/** Collects events into batches. */
 export class Batches {
   readonly #options: BatchOptions
   readonly #send: (events: readonly string[]) => Promise<void>
@@ -50,7 +50,7 @@ export class Batches {
     else this.#timer ??= setTimeout(() => this.#begin(), this.#options.maxWaitMs).unref()
   }
 
-  /** Sends all that waits, without regard to the rate. */
+  /** Sends all buffered events, ignoring the rate limit. */
   async close(): Promise<void> {
     clearTimeout(this.#timer)
     await this.#sending
@@ -66,7 +66,7 @@ export class Batches {
     })
   }
 
-  /** All that waited when it began, in as many batches as that takes. */
+  /** Sends everything that was buffered at the start, in as many batches as needed. */
   async #drain(): Promise<void> {
     do {
       const pause = this.#bucket?.reserve() ?? 0
@@ -84,7 +84,7 @@ export class Batches {
     }
   }
 
-  /** How many of those that wait go into one batch: at least one. */
+  /** Returns how many buffered events fit into one batch, at least one. */
   #countWithin(maxLength: number): number {
     let length = 0
     const most = Math.min(this.#waiting.length, this.#options.maxSize)

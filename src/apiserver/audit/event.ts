@@ -1,24 +1,25 @@
 /**
- * An audit event (`audit.<vendor>/v1`, kind `Event`): what is told of one request at one stage. Its text is put together
- * by hand when a sink first asks for it, and shared by all sinks; what several events have in common is written once. Sinks
- * keep texts or bytes and but a few events: with those they keep all that is known of a request.
+ * An audit event (`audit.<vendor>/v1`, kind `Event`) describes one request at one stage. Its JSON text is assembled
+ * when a sink first needs it and is shared by all sinks. Parts that several events have in common are serialized once.
+ * Sinks should store text or bytes rather than events, because an event keeps the whole record of its request in
+ * memory.
  */
 import type { Status } from '../../api/model/api-error.ts'
 import type { User } from '../../api/model/user.ts'
 import type { Level, Stage } from './policy.ts'
 
-/** What a request asks for, as its path says. */
+/** The resource that the request path names. */
 export interface AuditedObject {
   readonly plural: string
   readonly namespace: string
   readonly name: string
-  /** As on the wire; '' is the core group. */
+  /** API group as in URLs; '' for the core group. */
   readonly group: string
   readonly version: string
   readonly subresource: string
 }
 
-/** What the sent object says of itself. */
+/** Names found in the metadata of the request body. */
 export interface SentNames {
   readonly name: string
   readonly namespace: string
@@ -26,7 +27,7 @@ export interface SentNames {
   readonly resourceVersion: string
 }
 
-/** Who sends a request, and from where. */
+/** The user and origin of a request. */
 export interface CallerFacts {
   readonly user: User | undefined
   readonly impersonatedUser: User | undefined
@@ -34,7 +35,7 @@ export interface CallerFacts {
   readonly userAgent: string
 }
 
-/** A caller as a part of events: written once, as all requests of a connection mostly have the same. */
+/** The caller's part of an event. Serialized once, because most requests of a connection have the same caller. */
 export class AuditedCaller {
   readonly facts: CallerFacts
   #text: string | undefined
@@ -43,32 +44,32 @@ export class AuditedCaller {
     this.facts = facts
   }
 
-  /** The members of the event, without braces. */
+  /** The JSON members of the event, without braces. */
   get text(): string {
     this.#text ??= writeCaller(this.facts)
     return this.#text
   }
 }
 
-/** How the events of one level begin. */
+/** Returns the first characters of all events of one level. */
 export function beginningOf(apiVersion: string, level: Level): string {
   return `{"kind":"Event","apiVersion":"${apiVersion}","level":"${level}","auditID":`
 }
 
-/** What is known of a request before it is answered. */
+/** The facts known about a request before its response. */
 export interface RequestFacts {
-  /** As `beginningOf` writes it. */
+  /** Result of `beginningOf`. */
   readonly beginning: string
   readonly auditId: string
   readonly requestUri: string
   readonly verb: string
   readonly caller: AuditedCaller
-  /** Undefined for a path that is not a resource. */
+  /** Undefined for non-resource paths. */
   readonly object: AuditedObject | undefined
   readonly sent: SentNames
 }
 
-/** These facts as parts of events: written once, as the events of a request mostly share them. */
+/** The request's part of its events. Serialized once, because the events of a request share it. */
 export class AuditedRequest {
   readonly facts: RequestFacts
   #beforeStage = ''
@@ -78,7 +79,7 @@ export class AuditedRequest {
     this.facts = facts
   }
 
-  /** The beginning of an event at this stage, up to the object that it is about. */
+  /** Returns the start of an event at this stage, up to the object reference. */
   textAt(stage: Stage): string {
     if (this.#beforeStage === '') {
       const { beginning, auditId } = this.facts
@@ -89,49 +90,49 @@ export class AuditedRequest {
   }
 }
 
-/** What an event is made of. Bodies are JSON text already. */
+/** The fields of an event. Bodies are already JSON text. */
 export interface EventFields {
   readonly stage: Stage
   readonly request: AuditedRequest
-  /** The code of the answer; 0 where there is none yet. */
+  /** HTTP status code of the response; 0 before the response. */
   readonly code: number
-  /** What the answer says, where it is a failure. */
+  /** Status of a failed response. */
   readonly failure: Status | undefined
   readonly requestObject: string | undefined
   readonly responseObject: string | undefined
-  /** Milliseconds since 1970. */
+  /** Times in milliseconds since 1970. */
   readonly received: number
   readonly reached: number
   readonly annotations: Annotations
 }
 
-/** The first so many keys and values, in turn, of a list that may grow. */
+/** The first `length` elements of a growing list of alternating keys and values. */
 export interface Annotations {
   readonly list: readonly string[]
   readonly length: number
 }
 
-/** An event, as sinks see it. */
+/** An event as sinks see it. */
 export interface AuditEvent {
-  /** One line of JSON, without a newline; written when first asked for. */
+  /** One line of JSON without a newline, serialized on first use. */
   readonly text: string
-  /** The text without the bodies, for sinks that bound an event. */
+  /** Returns the text without request and response bodies, for sinks that limit the length of events. */
   shortened(): string
-  /** Which sink takes it may depend on it. */
+  /** Sinks may filter by stage. */
   readonly stage: Stage
-  /** Whether its text may be longer than some kilobytes: then it is written at once, and not kept as it is. */
+  /** Whether the text may exceed a few kilobytes. Such an event is serialized at once and not kept as an object. */
   readonly isLong: boolean
 }
 
-/** The event, in the order of fields that readers of kube-apiserver's log know. */
+/** Creates an event. Fields have the same order as in kube-apiserver's audit log. */
 export function eventOf(fields: EventFields, keyDomain: string): AuditEvent {
   return new UnwrittenEvent(fields, keyDomain)
 }
 
-/** Marks an event whose bodies were left out because they are too long. */
+/** Annotation for events whose bodies were omitted because of their length. */
 const truncated = 'truncated'
 
-/** Those of authorization and of a version that is deprecated: all that most requests have. */
+/** Enough for the annotations of most requests: authorization and deprecated versions. */
 const fewAnnotations = 8
 
 class UnwrittenEvent implements AuditEvent {
@@ -181,7 +182,7 @@ function writeRequest({ requestUri, verb, caller, object, sent }: RequestFacts):
   return object === undefined ? text : `${text},"objectRef":${referenceText(object, sent)}`
 }
 
-/** Joined, so that it is one piece, and not many, each time that it becomes a part of an event. */
+/** Joins the parts into one flat string, so that events do not reference many pieces. */
 function writeCaller({ user, impersonatedUser, sourceIps, userAgent }: CallerFacts): string {
   const members = [`"user":${user === undefined ? '{}' : userText(user)}`]
   if (impersonatedUser !== undefined) members.push(`"impersonatedUser":${userText(impersonatedUser)}`)
@@ -190,7 +191,7 @@ function writeCaller({ user, impersonatedUser, sourceIps, userAgent }: CallerFac
   return members.join()
 }
 
-/** Nothing in such a text has to be escaped. */
+/** Matches text that needs no escaping in JSON. */
 const plain = /^[ !#-[\]-~]*$/
 
 function quoted(text: string): string {
@@ -212,7 +213,7 @@ function userText({ name, uid, groups, extra }: User): string {
   })
 }
 
-/** What the path does not say the sent object may. */
+/** Fills in from the request body the names that the path does not contain. */
 function referenceText(object: AuditedObject, sent: SentNames): string {
   const text =
     member('namespace', object.namespace || sent.namespace) +
@@ -225,7 +226,7 @@ function referenceText(object: AuditedObject, sent: SentNames): string {
   return `{"resource":${quoted(object.plural)}${text}}`
 }
 
-/** Empty ones are left out. */
+/** Returns '' for an empty value. */
 function member(key: string, value: string): string {
   return value === '' ? '' : `,"${key}":${quoted(value)}`
 }
@@ -242,7 +243,10 @@ function statusText(code: number, failure: Status | undefined): string {
 const second = { at: Number.NaN, text: '' }
 const millisecond = { at: Number.NaN, text: '' }
 
-/** With six decimals, of which the clock knows three. Each second is formatted once, and so is each millisecond. */
+/**
+ * Formats a time with six decimals, although the clock has only three. Caches the text of the last second and
+ * millisecond.
+ */
 function microTime(time: number): string {
   const ms = Math.floor(time)
   if (ms === millisecond.at) return millisecond.text

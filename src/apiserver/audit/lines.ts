@@ -1,9 +1,9 @@
 /**
- * Lines of text gathered as bytes. A string that was put together from many pieces keeps all of them until it is used; as
- * bytes a line is one copy, and nothing that the garbage collector has to carry along.
+ * Collects lines of text as bytes. A concatenated string keeps all its pieces alive until it is flattened. As bytes, a
+ * line is a single copy that the garbage collector does not have to trace.
  */
 
-/** Of UTF-8, for one unit of a string. */
+/** Maximum UTF-8 bytes per UTF-16 code unit. */
 const maxBytesPerUnit = 3
 const newline = 10
 
@@ -16,12 +16,12 @@ export class Lines {
   #length = 0
   #count = 0
 
-  /** Memory for up to so many bytes is kept for further lines when these are cleared. */
+  /** `keptRoom` is the largest buffer, in bytes, that is reused after the lines are cleared. */
   constructor(keptRoom: number) {
     this.#keptRoom = keptRoom
   }
 
-  /** In bytes, with the ends of lines. */
+  /** Length in bytes, including newlines. */
   get length(): number {
     return this.#length
   }
@@ -30,17 +30,17 @@ export class Lines {
     return this.#count
   }
 
-  /** Not a copy: to be used before the lines are cleared. */
+  /** Returns a view, not a copy. Valid until the lines are cleared. */
   get bytes(): Buffer {
     return this.#buffer.subarray(0, this.#length)
   }
 
-  /** The lines, without their ends. */
+  /** The lines without newlines. */
   get texts(): string[] {
     return this.bytes.toString().split('\n').slice(0, -1)
   }
 
-  /** Adds a line; it must not contain the end of one. */
+  /** Adds a line, which must not contain a newline. */
   add(line: string): void {
     this.#makeRoom(line.length * maxBytesPerUnit + 1)
     this.#length += this.#buffer.write(line, this.#length)

@@ -1,16 +1,16 @@
 /**
- * Writes events to a file or to the standard output, a line each. While a write is under way, and for some milliseconds
- * after it, further events gather and go together with the next: a write costs more than the lines in it. A request waits
- * for room, or, strictly, for the line of its arrival to be written.
+ * Writes events to a file or to standard output, one line each. Events that arrive during a write, and for some
+ * milliseconds after it, are written together, because a write costs more than its lines. A request waits if the buffer
+ * is full. In strict mode it also waits until its RequestReceived event is written.
  */
 import type { AuditEvent } from './event.ts'
 import { Lines } from './lines.ts'
 import type { Sink, SinkFaults, Truncation } from './sink.ts'
 import { maxUnwritten, textWithin } from './sink.ts'
 
-/** Where lines go. */
+/** Destination of the lines. */
 export interface LineOutput {
-  /** One call at a time. */
+  /** Must not be called concurrently. */
   append(lines: Buffer): Promise<void>
   close(): Promise<void>
 }
@@ -22,22 +22,22 @@ export interface LogSinkParts {
   readonly faults: SinkFaults
 }
 
-/** How many bytes may wait before requests wait too. */
+/** Number of buffered bytes above which requests must wait. */
 const maxWaiting = 4 * 1024 * 1024
 
-/** How long lines gather after a write before the next one, unless requests wait for their lines. */
+/** Delay between two writes in which lines collect, unless requests wait for their lines. */
 const gatherMs = 5
 
-/** More than gathers between two writes, on a busy server too. */
+/** More than usually collects between two writes, even on a busy server. */
 const usualBytes = 1024 * 1024
 
-/** A sink whose requests wait while the log cannot keep up. */
+/** A sink that makes requests wait while the log cannot keep up. */
 export class LogSink implements Sink {
   readonly #parts: LogSinkParts
-  /** Events of the last moment: their texts are written together. */
+  /** The latest events, which are serialized together. */
   readonly #unwritten: AuditEvent[] = []
   #gathered = new Batch()
-  /** What was written last, to be used again. */
+  /** The batch written last, kept for reuse. */
   #spare = new Batch()
   #writing: Promise<void> | undefined
 
@@ -58,7 +58,7 @@ export class LogSink implements Sink {
     await this.#parts.output.close()
   }
 
-  /** Adds the texts of the events to the lines that are written next. */
+  /** Serializes the events and adds them to the next batch of lines. */
   #writeTexts(): void {
     const { truncation, faults } = this.#parts
     for (const event of this.#unwritten) {
@@ -69,9 +69,9 @@ export class LogSink implements Sink {
     this.#unwritten.length = 0
   }
 
-  /** Writes until nothing waits. */
+  /** Writes until the buffer is empty. */
   async #writeAll(): Promise<void> {
-    // In a turn of its own, so that what comes in this one goes together.
+    // Defers to the next tick so that all events of this tick are written together.
     await new Promise((resolve) => setImmediate(resolve))
     for (;;) {
       this.#writeTexts()
@@ -102,7 +102,7 @@ class Batch {
   readonly lines = new Lines(usualBytes)
   #written: PromiseWithResolvers<void> | undefined
 
-  /** Rejects where they could not be written. Made when somebody first waits for it. */
+  /** Rejects if the lines could not be written. Created on first use. */
   get written(): Promise<void> {
     this.#written ??= Promise.withResolvers()
     return this.#written.promise
@@ -113,7 +113,7 @@ class Batch {
     else this.#written?.reject(error)
   }
 
-  /** Begins anew, in the same memory. */
+  /** Empties the batch and keeps its memory. */
   clear(): void {
     this.lines.clear()
     this.#written = undefined

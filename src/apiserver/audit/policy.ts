@@ -1,29 +1,29 @@
 /**
- * The audit policy: how much of a request is recorded, and at which stages. The first rule that matches a request
- * decides; a request that none matches is not recorded. The rules are those of kube-apiserver 1.23.
+ * The audit policy determines at which level and at which stages a request is recorded. The first matching rule
+ * decides. A request that matches no rule is not recorded. The rules are those of kube-apiserver 1.23.
  */
 import type { User } from '../../api/model/user.ts'
 
-/** How much is recorded, from nothing to both bodies. */
+/** Audit levels, from nothing to both bodies. */
 export const levels = ['None', 'Metadata', 'Request', 'RequestResponse'] as const
-/** One of the levels. */
+/** An audit level. */
 export type Level = (typeof levels)[number]
 
-/** When a request is recorded: as it arrives, when a long answer begins, when the answer is complete. */
+/** Audit stages: request received, long-running response started, response complete, and panic. */
 export const stages = ['RequestReceived', 'ResponseStarted', 'ResponseComplete', 'Panic'] as const
-/** One of the stages. */
+/** An audit stage. */
 export type Stage = (typeof stages)[number]
 
-/** Resources of one group; an empty list means all of them. */
+/** Resources of one group. An empty list matches all resources. */
 export interface GroupResources {
-  /** As on the wire; '' is the core group. */
+  /** API group as in URLs; '' for the core group. */
   readonly group: string
-  /** `pods`, `pods/log`, `pods/*`, `*` + `/status`, or `*`. */
+  /** Patterns: `pods`, `pods/log`, `pods/*`, `*` + `/status`, or `*`. */
   readonly resources: readonly string[]
   readonly resourceNames: readonly string[]
 }
 
-/** One rule. An empty list does not restrict what the rule matches. */
+/** A policy rule. An empty list does not restrict the rule. */
 export interface PolicyRule {
   readonly level: Level
   readonly users: readonly string[]
@@ -36,7 +36,7 @@ export interface PolicyRule {
   readonly omitManagedFields: boolean
 }
 
-/** The request that a policy is asked about: a resource, or any other path. */
+/** The attributes of a request that the policy evaluates: a resource or a non-resource path. */
 export type AuditedRequest = { readonly verb: string; readonly path: string } & (
   | { readonly resource: false }
   | {
@@ -51,10 +51,10 @@ export type AuditedRequest = { readonly verb: string; readonly path: string } & 
 
 type AuditedResource = Extract<AuditedRequest, { resource: true }>
 
-/** Decides how a request is recorded. `user` is undefined where authentication failed. */
+/** Decides how a request is recorded. `user` is undefined if authentication failed. */
 export type Policy = (request: AuditedRequest, user: User | undefined) => Decision
 
-/** What of a request is recorded. */
+/** How a request is recorded. */
 export interface Decision {
   readonly level: Level
   readonly omitStages: ReadonlySet<Stage>
@@ -63,7 +63,7 @@ export interface Decision {
 
 const unrecorded: Decision = { level: 'None', omitStages: new Set(), omitManagedFields: false }
 
-/** The policy of these rules. The decisions are made once, not for each request. */
+/** Creates a policy from rules. Decisions are computed once, not per request. */
 export function policyOf(rules: readonly PolicyRule[], omitStages: readonly Stage[] = []): Policy {
   const decided = rules.map((rule) => ({
     rule,
@@ -90,7 +90,7 @@ function matches(rule: PolicyRule, request: AuditedRequest, user: User | undefin
   return true
 }
 
-/** A request for a type without namespaces is in the namespace ''. */
+/** Requests for cluster-scoped types have the namespace ''. */
 function matchesResource({ namespaces, resources }: PolicyRule, request: AuditedResource): boolean {
   if (namespaces.length > 0 && !namespaces.includes(request.namespace)) return false
   return resources.length === 0 || resources.some((each) => includes(each, request))
@@ -109,7 +109,7 @@ function matchesType(pattern: string, { plural, subresource }: AuditedResource):
   return subresource !== '' && pattern === `*/${subresource}`
 }
 
-/** `/healthz`, everything below `/api*`, or `*`. */
+/** Matches an exact path such as `/healthz`, a prefix such as `/api*`, or `*`. */
 function matchesPath(pattern: string, path: string): boolean {
   return pattern.endsWith('*') ? path.startsWith(pattern.slice(0, -1)) : pattern === path
 }
@@ -125,10 +125,7 @@ const anything = {
   omitManagedFields: false,
 } as const
 
-/**
- * What is recorded where no policy is given: that a write happened, and whose it was. Leases and events, which are
- * written all the time, are left out.
- */
+/** The default policy: records the metadata of writes, except of leases and events, which are written constantly. */
 export function writesOnly(groupOf: (id: string) => string): Policy {
   const busy = [
     { group: groupOf('coordination'), resources: ['leases'], resourceNames: [] },
@@ -138,7 +135,7 @@ export function writesOnly(groupOf: (id: string) => string): Policy {
   const writing = ['create', 'update', 'patch', 'delete', 'deletecollection']
   return policyOf(
     [
-      // Both name the verbs, so that a read is known by its verb alone.
+      // Both rules list the verbs, so that reads match neither.
       { ...anything, level: 'None', verbs: writing, resources: busy },
       { ...anything, level: 'Metadata', verbs: writing },
     ],

@@ -1,6 +1,6 @@
 /**
- * Reads an audit policy: a document of kind `Policy` in `audit.<vendor>/v1`, as users of kube-apiserver write it. What
- * is not understood is an error that names the field: a rule that its author believes in force must be.
+ * Reads an audit policy of kind `Policy` in `audit.<vendor>/v1`, as used with kube-apiserver. Unknown fields and values
+ * are errors that name the field, because a policy must not be silently weaker than its author intended.
  */
 import type { Json } from '../../api/json/json.ts'
 import type { Vendor } from '../../api/model/vendor.ts'
@@ -37,7 +37,7 @@ const fields = {
   omitManagedFields: field(4, s.boolean(), { doc: 'What rules do that say nothing of managed fields.' }),
 }
 
-/** The policy in a document. Throws an Error that says what is wrong with it. */
+/** Reads a policy document. Throws an Error that describes the problem. */
 export function readPolicy(value: Json, vendor: Vendor): Policy {
   const read = readConfiguration(value, { vendor, group: 'audit', versions: ['v1'], kind: 'Policy', fields })
   const { rules = [], omitStages = [], omitManagedFields = false } = read
@@ -71,7 +71,7 @@ function checkPath(url: string, place: string): void {
   if (url.slice(0, -1).includes('*')) throw new Error(`${place}: a star may only be the last character`)
 }
 
-/** `*` alone, `pods/*` or a star before the slash; never a part of a name. */
+/** Allows `*`, `pods/*` and a star before the slash, but no star inside a name. */
 function checkPattern(pattern: string, place: string): void {
   if (pattern === '*' || !pattern.includes('*')) return
   const parts = pattern.split('/')

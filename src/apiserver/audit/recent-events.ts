@@ -1,24 +1,24 @@
 /**
- * The latest events, in memory: who did what just now. Bounded in number and length; older ones make room. They are kept
- * as bytes, since a thousand events that live for a while and then die are what the garbage collector is worst at.
+ * Keeps the latest audit events in memory, bounded by count and size. Events are stored as bytes, because objects that
+ * survive for a while and then die are expensive for the garbage collector.
  */
 import type { AuditEvent } from './event.ts'
 import { Lines } from './lines.ts'
 import { maxUnwritten, type Sink } from './sink.ts'
 
 const maxEvents = 1000
-/** Of the newer and of the older events each, in bytes. */
+/** Maximum size in bytes of each of the two generations. */
 const maxLength = 2 * 1024 * 1024
-/** A longer one is kept without bodies. */
+/** Longer events are kept without bodies. */
 const longestEvent = 16 * 1024
 
-/** A sink that remembers the latest events. */
+/** A sink that keeps the latest events. */
 export class RecentEvents implements Sink {
   #newer = new Lines(4 * maxLength)
-  /** When the newer ones are enough they take the place of these. */
+  /** Replaced by the newer generation when that one is full. */
   #older = new Lines(4 * maxLength)
 
-  /** Those of the last moment: their texts are written together. */
+  /** The latest events, which are serialized together. */
   readonly #unwritten: AuditEvent[] = []
 
   write(event: AuditEvent): void {
@@ -26,7 +26,7 @@ export class RecentEvents implements Sink {
     if (this.#unwritten.push(event) >= maxUnwritten || event.isLong) this.#writeTexts()
   }
 
-  /** The texts from the oldest to the newest. */
+  /** Returns the events, oldest first. */
   all(): readonly string[] {
     this.#writeTexts()
     return [...this.#older.texts, ...this.#newer.texts].slice(-maxEvents)

@@ -1,6 +1,6 @@
 /**
- * What is known of one request for the audit, gathered while it is handled. There is none for a request that the policy
- * does not record, so that those cost nothing.
+ * Collects audit data about one request while it is handled. Requests that the policy does not record have no record
+ * and no overhead.
  */
 import { parseOwnJson, stringifyJson } from '../../api/codec/json.ts'
 import { isObject, type Json, own } from '../../api/json/json.ts'
@@ -10,7 +10,7 @@ import type { Decision, Stage } from './policy.ts'
 import { levels } from './policy.ts'
 import { holdsSecrets, type Place, withoutSecrets } from './redact.ts'
 
-/** Beyond this a body is not recorded: an event is to be read by people and must fit into a line. */
+/** Larger bodies are not recorded, because an event must fit into one readable line. */
 const maxBody = 1024 * 1024
 const maxAnnotations = 200
 const maxAnnotation = 20_000
@@ -20,35 +20,38 @@ const ofResponse = levels.indexOf('RequestResponse')
 
 const nothingSent: SentNames = { name: '', namespace: '', uid: '', resourceVersion: '' }
 
-/** What those who handle a request may add to its record. */
+/** Interface for request handlers to add annotations. */
 export interface AuditNotes {
-  /** Notes something under a key; the first value counts, as in kube-apiserver. */
+  /** Adds an annotation. If the key exists, the first value wins, as in kube-apiserver. */
   annotate(key: string, value: string): void
-  /** The same for a text that repeats what was sent: only where bodies are recorded and hold no secrets. */
+  /**
+   * Adds an annotation that repeats parts of the body. Ignored unless the level records bodies and the resource holds
+   * no secrets.
+   */
   annotateBody(key: string, value: string): void
 }
 
-/** The record of one request. */
+/** The audit record of one request. */
 export class AuditRecord implements AuditNotes {
   readonly decision: Decision
   readonly auditId: string
-  /** The answer's Status, where it is a failure. */
+  /** Status of a failed response. */
   failure: Status | undefined
   requestObject: string | undefined
   responseObject: string | undefined
-  /** Keys and values in turn: most requests have few. */
+  /** Alternating keys and values, because most requests have few. */
   readonly annotations: string[] = []
-  /** When the request arrived, by the wall clock, in milliseconds since 1970; set with the first event. */
+  /** Arrival time in milliseconds since 1970. Set by the first event. */
   received: number | undefined
-  /** What was told of the request, for as long as that holds. */
+  /** The serialized request part of events, until it changes. */
   request: AuditedRequest | undefined
-  /** What the sent object says of itself where the path does not. */
+  /** Names from the body that the path does not contain. */
   sent = nothingSent
   readonly #place: Place | undefined
-  /** Where its level stands among the levels. */
+  /** Index of the audit level. */
   readonly #rank: number
 
-  /** `place` is undefined for paths that are not resources. */
+  /** `place` is undefined for non-resource paths. */
   constructor(decision: Decision, auditId: string, place: Place | undefined) {
     this.decision = decision
     this.auditId = auditId
@@ -56,7 +59,7 @@ export class AuditRecord implements AuditNotes {
     this.#rank = levels.indexOf(decision.level)
   }
 
-  /** Whether something is told at this stage. */
+  /** Whether an event is recorded at this stage. */
   tells(stage: Stage): boolean {
     const { omitStages } = this.decision
     return omitStages.size === 0 || !omitStages.has(stage)
@@ -73,7 +76,7 @@ export class AuditRecord implements AuditNotes {
     if (this.#rank >= ofRequest && (this.#place === undefined || !holdsSecrets(this.#place))) this.annotate(key, value)
   }
 
-  /** The body that was sent; `size` in bytes. */
+  /** Records the request body. `size` is in bytes. */
   hasSent(value: Json, size: number): void {
     const metadata = isObject(value) ? own(value, 'metadata') : undefined
     if (isObject(metadata)) {
@@ -90,7 +93,7 @@ export class AuditRecord implements AuditNotes {
     if (this.#rank >= ofRequest && size <= maxBody) this.requestObject = this.#text(value)
   }
 
-  /** The body of the answer, as JSON. */
+  /** Records the response body, given as JSON. */
   hasAnswered(json: Buffer): void {
     if (this.#rank < ofResponse || json.length > maxBody) return
     const asItIs = !this.decision.omitManagedFields && (this.#place === undefined || !holdsSecrets(this.#place))
@@ -103,7 +106,7 @@ export class AuditRecord implements AuditNotes {
   }
 }
 
-/** Of an object, and of each in a list. */
+/** Removes managedFields from an object or from each item of a list. */
 function withoutManagedFields(value: Json): Json {
   if (!isObject(value)) return value
   const items = own(value, 'items')

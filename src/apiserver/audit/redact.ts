@@ -1,35 +1,34 @@
 /**
- * Keeps secrets out of the audit: the values of a Secret, and the tokens of reviews and of token requests. Whatever has
- * such a place loses its value there, be it an object, a list of objects or a patch; the keys stay, so that one sees
- * what was touched.
+ * Removes secrets from audit events: the values of Secrets and the tokens of reviews and token requests. In objects,
+ * lists and patches, the values of these fields are replaced. Keys stay so that readers see which ones were affected.
  */
 import { isObject, type Json, type JsonObject, own } from '../../api/json/json.ts'
 
-/** What stands for a value that is not told. */
+/** Replacement for a redacted value. */
 const hidden = 'REDACTED'
 
-/** Resources whose bodies hold secrets, with the fields that do. */
+/** Resources whose bodies hold secrets, and the fields that hold them. */
 const secretFields: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['secrets', new Set(['data', 'stringData'])],
   ['tokenreviews', new Set(['token'])],
   ['serviceaccounts/token', new Set(['token'])],
 ])
 
-/** Annotations that repeat an object as a text. */
+/** Suffix of the annotation key whose value contains the whole object as text. */
 const lastApplied = 'last-applied-configuration'
 
-/** Where a body was sent to. */
+/** The resource that a body belongs to. */
 export interface Place {
   readonly plural: string
   readonly subresource: string
 }
 
-/** Whether a body of this resource must not be recorded as it is. */
+/** Whether bodies of this resource must be redacted. */
 export function holdsSecrets({ plural, subresource }: Place): boolean {
   return secretFields.has(keyOf({ plural, subresource }))
 }
 
-/** A copy without secrets. Of a JSON patch no value is told: its paths may lead anywhere. */
+/** Returns a redacted copy. All values of a JSON patch are redacted, because its paths may point anywhere. */
 export function withoutSecrets(body: Json, place: Place): Json {
   const fields = secretFields.get(keyOf(place))
   if (fields === undefined) return body

@@ -1,10 +1,10 @@
 /**
- * A file that lines are appended to, and that is set aside when it grows too large: `audit.log` becomes
- * `audit-2026-01-31T10-00-00.000.log`, compressed if so wished, and of those only so many are kept, for so long. The
- * names are those that operators of kube-apiserver know. Files are readable by their owner alone.
+ * A log file with rotation. A full file is renamed: `audit.log` becomes `audit-2026-01-31T10-00-00.000.log`. Rotated
+ * files may be compressed and are deleted by count and age. The names match those of kube-apiserver. Only the owner can
+ * read the files.
  *
- * Several workers may append to one file: one of them sets it aside, and the others notice that and go on in the new one.
- * So does one alone, within a second, where another program has moved or removed the file.
+ * Several workers may append to one file. One of them rotates it, and the others detect that and reopen the file. A
+ * single process also reopens the file within a second if another program moved or removed it.
  */
 import { createReadStream, createWriteStream } from 'node:fs'
 import { type FileHandle, mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises'
@@ -16,19 +16,19 @@ import type { Clock } from '../../base/time/clock.ts'
 
 export interface Rotation {
   readonly maxBytes: number
-  /** How many files that were set aside are kept; 0: any number. */
+  /** Maximum number of rotated files; 0 means unlimited. */
   readonly maxBackups: number
-  /** How long they are kept, in milliseconds; 0: for ever. */
+  /** Maximum age of rotated files in milliseconds; 0 means unlimited. */
   readonly maxAgeMs: number
   readonly compress: boolean
-  /** Where several workers write the file: whether this one sets it aside; absent: nobody else writes it. */
+  /** Set if several workers write the file; tells whether this one rotates it. */
   readonly shared?: { readonly rotates: boolean } | undefined
 }
 
-/** How long others may still write into a file that was set aside. */
+/** How long other workers may still write to a rotated file. */
 const othersMs = 1000
 
-/** How often one that writes alone looks whether the file is still there. */
+/** Interval at which a single writer checks that the file still exists. */
 const lookMs = 1000
 
 const ownerOnly = 0o600
@@ -54,14 +54,14 @@ export class RotatingFile {
     this.#onError = onError
   }
 
-  /** Opens the file; throws where that cannot be. */
+  /** Opens the file. Throws if that fails. */
   async open(): Promise<void> {
     await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 })
     this.#file = await open(this.#path, 'a', ownerOnly)
     this.#size = (await this.#file.stat()).size
   }
 
-  /** Appends whole lines. One call at a time. */
+  /** Appends whole lines. Must not be called concurrently. */
   async append(lines: Buffer): Promise<void> {
     if (this.#isTimeToLook()) await this.#follow()
     if (
@@ -89,7 +89,7 @@ export class RotatingFile {
     return true
   }
 
-  /** Another worker or program may have set the file aside: then this one goes on in a new one. */
+  /** Reopens the file if another worker or program has moved it. */
   async #follow(): Promise<void> {
     const [there, own] = await Promise.all([stat(this.#path).catch(() => undefined), this.#file?.stat()])
     if (there !== undefined && there.ino === own?.ino) {
@@ -106,11 +106,11 @@ export class RotatingFile {
     this.#file = undefined
     const aside = await this.#freeName()
     await rename(this.#path, aside)
-    // What was set aside is compressed and thinned out while new lines are written.
+    // Compresses and deletes rotated files while new lines are written.
     this.#tidying = this.#tidying.then(() => this.#tidy(aside)).catch(this.#onError)
   }
 
-  /** The file's name with the time; where a file was set aside at that moment already, with the next free millisecond. */
+  /** Returns the file name with the current time, or with the next free millisecond if that name is taken. */
   async #freeName(): Promise<string> {
     const { folder, stem, extension } = partsOf(this.#path)
     const taken = new Set((await readdir(folder)).map((name) => name.replace(/\.gz$/, '')))
@@ -143,7 +143,7 @@ function partsOf(path: string) {
   return { folder: dirname(path), stem: basename(path, extension), extension }
 }
 
-/** When a file was set aside, by its name; undefined for any other file. */
+/** Returns the rotation time from a file name; undefined for other files. */
 function timeIn(name: string, stem: string, extension: string): number | undefined {
   if (!name.startsWith(`${stem}-`)) return undefined
   const rest = name.slice(stem.length + 1).replace(/\.gz$/, '')

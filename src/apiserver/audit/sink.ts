@@ -1,38 +1,38 @@
-/** Where audit events go. */
+/** Destinations of audit events. */
 import type { AuditEvent } from './event.ts'
 
-/** Takes events. A sink never throws: what it could not write it counts and logs. */
+/** Receives events. A sink logs and counts events that it cannot write. */
 export interface Sink {
   /**
-   * A promise where the request must wait: until there is room for more, or until the event is written. It rejects
-   * only in the mode in which a request that cannot be recorded is refused.
+   * Returns a promise if the request must wait until the buffer has room or the event is written. The promise rejects
+   * only in strict mode, which fails requests that cannot be recorded.
    */
   write(event: AuditEvent): void | Promise<void>
-  /** Writes what it still holds. */
+  /** Writes all buffered events. */
   close(): Promise<void>
 }
 
-/** How many events that are not long a sink may keep as they are, until it writes their texts. */
+/** Maximum number of short events that a sink may keep before it serializes them. */
 export const maxUnwritten = 64
 
-/** How a sink writes: while the request waits, strictly so, or later in batches. */
+/** Sink modes: write while the request waits, the same but fail the request on error, or write later in batches. */
 export const sinkModes = ['blocking', 'blocking-strict', 'batch'] as const
 export type SinkMode = (typeof sinkModes)[number]
 
-/** Hears of what a sink could not write. */
+/** Receives failures of a sink. */
 export interface SinkFaults {
-  /** So many events are lost, because of this. */
+  /** Reports the number of lost events and the cause. */
   lost(events: number, error: unknown): void
 }
 
-/** Bounds the length of an event, and of all that are sent at once. */
+/** Limits on the length of an event and of a batch. */
 export interface Truncation {
   readonly isEnabled: boolean
   readonly maxEvent: number
   readonly maxBatch: number
 }
 
-/** The text of an event within the bound; undefined where even its shortest form is longer. */
+/** Returns the text of an event within the limit; undefined if even the shortened text is too long. */
 export function textWithin({ isEnabled, maxEvent }: Truncation, event: AuditEvent): string | undefined {
   const { text } = event
   if (!isEnabled || text.length <= maxEvent) return text

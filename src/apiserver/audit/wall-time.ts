@@ -1,13 +1,13 @@
 /**
- * The time by the wall clock of moments that were measured by the monotonic one. Requests are measured anyway, and reading
- * a clock costs more than all else that an event needs its time for: the wall clock is read ten times a second at most, so
- * that much later it is followed where somebody sets it.
+ * Derives wall-clock times from monotonic timestamps, which every request already has. Reading a clock costs more than
+ * all other timekeeping of an event. The wall clock is therefore read at most ten times a second, and a change to it
+ * takes effect up to 100 ms later.
  */
 import type { Clock } from '../../base/time/clock.ts'
 
 const readEveryMs = 100
 
-/** Returns a function from a moment of the monotonic clock to milliseconds since 1970. */
+/** Returns a function that converts a monotonic timestamp to milliseconds since 1970. */
 export function wallTime(clock: Clock): (moment: number) => number {
   let readAt = Number.NEGATIVE_INFINITY
   let difference = 0

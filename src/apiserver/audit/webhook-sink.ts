@@ -1,6 +1,6 @@
 /**
- * Sends events to a service as lists of them (`EventList`). A list that could not be sent is tried a few times, further
- * and further apart, and then lost and counted.
+ * Sends events to a webhook as `EventList` objects. A failed request is retried a few times with exponential backoff.
+ * Then its events are dropped and counted.
  */
 
 import { apiVersionOf, type Vendor } from '../../api/model/vendor.ts'
@@ -11,7 +11,7 @@ import { type Sink, type SinkFaults, type SinkMode, type Truncation, textWithin 
 
 export interface WebhookSinkParts {
   readonly vendor: Vendor
-  /** Sends a JSON text; throws where it was not accepted. */
+  /** Sends JSON text. Throws if the webhook does not accept it. */
   readonly send: (text: string) => Promise<void>
   readonly mode: SinkMode
   readonly batch: BatchOptions
@@ -24,7 +24,7 @@ export interface WebhookSinkParts {
 const tries = 5
 const longer = 1.5
 
-/** A sink that is a service elsewhere. */
+/** A sink that sends events to a webhook. */
 export class WebhookSink implements Sink {
   readonly #parts: WebhookSinkParts
   readonly #batches: Batches
@@ -64,7 +64,7 @@ export class WebhookSink implements Sink {
     }
   }
 
-  /** Whoever waits for the end of the server does not wait for pauses. */
+  /** Sends events with retries. Shutdown cuts the pause between two attempts short and allows one last attempt. */
   async #send(events: readonly string[]): Promise<void> {
     const { vendor, send, firstPauseMs } = this.#parts
     const apiVersion = JSON.stringify(apiVersionOf(vendor, 'audit', 'v1'))
@@ -80,7 +80,7 @@ export class WebhookSink implements Sink {
   }
 }
 
-/** Ends early where the signal aborts. */
+/** Resolves early if the signal aborts. */
 function rest(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms)
