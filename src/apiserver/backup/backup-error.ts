@@ -1,4 +1,4 @@
-/** A backup, a restore or a migration that cannot be done. The message says why, and what to do about it. */
+/** Reports that a backup, restore or migration is impossible. The message states the reason and the remedy. */
 export class BackupError extends Error {
   override readonly name = 'BackupError'
 }

@@ -1,6 +1,7 @@
 /**
- * Backups as files: written beside their name first, synced, read back, and only then named. So a file under its name
- * is whole, and none that is there is ever overwritten. Readable for the owner alone: a backup holds all secrets.
+ * Writes backups to files. A backup is written to a temporary file, synced, verified and then renamed, so that a file
+ * with the final name is always complete. Existing files are never overwritten. Only the owner can read the file
+ * because it contains all Secrets.
  */
 import { randomBytes } from 'node:crypto'
 import { createReadStream } from 'node:fs'
@@ -10,7 +11,9 @@ import { codeOf, messageOf } from '../../base/text/errors.ts'
 import { BackupError } from './backup-error.ts'
 import { type BackupContents, BackupReader } from './format.ts'
 
-/** Returns what the file holds. Throws BackupError where the file is there already, cannot be written or is not whole. */
+/**
+ * Returns a summary of the contents. Throws BackupError if the file exists, cannot be written or fails verification.
+ */
 export async function writeBackupFile(
   file: string,
   chunks: AsyncIterable<Buffer>,
@@ -47,7 +50,7 @@ async function writeAll(
   await handle.sync()
 }
 
-/** Reads a backup to its end. Throws BackupError where it is damaged or cut short. */
+/** Reads a whole backup. Throws BackupError if it is damaged or truncated. */
 export async function readContents(file: string): Promise<BackupContents> {
   const reader = await openBackup(file)
   for await (const _ of reader.pages());
@@ -59,7 +62,7 @@ async function syncDirectory(directory: string): Promise<void> {
   await handle.sync()
 }
 
-/** A backup in a file; `-` is the standard input. */
+/** Opens a backup file. `-` means standard input. */
 export async function openBackup(file: string): Promise<BackupReader> {
   try {
     return await BackupReader.open(file === '-' ? process.stdin : createReadStream(file, { highWaterMark: 256 * 1024 }))

@@ -1,34 +1,33 @@
 /**
- * Reads everything that a store or a backup holds and says what is wrong with it: values that do not match their
- * checksum, objects that lie under the name of another, reservations of objects that are not there, keys that are none
- * of ours. Nothing is changed.
+ * Checks all entries of a store or backup without changing anything. Reports values with a wrong checksum, objects
+ * stored under the wrong key, reservations without an owner and unknown keys.
  */
 import { EncryptedValue, HeaderReader, NewerValue, storedJson, UnreadableValue } from '../../api/codec/stored.ts'
 import { isObject, type Json } from '../../api/json/json.ts'
 import type { Entry } from '../../storage/store/store.ts'
 import { typeOfKey } from './format.ts'
 
-/** Something that is wrong with an entry. */
+/** A problem with one entry. */
 export interface Fault {
   readonly entry: Entry
   readonly why: string
-  /** Whether the entry is damaged, so that it can be set aside; else it is for somebody else to say what becomes of it. */
+  /** Whether the entry is damaged and may be set aside. Other faults need a decision by the operator. */
   readonly damaged: boolean
 }
 
-/** What a check has found. */
+/** Result of a check. */
 export interface CheckReport {
   readonly entries: number
   readonly bytes: number
   readonly objects: number
   readonly faults: readonly Fault[]
-  /** How many faults there are beyond those that are listed. */
+  /** Number of faults beyond the listed ones. */
   readonly more: number
 }
 
 const maxFaults = 10_000
 
-/** Checks pages of entries, in the order of their keys. */
+/** Checks pages of entries in key order. */
 export async function checkPages(
   pages: AsyncIterable<readonly Entry[]>,
   onProgress: (progress: { entries: number; bytes: number }) => void = () => {},
@@ -48,7 +47,7 @@ class Check {
   #more = 0
   readonly #faults: Fault[] = []
   readonly #headers = new HeaderReader()
-  /** Reservations whose holder has not come yet: `claims/` lies before `objects/`. */
+  /** Reservations whose owner has not been read yet. `claims/` sorts before `objects/`. */
   readonly #held = new Map<string, Entry[]>()
 
   look(entry: Entry): void {
@@ -99,7 +98,7 @@ class Check {
   }
 }
 
-/** What is wrong with an object that was read, by the key that it lies under. */
+/** Returns what is wrong with a stored object, compared with its key. */
 function wrongName(key: string, json: Buffer): string | undefined {
   const object = parse(json)
   const metadata = isObject(object) ? object.metadata : undefined

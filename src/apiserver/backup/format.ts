@@ -1,14 +1,14 @@
 /**
- * The form of a backup: one stream, written and read in one pass, in bounded memory.
+ * The backup format: a single stream that is written and read in one pass with bounded memory.
  *
  *   "orch-backup\n"
- *   frames, each: 1 byte of type, 4 bytes of length (little endian), the payload, 4 bytes CRC-32 of all that
- *     1 header: JSON, what the backup is of (`BackupHeader`)
- *     2 entry: 8 bytes of revision, 2 of the length of the key (both little endian), the key, the value
- *     3 end: JSON, what the backup holds (`BackupContents`), with the SHA-256 of all bytes before this frame
+ *   frames, each: type (1 byte), payload length (4 bytes, little endian), payload, CRC-32 of all these (4 bytes)
+ *     1 header: JSON, describes the source of the backup (`BackupHeader`)
+ *     2 entry: revision (8 bytes), key length (2 bytes), both little endian, then the key and the value
+ *     3 end: JSON, summary of the contents (`BackupContents`) with the SHA-256 of all bytes before this frame
  *
- * A backup without its end was cut short. What is read is not to be relied on before the end has been read: a reader
- * yields entries on the way, and throws where they turn out not to add up.
+ * A backup without an end frame was truncated. Entries are trustworthy only after the end frame was read: the reader
+ * yields entries early and throws at the end if the checksum or the counts differ.
  */
 import { createHash, type Hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
@@ -17,40 +17,40 @@ import { compareUtf8 } from '../../base/collections/utf8-order.ts'
 import type { Entry } from '../../storage/store/store.ts'
 import { BackupError } from './backup-error.ts'
 
-/** What a backup is of. */
+/** Metadata of a backup. */
 export interface BackupHeader {
   readonly format: number
-  /** The profile of the store: its names cannot change. */
+  /** Profile of the store. It cannot change because it determines the API names. */
   readonly profile: string
-  /** The revision whose exact state it is. */
+  /** Revision of the snapshot. */
   readonly revision: number
-  /** When it was made. */
+  /** Creation time. */
   readonly created: string
-  /** The version of the program that made it. */
+  /** Version of the program that wrote the backup. */
   readonly program: string
 }
 
-/** What a backup holds. */
+/** Summary of the contents of a backup. */
 export interface BackupContents {
   readonly entries: number
   readonly bytes: number
-  /** The number of objects of each type, as in `pods` or `deployments.apps`. */
+  /** Number of objects by type, such as `pods` or `deployments.apps`. */
   readonly types: { readonly [type: string]: number }
   readonly sha256: string
 }
 
-/** The format that this program writes. */
+/** Format version that this program writes. */
 export const backupFormat = 1
 const magic = Buffer.from('orch-backup\n')
 const frames = { header: 1, entry: 2, end: 3 } as const
 const headBytes = 5
 const checkBytes = 4
-/** More than any entry of any store has. */
+/** Larger than any entry of any store. */
 const maxFrameBytes = 64 * 1024 * 1024
-/** About so much is handed out at a time. */
+/** Approximate size of the chunks that the writer yields. */
 const chunkBytes = 256 * 1024
 
-/** Writes a backup, chunk by chunk. Returns what it holds. */
+/** Writes a backup in chunks. Returns a summary of the contents. */
 export async function* writeBackup(
   header: BackupHeader,
   pages: AsyncIterable<readonly Entry[]>,
@@ -104,7 +104,7 @@ function frameOf(type: number, payload: Buffer): Buffer {
   return frame
 }
 
-/** Counts what a backup holds. */
+/** Counts entries, bytes and objects by type. */
 class Contents {
   #entries = 0
   #bytes = 0
@@ -124,21 +124,21 @@ class Contents {
   }
 }
 
-/** `pods`, `deployments.apps`; undefined for what is no object. */
+/** Returns the type of an object key, such as `pods` or `deployments.apps`; undefined for other keys. */
 export function typeOfKey(key: string): string | undefined {
   const [place, group, plural] = key.split('/', 3)
   if (place !== 'objects' || !plural) return undefined
   return group === 'core' ? plural : `${plural}.${group!.replace(/\.$/, '')}`
 }
 
-/** Reads a backup: its header at once, its entries as they are asked for. */
+/** Reads a backup: the header at once, the entries on demand. */
 export class BackupReader {
   readonly header: BackupHeader
-  /** Set when all entries have been read. */
+  /** Set once all entries were read. */
   contents: BackupContents | undefined
   readonly #frames: FrameReader
 
-  /** Throws BackupError for anything that is not a backup of a format that is known here. */
+  /** Throws BackupError if the stream is not a backup or has an unknown format. */
   static async open(chunks: AsyncIterable<Buffer>): Promise<BackupReader> {
     const reader = new FrameReader(chunks)
     try {
@@ -159,7 +159,10 @@ export class BackupReader {
     this.header = header
   }
 
-  /** Pages of some entries. Throws BackupError where the backup is damaged or cut short, in the end at the latest. */
+  /**
+   * Yields pages of entries. Throws BackupError if the backup is damaged or truncated, at the latest after the last
+   * entry.
+   */
   async *pages(): AsyncGenerator<readonly Entry[]> {
     try {
       yield* this.#pages()
@@ -232,15 +235,15 @@ function parse(payload: Buffer): JsonObject {
     const value = JSON.parse(payload.toString()) as Json
     if (isObject(value)) return value
   } catch {
-    // It is none.
+    // Not valid JSON. Reported below.
   }
   throw new BackupError('the backup is damaged: a part that should be an object is none')
 }
 
-/** Frames of a stream of bytes. */
+/** Reads frames from a byte stream. */
 class FrameReader {
   readonly #chunks: AsyncIterator<Buffer>
-  /** Of all that was taken, but for the end. */
+  /** Hash of all bytes read, except the end frame. */
   readonly hash = createHash('sha256')
   #held: Buffer = Buffer.alloc(0)
 
@@ -248,12 +251,12 @@ class FrameReader {
     this.#chunks = chunks[Symbol.asyncIterator]()
   }
 
-  /** Nothing is read any more: the file is closed. */
+  /** Stops reading and closes the file. */
   async close(): Promise<void> {
     await this.#chunks.return?.()
   }
 
-  /** So many bytes. Throws BackupError where there are fewer. */
+  /** Returns exactly `size` bytes. Throws BackupError if the stream ends first. */
   async take(size: number): Promise<Buffer> {
     const parts = [this.#held]
     let length = this.#held.length

@@ -1,10 +1,10 @@
 /**
- * A CustomResourceDefinition of v1beta1, which is the form that a kube-apiserver 1.23 keeps them in, as one of v1. In
- * v1beta1 what all versions have in common stands once, beside the list of versions; in v1 each version has its own.
+ * Converts a CustomResourceDefinition from v1beta1, the version in which kube-apiserver 1.23 stores it, to v1. In
+ * v1beta1, settings common to all versions are beside the version list. In v1, every version has its own.
  */
 import { isObject, type Json, type JsonObject } from '../../api/json/json.ts'
 
-/** The same definition in v1. What is of no use there is left out; what is missing, the schema of v1 will say. */
+/** Returns the definition in v1. Drops fields that v1 does not have. Missing fields are left to v1 validation. */
 export function definitionInV1(document: JsonObject, apiVersion: string): JsonObject {
   const spec = objectOf(document.spec)
   const { version, validation, subresources, additionalPrinterColumns, conversion, preserveUnknownFields, ...rest } =
@@ -19,7 +19,7 @@ export function definitionInV1(document: JsonObject, apiVersion: string): JsonOb
       ...rest,
       versions: versions.map((each) => versionInV1(objectOf(each), common)),
       ...(conversion === undefined ? {} : { conversion: conversionInV1(objectOf(conversion)) }),
-      // In v1beta1 it is true where it is left out.
+      // Defaults to true in v1beta1.
       ...(preserveUnknownFields === false ? {} : { preserveUnknownFields: true }),
     },
   }

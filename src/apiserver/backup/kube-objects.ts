@@ -1,7 +1,7 @@
 /**
- * The objects of a kube-apiserver as this program stores them: values in Protobuf or JSON, in whichever version that
- * server kept them, become complete objects of the version that is stored here, with what they reserve. An object is
- * what it was, to its uid and its managers; what cannot be taken over is reported with the reason.
+ * Converts the objects of a kube-apiserver into entries of this store. Values in Protobuf or JSON, in any supported
+ * version, become complete objects of the storage version with their reservations. Metadata such as the uid and managed
+ * fields is preserved. Objects that cannot be converted are reported with a reason.
  */
 
 import { parseJson } from '../../api/codec/json.ts'
@@ -22,7 +22,7 @@ import { WireError } from '../../wire/protobuf/protobuf-wire.ts'
 import { serveKind } from '../registry/catalogue/served.ts'
 import { definitionInV1 } from './kube-definition.ts'
 
-/** A key of the other server's etcd. */
+/** An entry of the other server's etcd. */
 export interface ForeignEntry {
   readonly key: string
   readonly modRevision: number
@@ -31,10 +31,10 @@ export interface ForeignEntry {
 
 export type Converted =
   | { readonly outcome: 'entries'; readonly entries: readonly Entry[] }
-  /** `why` begins with what it is, where that is known. */
+  /** `why` begins with the object's type if it is known. */
   | { readonly outcome: 'left'; readonly why: string }
 
-/** A custom resource that the other server has a definition of. */
+/** A custom resource defined on the other server. */
 export interface Defined {
   readonly group: string
   readonly plural: string
@@ -44,13 +44,13 @@ const definitionKind = 'CustomResourceDefinition'
 const protobuf = Buffer.from('k8s\0')
 const encrypted = 'k8s:enc:'
 
-/** Why an object cannot be taken over. */
+/** Reason why an object cannot be converted. */
 class Unconvertible extends Error {}
 
 export class KubeObjects {
   readonly #vendor: Vendor
   readonly #byType = new Map<string, Kind>()
-  /** By where their objects lie: `shop.example.com/carts`. */
+  /** Keyed by the storage path, such as `shop.example.com/carts`. */
   readonly #defined: ReadonlyMap<string, Defined>
 
   constructor(vendor: Vendor, kinds: readonly Kind[], defined: readonly Defined[]) {
@@ -60,7 +60,7 @@ export class KubeObjects {
       if (!kind.life.virtual) this.#byType.set(`${apiVersionOf(vendor, kind.group, kind.version)} ${kind.kind}`, kind)
   }
 
-  /** `place` is the key below the other server's prefix: `pods/default/web`. */
+  /** `place` is the key without the other server's prefix, such as `pods/default/web`. */
   convert(place: string, { modRevision, value }: ForeignEntry): Converted {
     try {
       const document = this.#read(Buffer.from(value.buffer, value.byteOffset, value.byteLength))
@@ -87,7 +87,7 @@ export class KubeObjects {
     return isOlder ? definitionInV1(document, this.#apiVersionOf('v1')) : document
   }
 
-  /** A version of the group that definitions are in. */
+  /** Returns the apiVersion of a version of the apiextensions group. */
   #apiVersionOf(version: string): string {
     return apiVersionOf(this.#vendor, 'apiextensions', version)
   }
@@ -117,25 +117,25 @@ export class KubeObjects {
     return [...claims, { key, revision, value }]
   }
 
-  /** In the version that it was stored in: that is what the definition, which comes along, reads it by. */
+  /** Keeps the stored version because the migrated definition can read it. */
   #customEntry(place: string, object: ApiObject, revision: number): Entry {
     const [group = '', plural = ''] = place.split('/', 2)
     const defined = this.#defined.get(`${group}/${plural}`)
     if (defined === undefined || !object.apiVersion.startsWith(`${group}/`))
       throw new Unconvertible(`${String(object.kind)} of ${String(object.apiVersion)} is not served here`)
-    // The group's id ends in a dot where the group is a user's.
+    // Group ids of custom resources end in a dot.
     const key = keyOf(`${group}.`, plural, object)
     const header = { labels: object.metadata.labels, fields: {} }
     return { key, revision, value: encodeStored(key, { object, order: undefined, header }) }
   }
 }
 
-/** Where the definitions of custom resources lie, by the other server's names. */
+/** Key prefix under which the other server stores CustomResourceDefinitions. */
 export function definitionsPlace(vendor: Vendor): string {
   return `${groupName(vendor, 'apiextensions')}/customresourcedefinitions/`
 }
 
-/** What a stored definition defines; undefined where it cannot be read. */
+/** Returns the resource that a stored definition defines; undefined if the definition is unreadable. */
 export function definedBy({ value }: ForeignEntry): Defined | undefined {
   const { spec } = readIfJson(Buffer.from(value))
   const names = isObject(spec) ? spec.names : undefined
@@ -149,7 +149,7 @@ function readIfJson(bytes: Buffer): JsonObject {
   try {
     return readJson(bytes)
   } catch {
-    // What is wrong with it is said where it is converted.
+    // The conversion reports the error.
     return {}
   }
 }

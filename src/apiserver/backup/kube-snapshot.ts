@@ -1,6 +1,6 @@
 /**
- * The etcd of a kube-apiserver at one revision, as entries for a store of the profile `kubernetes`. It is only read. What
- * is not taken over is counted by reason, with an example of each.
+ * Reads a kube-apiserver's etcd at one revision as entries for a store with the profile `kubernetes`. The etcd is never
+ * written. Skipped keys are counted by reason, with one example each.
  */
 import { allKinds } from '../../api/kinds/all.ts'
 import { vendorOf } from '../../api/model/vendor.ts'
@@ -8,21 +8,21 @@ import type { Entry } from '../../storage/store/store.ts'
 import { type Defined, definedBy, definitionsPlace, type ForeignEntry, KubeObjects } from './kube-objects.ts'
 import type { Snapshot } from './snapshot.ts'
 
-/** What reads the other etcd: a page of keys at a time. */
+/** Reads the other etcd in pages. */
 export interface ForeignReader {
   readonly revision: number
   pages(prefix: string): AsyncIterable<readonly ForeignEntry[]>
 }
 
-/** Why some keys were left where they are. */
+/** Keys that were skipped for one reason. */
 export interface LeftBehind {
   readonly why: string
   count: number
-  /** One of the keys. */
+  /** One of the skipped keys. */
   readonly example: string
 }
 
-/** The objects of a kube-apiserver, as entries of a store. */
+/** Snapshot of a kube-apiserver's objects as entries of this store. */
 export class KubeSnapshot implements Snapshot {
   readonly revision: number
   readonly left = new Map<string, LeftBehind>()
@@ -30,7 +30,7 @@ export class KubeSnapshot implements Snapshot {
   readonly #prefix: string
   readonly #vendor = vendorOf('kubernetes')
 
-  /** `prefix` is that of the other server, such as `/registry/`. */
+  /** `prefix` is the key prefix of the other server, such as `/registry/`. */
   constructor(reader: ForeignReader, prefix: string) {
     this.#reader = reader
     this.#prefix = prefix
@@ -72,7 +72,9 @@ export class KubeSnapshot implements Snapshot {
 
 const ownRecord = 'a record of that server, which this one keeps in its own way'
 
-/** What is allocated is known from the objects; which servers run is for those that do to say. */
+/**
+ * Skips allocation records, which follow from the objects, and leases of API servers, which the running servers write.
+ */
 function isOwnRecord(place: string): boolean {
   return place.startsWith('ranges/') || place.startsWith('masterleases/')
 }

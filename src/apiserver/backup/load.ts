@@ -1,25 +1,24 @@
 /**
- * Puts pages of entries into a store that is being loaded, from where an interrupted load of the same has ended, and
- * reports progress on the way.
+ * Loads pages of entries into a new store and reports progress. Resumes an interrupted load of the same source.
  */
 import type { LoadedEntry, Loading } from '../../storage/store/loading.ts'
 import type { Entry, Revision } from '../../storage/store/store.ts'
 
-/** How far long work has come. */
+/** Progress of a long operation. */
 export interface Progress {
   readonly entries: number
   readonly bytes: number
 }
 
 export interface LoadOptions {
-  /** How long an entry is to be kept; undefined: for ever. */
+  /** Returns the lifetime of an entry; undefined means it never expires. */
   readonly lifetimeOf: (key: string) => number | undefined
-  /** Entries that are kept elsewhere than in the store. */
+  /** Stores an entry outside the main store. Returns whether it did. */
   readonly keepsElsewhere?: (entry: Entry) => Promise<boolean>
   readonly onProgress: (progress: Progress) => void
 }
 
-/** Every entry of the pages, unless the source throws. The store is finished by the caller, once all else is done. */
+/** Loads all entries unless the source throws. The caller finishes the store once everything else is done. */
 export async function loadPages(
   loading: Loading,
   pages: AsyncIterable<readonly Entry[]>,
@@ -39,12 +38,13 @@ export async function loadPages(
   return progress
 }
 
-/** How many revisions are left out for those that were handed out after the backup was made, at least and per second. */
+/** Gap left for revisions issued after the backup was made: the minimum and the number per second. */
 const margin = { least: 1_000_000_000, perSecond: 100_000 }
 
 /**
- * A revision that no store can have reached since a state of it was read: whatever clients know is below, and is gone.
- * `since`: when the state was read, in milliseconds; a clock that was set back counts as no time.
+ * Returns a revision that the source store cannot have reached since its state was read. All revisions that clients
+ * know are then lower, and the server reports them as expired. `since` is the time of the read in milliseconds. A clock
+ * that was set back counts as no elapsed time.
  */
 export function revisionAbove(revision: Revision, since: number, now: number): Revision {
   const seconds = Math.max(0, Math.ceil((now - since) / 1000))

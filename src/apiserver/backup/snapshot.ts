@@ -1,11 +1,11 @@
 /**
- * A store at one revision, page by page: what a backup, a check and a migration read. It is exact however much is written
- * meanwhile, for as long as the store keeps the revision: a reader that takes longer than history is kept fails.
+ * Reads a store at one revision in pages, for backups, checks and migrations. Concurrent writes do not affect the
+ * snapshot. A read fails if it takes longer than the store keeps history.
  */
 import { type Entry, type Revision, RevisionGone, type Store } from '../../storage/store/store.ts'
 import { BackupError } from './backup-error.ts'
 
-/** The exact state of a store. */
+/** The state of a store at one revision. */
 export interface Snapshot {
   readonly revision: Revision
   pages(): AsyncGenerator<readonly Entry[]>
@@ -13,7 +13,7 @@ export interface Snapshot {
 
 const pageEntries = 500
 
-/** Of what the store holds now. */
+/** Returns a snapshot of the current state. */
 export async function snapshotOf(store: Store): Promise<Snapshot> {
   const first = await store.list({ prefix: '', limit: pageEntries, count: false })
   return { revision: first.revision, pages: () => pagesOf(store, first) }
