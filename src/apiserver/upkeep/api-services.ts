@@ -1,8 +1,9 @@
 /**
- * Whatever this server serves is registered as a local APIService: its own groups at every start, those of custom
- * resources while a definition serves them. Clients find there who serves what, as with kube-apiserver; this server
- * itself serves by its catalogue.
- * Those that name a Service are the business of `aggregation/`.
+ * Registers every API version that this server serves as a local APIService, so that clients can list them as they do
+ * with kube-apiserver. Built-in versions are registered at every start. Versions of custom resources are registered
+ * while a definition serves them. The server itself routes requests by its catalogue, not by these objects.
+ *
+ * APIServices that name a Service are handled in `aggregation/`.
  */
 
 import type { JsonObject } from '../../api/json/json.ts'
@@ -20,19 +21,19 @@ import { deleteObject } from '../registry/verbs/delete.ts'
 import { ownWrite } from '../registry/writes/server-write.ts'
 import { createMissing, getCached, ignoreNotFound } from './own-objects.ts'
 
-/** Which version of which group a request is for. */
+/** An API group and version. */
 interface GroupVersion {
   readonly group: string
   readonly version: string
 }
 
-/** No loop for a server without this kind. */
+/** Returns undefined if the server does not serve APIServices. */
 export function apiServiceLoop(catalogue: Catalogue): Loop | undefined {
   const services = catalogue.stored(apiService.group, apiService.plural)
   return services && new Registrations(services, catalogue).loop
 }
 
-/** Where the groups of this server stand in the order, by their short ids; others come after them. */
+/** Discovery priority of the built-in groups, by group id. Other groups sort after them. */
 const groupPriorities: { readonly [group: string]: number } = {
   core: 18_000,
   apps: 17_800,
@@ -63,7 +64,7 @@ function nameOf(group: string, version: string): string {
   return `${version}.${group}`
 }
 
-/** The versions that this server serves by itself, by the names of their APIServices. */
+/** Registrations of the built-in versions, keyed by APIService name. */
 function ownRegistrations(catalogue: Catalogue): Map<string, Registration> {
   const own = catalogue.all().filter(isRegistered)
   return new Map(
@@ -76,13 +77,16 @@ function ownRegistrations(catalogue: Catalogue): Map<string, Registration> {
   )
 }
 
-/** Who registers is not registered itself; and of the core group there is v1 alone. */
+/** The group of APIService is not registered in itself. Only v1 of the core group is registered. */
 function isRegistered({ group, kind }: ServedType): boolean {
   return kind.origin === 'built-in' && kind.group !== apiService.group && (group !== '' || kind.version === 'v1')
 }
 
 interface Registration extends GroupVersion {
-  /** How long it stays: until the next start decides, or as long as a definition serves it. */
+  /**
+   * Value of the `automanaged` label: `onstart` is checked only at startup; `true` is deleted when no definition serves
+   * the version.
+   */
   readonly managed: 'onstart' | 'true'
   readonly priorities: JsonObject
 }
@@ -97,13 +101,13 @@ function managedKey({ vendor }: Resource): string {
   return vendorKey(vendor, 'automanaged', 'kube-aggregator')
 }
 
-/** Own registrations at start, and those of custom resources. */
+/** Keeps the APIServices of built-in versions and of custom resources. */
 class Registrations {
   readonly #services: Resource
   readonly #definitions: Resource | undefined
-  /** Own ones that were not looked at since the start: one that is deleted later is back after the next start. */
+  /** Built-in registrations not yet checked since startup. If a user deletes one later, the next start restores it. */
   readonly #missingAtStart: Map<string, Registration>
-  /** Which versions each definition serves, and which definitions serve each version. */
+  /** The versions that each definition serves, and the definitions that serve each version. */
   readonly #served = new Map<string, readonly string[]>()
   readonly #servers = new Map<string, Set<string>>()
 
@@ -135,7 +139,7 @@ class Registrations {
     return [fromCache(cache, { keysOf: (name) => this.#note(name), expected: () => this.#served.keys() })]
   }
 
-  /** Notes what a definition serves now. Returns the versions that it served before or serves now. */
+  /** Records the versions that a definition serves. Returns the versions that it served before or serves now. */
   #note(definition: string): Set<string> {
     const before = this.#served.get(definition) ?? []
     const now = this.#versionsOf(definition)
@@ -176,7 +180,7 @@ class Registrations {
 
   async #unregister({ metadata }: ApiObject, signal: AbortSignal): Promise<void> {
     const context = ownWrite(this.#services, { optionsKind: 'DeleteOptions', signal })
-    // Whoever has made another of this name meanwhile keeps it.
+    // The uid precondition protects a new object of the same name.
     const just = {
       preconditions: [{ uid: metadata.uid }],
       gracePeriodSeconds: undefined,

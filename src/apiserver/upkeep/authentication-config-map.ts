@@ -1,7 +1,8 @@
 /**
- * The ConfigMap `extension-apiserver-authentication` in the system namespace: from it an aggregated API server learns whose
- * client certificates this cluster accepts, and by what it knows the front proxy that passes requests on. Each server adds
- * what it knows to what is there, so servers with different files come to rest; certificates that have expired are dropped.
+ * Maintains the ConfigMap `extension-apiserver-authentication` in the system namespace. Aggregated API servers read it
+ * to learn which CAs sign client certificates and how to authenticate the front proxy. Each server merges its own
+ * values into the existing ones, so that servers with different files do not overwrite each other. Expired certificates
+ * are removed.
  */
 import { X509Certificate } from 'node:crypto'
 import type { JsonObject } from '../../api/json/json.ts'
@@ -13,9 +14,9 @@ import type { Resource } from '../registry/catalogue/resource.ts'
 import { changeFields, createMissing, getCached } from './own-objects.ts'
 import { systemNamespace } from './system-objects.ts'
 
-/** By what a backend tells the front proxy from anybody else. */
+/** Settings with which a backend authenticates the front proxy. */
 export interface ProxyTrust {
-  /** PEM, one certificate each. */
+  /** CA certificates in PEM, one per element. */
   readonly authorities: readonly string[]
   readonly usernameHeaders: readonly string[]
   readonly groupHeaders: readonly string[]
@@ -24,17 +25,19 @@ export interface ProxyTrust {
 }
 
 export interface AuthenticationTrust {
-  /** PEM, one certificate each. */
+  /** CA certificates in PEM, one per element. */
   readonly clientAuthorities: () => readonly string[]
   readonly proxy: () => ProxyTrust | undefined
 }
 
 const object = { namespace: systemNamespace, name: 'extension-apiserver-authentication' }
 const key = `${object.namespace}/${object.name}`
-/** Files that flags name may change while the server runs. */
+/** The certificate files may change while the server runs. */
 const periodMs = 60_000
 
-/** No loop for a server without ConfigMaps, or without APIServices: nobody is aggregated there. */
+/**
+ * Returns undefined if the server does not serve ConfigMaps or APIServices, because it then has no aggregated servers.
+ */
 export function authenticationConfigMapLoop(catalogue: Catalogue, trust: AuthenticationTrust): Loop | undefined {
   const maps = catalogue.stored('core', 'configmaps')
   if (maps === undefined || catalogue.stored(apiService.group, apiService.plural) === undefined) return undefined
@@ -75,7 +78,7 @@ function set(name: string, value: string): { [name: string]: string } {
 
 const pemBlock = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
 
-/** Our own first, then those that others have added and that are still valid. */
+/** Returns this server's certificates, followed by the unexpired certificates that others added. */
 function joinCertificates(own: readonly string[], present: string, now: number): string {
   const others = (present.match(pemBlock) ?? []).filter((pem) => isValid(pem, now))
   return [...new Set([...own, ...others].map((pem) => pem.trim()))].map((pem) => `${pem}\n`).join('')
@@ -89,7 +92,7 @@ function isValid(pem: string, now: number): boolean {
   }
 }
 
-/** Something that is no list of texts says nothing. */
+/** Returns an empty list if the text is not a JSON array. Skips elements that are not strings. */
 function readNames(text = '[]'): string[] {
   try {
     const names: unknown = JSON.parse(text)

@@ -1,6 +1,6 @@
 /**
- * The limits that `orch up` begins with: a container in the namespace `default` that does not say what it needs requests
- * a tenth of a processor. Limits that somebody has changed stay; `--default-limit-range=false` leaves them out.
+ * The LimitRange that `orch up` creates: containers in the namespace `default` that set no CPU request get 100m.
+ * Changes by users are preserved. `--default-limit-range=false` disables it.
  */
 import type { Loop } from '../../client/reconcile/loop.ts'
 import { atStart } from '../../client/reconcile/sources.ts'
@@ -9,7 +9,7 @@ import { createMissing } from './own-objects.ts'
 
 const spec = { limits: [{ type: 'Container', defaultRequest: { cpu: '100m' } }] }
 
-/** Keeps the LimitRange with which the namespace `default` begins. */
+/** Creates the LimitRange of the namespace `default` if it is missing. */
 export function defaultLimitsLoop(catalogue: Catalogue): Loop {
   return {
     name: 'default-limits',

@@ -1,7 +1,7 @@
 /**
- * The roles and bindings that every cluster begins with: created where they are missing, and given back at every start
- * what they have lost, so that a newer server finds the rights it needs. What was added to them stays; and those whose
- * annotation `autoupdate` is `false` are left alone.
+ * The default roles and bindings. Every start creates missing ones and restores missing rules and subjects, so that a
+ * newer server has the permissions it needs. Additions by users are preserved. Objects whose `autoupdate` annotation is
+ * `false` are not changed.
  */
 
 import { type Json, type JsonObject, sameJson } from '../../api/json/json.ts'
@@ -19,10 +19,10 @@ import { deleteObject } from '../registry/verbs/delete.ts'
 import { updateObject } from '../registry/verbs/update.ts'
 import { contextOf, createMissing, getCached, ignoreNotFound } from './own-objects.ts'
 
-/** Roles come before what binds them. */
+/** Creates roles before the bindings that refer to them. */
 const order: readonly (keyof DefaultPolicy)[] = ['clusterroles', 'roles', 'clusterrolebindings', 'rolebindings']
 
-/** Keeps the default roles and bindings as they should be. */
+/** Creates and repairs the default roles and bindings at startup. */
 export function defaultPolicyLoop(catalogue: Catalogue): Loop {
   return {
     name: 'default-policy',
@@ -38,7 +38,7 @@ async function restoreDefaultPolicy(catalogue: Catalogue): Promise<void> {
   const policy = defaultPolicy(catalogue.vendor)
   for (const plural of order) {
     const resource = catalogue.stored(rbacGroup, plural)
-    // A server may be made of other kinds alone, as some tests do.
+    // Some tests run a server that does not serve RBAC types.
     if (resource !== undefined) await Promise.all(policy[plural].map((wanted) => ensure(resource, wanted)))
   }
 }
@@ -64,7 +64,7 @@ async function createWanted(resource: Resource, wanted: ApiObject): Promise<void
   await createMissing(resource, { namespace, name }, asJson(wanted))
 }
 
-/** A binding cannot change its role, so another takes its place. */
+/** Deletes and recreates a binding because its roleRef is immutable. */
 async function replace(resource: Resource, wanted: ApiObject): Promise<void> {
   const { namespace = '', name = '' } = wanted.metadata
   await ignoreNotFound(deleteObject(contextOf(resource, namespace, 'DeleteOptions'), name, atOnce))
@@ -79,7 +79,7 @@ function mayRepair({ vendor }: Resource, { metadata }: ApiObject): boolean {
   return metadata.annotations?.[autoUpdateKey(vendor)] !== 'false'
 }
 
-/** The object with what it lacks; the very same one where it lacks nothing. */
+/** Adds missing labels, annotations, rules and subjects. Returns the same object if nothing is missing. */
 function repaired(resource: Resource, found: ApiObject, wanted: ApiObject): ApiObject {
   if (!mayRepair(resource, found)) return found
   const next = {
@@ -99,7 +99,7 @@ function repaired(resource: Resource, found: ApiObject, wanted: ApiObject): ApiO
 function withRules(found: ApiObject, wanted: ApiObject): JsonObject {
   if (wanted.rules === undefined) return {}
   const own = (found.rules ?? []) as readonly PolicyRule[]
-  // As nearly all are at nearly every start.
+  // Fast path: the rules are almost always unchanged.
   if (sameJson(own as Json, wanted.rules as Json)) return {}
   const every = wanted.rules as readonly PolicyRule[]
   const { uncovered } = finish(coverage(own.map(ruleOf), every, every.length))
@@ -117,7 +117,7 @@ function withSelectors(found: ApiObject, wanted: ApiObject): JsonObject {
   return Object.keys(all).length === 0 ? {} : { aggregationRule: all }
 }
 
-/** The list with whatever it lacks at its end; nothing where it lacks nothing. */
+/** Returns the field with the missing elements appended, or an empty object if none is missing. */
 function withAll(field: string, own: readonly Json[], wanted: readonly Json[]): JsonObject {
   const lacking = wanted.filter((each) => !own.some((one) => sameJson(one, each)))
   return lacking.length === 0 ? {} : { [field]: [...own, ...lacking] }

@@ -1,6 +1,6 @@
 /**
- * The storage class that `orch up` begins with, for claims that name none: its volumes are directories that the built-in
- * provisioner makes. One that somebody has changed stays; `--default-storage-class=false` leaves it out.
+ * The default StorageClass that `orch up` creates, used by claims that name no class. The built-in provisioner creates
+ * its volumes as directories. Changes by users are preserved. `--default-storage-class=false` disables it.
  */
 import { vendorKey } from '../../api/model/vendor.ts'
 import type { Loop } from '../../client/reconcile/loop.ts'
@@ -8,7 +8,7 @@ import { atStart } from '../../client/reconcile/sources.ts'
 import type { Catalogue } from '../registry/catalogue/catalogue.ts'
 import { createMissing } from './own-objects.ts'
 
-/** Creates the default StorageClass once. */
+/** Creates the default StorageClass if it is missing. */
 export function defaultStorageClassLoop(catalogue: Catalogue): Loop {
   return {
     name: 'default-storage-class',

@@ -1,8 +1,8 @@
 /**
- * The priority levels and FlowSchemas that a server has by itself: at every start and once a minute one that is missing is
- * created, and a suggested one given back its spec for as long as its annotation `autoupdate-spec` is `true`. Whoever wants
- * to change a suggested one sets that annotation to `false`; that of one that must exist is put right, as its spec cannot be
- * changed by anybody.
+ * The built-in priority levels and FlowSchemas. The server creates missing ones at startup and once a minute. It also
+ * restores the spec of a suggested object while its annotation `autoupdate-spec` is `true`; users set that annotation
+ * to `false` to change the object. The specs of mandatory objects are immutable, so the server resets their annotation
+ * to `true`.
  */
 
 import type { Json } from '../../api/json/json.ts'
@@ -27,7 +27,7 @@ interface Wanted {
 
 const periodMs = 60_000
 
-/** Keeps the objects that flow control begins with. No loop for a server without these kinds. */
+/** Keeps the built-in flow-control objects. Returns undefined if the server does not serve these types. */
 export function flowControlObjectsLoop(catalogue: Catalogue): Loop | undefined {
   const levels = catalogue.stored(priorityLevelConfiguration.group, priorityLevelConfiguration.plural)
   const schemas = catalogue.stored(flowSchema.group, flowSchema.plural)

@@ -1,6 +1,6 @@
 /**
- * Keeps the condition `Dangling` of every FlowSchema: True where the priority level that it names does not exist. Every
- * server keeps it up from its own caches; one that finds it true already writes nothing.
+ * Maintains the condition `Dangling` of every FlowSchema, which is True if its priority level does not exist. Every
+ * server runs this loop on its own caches and writes only if the condition differs.
  */
 import { type FlowSchema, flowSchema } from '../../api/kinds/flowcontrol/flow-schema.ts'
 import { priorityLevelConfiguration } from '../../api/kinds/flowcontrol/priority-level-configuration.ts'
@@ -12,12 +12,12 @@ import type { Catalogue } from '../registry/catalogue/catalogue.ts'
 import { keyOf, type Resource } from '../registry/catalogue/resource.ts'
 import { withCondition, writeStatus } from './status-conditions.ts'
 
-/** No loop for a server without these kinds. */
+/** Returns undefined if the server does not serve these types. */
 export function flowSchemaLoop(catalogue: Catalogue): Loop | undefined {
   const schemas = catalogue.stored(flowSchema.group, flowSchema.plural)
   const levels = catalogue.stored(priorityLevelConfiguration.group, priorityLevelConfiguration.plural)
   if (schemas === undefined || levels === undefined) return undefined
-  // There are few schemas, and levels seldom come and go.
+  // Rechecking all schemas is cheap: there are few, and priority levels rarely change.
   const allSchemas = () => schemas.cache.all().map(({ name }) => name)
   return {
     name: 'flow-schemas',

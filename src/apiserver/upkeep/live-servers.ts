@@ -1,6 +1,6 @@
 /**
- * Which servers serve this store: each keeps a key there that goes by itself when it is not renewed. So one that dies is
- * out of the list some time after `lifetimeSeconds`, and one that stops is at once.
+ * Tracks the live API servers of a store. Each server keeps a key with a lease. A crashed server disappears some time
+ * after `lifetimeSeconds`, and a stopping server removes its key at once.
  *
  *   servers/10.1.2.3:6443
  */
@@ -13,19 +13,19 @@ export interface ServerPlace {
 
 const prefix = 'servers/'
 const lifetimeSeconds = 15
-/** More than anybody runs on one store. */
+/** Far more servers than any store has. */
 const most = 1000
 
 export interface Servers {
-  /** Says that this server lives; to be called every few seconds. */
+  /** Renews the key of this server. Call it every few seconds. */
   renew(): Promise<void>
-  /** In the order of their ports, then of their addresses. */
+  /** Returns the live servers, sorted by port, then address. */
   all(): Promise<readonly ServerPlace[]>
-  /** This server is about to stop. */
+  /** Removes this server from the list. Called during shutdown. */
   leave(): Promise<void>
 }
 
-/** A store in a directory has one server. */
+/** The implementation for a local store, which has exactly one server. */
 export function onlyServer(own: ServerPlace | undefined): Servers {
   return { renew: async () => {}, all: async () => (own === undefined ? [] : [own]), leave: async () => {} }
 }
@@ -35,7 +35,7 @@ export class LiveServers implements Servers {
   readonly #key: string | undefined
   #revision = 0
 
-  /** `own`: where this one is reached; undefined: others cannot reach it, and it is not in the list. */
+  /** `own` is the address of this server. If undefined, other hosts cannot reach it, and it is not listed. */
   constructor(store: Store, own: ServerPlace | undefined) {
     this.#store = store
     this.#key = own && `${prefix}${own.ip}:${own.port}`
@@ -43,7 +43,8 @@ export class LiveServers implements Servers {
 
   async renew(): Promise<void> {
     if (this.#key === undefined) return
-    // Whoever wrote it before was this server too, in an earlier life: one address is one server.
+    // On a conflict, retries with the current revision. Only an earlier process of this server can have written the
+    // key, because each address belongs to one server.
     for (let attempt = 0; attempt < 3; attempt++) {
       const write = { key: this.#key, expected: this.#revision, value: new Uint8Array(0), lifetimeSeconds }
       const result = await this.#store.commit(write)

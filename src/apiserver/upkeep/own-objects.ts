@@ -1,6 +1,6 @@
 /**
- * Creating and changing objects on the server's own behalf. Such writes bypass authorization and admission, and write
- * nothing where the object is already as it should be, so any number of servers come to rest.
+ * Creates and updates objects on the server's own behalf. These writes bypass authorization and admission. They write
+ * only if something differs, so that several servers on one store do not keep rewriting each other's objects.
  */
 
 import { type Json, type JsonObject, sameJson } from '../../api/json/json.ts'
@@ -16,12 +16,14 @@ import { updateObject } from '../registry/verbs/update.ts'
 import { type OwnWrite, ownWrite } from '../registry/writes/server-write.ts'
 import type { WriteContext } from '../registry/writes/write.ts'
 
-/** Creates an object unless there is one of its name. Of several servers that do so at once, one does. */
+/**
+ * Creates an object unless it exists. If several servers try at once, one succeeds and the others ignore the conflict.
+ */
 export async function createMissing(resource: Resource, name: ObjectName, rest: JsonObject): Promise<void> {
   await createIn(contextOf(resource, name.namespace, 'CreateOptions'), name.name, rest)
 }
 
-/** The same through a given context: its admission judges the object. */
+/** Like `createMissing`, but with the caller's context, so that its admission applies. */
 export async function createIn(context: WriteContext, name: string, rest: JsonObject): Promise<void> {
   const { resource, namespace } = context
   const isThere = () => resource.cache.get(keyOf(resource, namespace, name)) !== undefined
@@ -35,25 +37,26 @@ export async function createIn(context: WriteContext, name: string, rest: JsonOb
   }
   const { object } = runToCompletion(normalizeSteps(resource, sent))
   await create(context, { object, managed: false }).catch((error: unknown) => {
-    // Another server on the same store was faster; then what this one wants to hold may be taken by that very object.
+    // Another server created the object first. Its reservations may then conflict with ours before this cache has the
+    // object.
     if (!(error instanceof ApiError) || (error.reason !== 'AlreadyExists' && !isThere())) throw error
   })
 }
 
-/** The object of this name as the cache has it. */
+/** Returns the cached object of this name. */
 export function getCached(resource: Resource, { namespace, name }: ObjectName): ApiObject | undefined {
   const cached = resource.cache.get(keyOf(resource, namespace, name))
   return cached && readObject(cached.json)
 }
 
-/** Sets fields of an object; writes nothing where they have these values already. */
+/** Sets top-level fields of an object. Writes nothing if they already have these values. */
 export async function changeFields(
   resource: Resource,
   { namespace, name }: ObjectName,
   fields: JsonObject,
 ): Promise<void> {
   const found = getCached(resource, { namespace, name })
-  // So it is at nearly every start, and every few seconds after it.
+  // Fast path: the fields rarely differ.
   if (found !== undefined && hasFields(found, fields)) return
   const change = (previous: ApiObject) => {
     const { apiVersion, kind, metadata } = previous
@@ -63,17 +66,17 @@ export async function changeFields(
   await updateObject(contextOf(resource, namespace, 'UpdateOptions'), name, change)
 }
 
-/** An empty list may have been stored as none. */
+/** Treats a missing field as an empty list because empty lists may be dropped on storage. */
 function hasFields(object: ApiObject, fields: JsonObject): boolean {
   return Object.entries(fields).every(([field, value]) => sameJson((object[field] ?? []) as Json, value))
 }
 
-/** The context of a write that nobody can abandon. */
+/** Returns the context of a write that cannot be aborted. */
 export function contextOf(resource: Resource, namespace: string, optionsKind: OwnWrite['optionsKind']): WriteContext {
   return ownWrite(resource, { namespace, optionsKind, signal: new AbortController().signal })
 }
 
-/** Waits for a write to an object that somebody else may have deleted: then there is nothing left to do. */
+/** Awaits a write and ignores NotFound, because another client may have deleted the object. */
 export async function ignoreNotFound(done: Promise<unknown>): Promise<void> {
   await done.catch((error: unknown) => {
     if (!(error instanceof ApiError) || error.reason !== 'NotFound') throw error

@@ -1,7 +1,8 @@
 /**
- * The Service of the API servers on a store: `default/orch` (`default/kubernetes` under that profile) at the first
- * address of the range, whose port 443 leads to them, with the Endpoints and slices that list the live ones. Created at
- * start and kept: what is deleted or changed is restored within seconds. A server that stops takes itself off the list.
+ * The Service of the API servers on a store: `default/orch`, or `default/kubernetes` in that profile. It has the first
+ * cluster IP of the range and forwards port 443 to the servers. Its Endpoints and EndpointSlices list the live servers.
+ * The objects are created at startup, and manual changes are reverted within seconds. A stopping server removes its own
+ * address.
  */
 import { networkInterfaces } from 'node:os'
 import { checkReachableAddress } from '../../api/model/ip-address.ts'
@@ -16,24 +17,24 @@ import { listServers } from './server-list.ts'
 export interface OwnServiceParts {
   readonly catalogue: Catalogue
   readonly store: Store
-  /** Whether other servers may serve the same store. */
+  /** Whether several servers can share the store. */
   readonly sharedStore: boolean
-  /** The cluster address of the Service. */
+  /** Cluster IP of the Service. */
   readonly clusterIP: string
-  /** The port that this server listens on. */
+  /** The port on which this server listens. */
   readonly port: number
   readonly addresses: ServerAddresses
 }
 
 export interface ServerAddresses {
-  /** Where others reach this server, as a flag says it; '' where none does. */
+  /** Value of the advertise-address flag, or '' if unset. */
   readonly advertiseAddress: string
   readonly bindAddress: string
 }
 
 const periodMs = 5_000
 
-/** Keeps the Service that this server is, and its Endpoints. */
+/** Maintains the Service of this server and its Endpoints. */
 export function ownServiceLoop(parts: OwnServiceParts): Loop {
   const servers = serversOf(parts)
   return {
@@ -69,7 +70,10 @@ async function createService({ catalogue, clusterIP, port }: OwnServiceParts, na
   await createMissing(services, { namespace: 'default', name }, { metadata: { labels }, spec: { clusterIP, ports } })
 }
 
-/** Where others reach this server: as the flag says, where it listens, or at the first address of this host. */
+/**
+ * Returns the address at which other hosts reach this server: the advertised address, the bind address or the first
+ * address of this host.
+ */
 function reachableAddress({ advertiseAddress, bindAddress }: ServerAddresses): string | undefined {
   const isReachable = (ip: string) => checkReachableAddress(ip).length === 0
   if (advertiseAddress !== '') return isReachable(advertiseAddress) ? advertiseAddress : undefined

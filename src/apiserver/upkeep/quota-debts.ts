@@ -1,7 +1,8 @@
 /**
- * Settles what a server left owed to quotas when it was killed, or could not reach the store: see
- * apiserver/admission/quota/debts.ts. Servers settle their own debts at once, so one that is there at two looks in a row belongs to
- * nobody, or to a slow write. Such a write is decided anew: nothing is lost by settling too early.
+ * Settles quota debts that a server left behind when it was killed or could not reach the store (see
+ * apiserver/admission/quota/debts.ts). A live server settles its own debts at once. A debt seen in two consecutive
+ * checks therefore belongs to a dead server or to a slow write. Settling early is safe because the slow write is then
+ * charged again.
  */
 
 import type { Log } from '../../base/telemetry/log.ts'
@@ -13,7 +14,7 @@ import { Ledger } from '../admission/quota/ledger.ts'
 
 const periodMs = 5000
 
-/** Settles debts that are there at two looks in a row. */
+/** Settles debts that exist in two consecutive checks. */
 export function quotaDebtsLoop(ownWrites: OwnWrites, log: Log): Loop {
   const ledger = new Ledger(ownWrites)
   let known: ReadonlySet<string> = new Set()

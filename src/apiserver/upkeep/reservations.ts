@@ -1,6 +1,6 @@
 /**
- * Checks at start and every few minutes that the values reserved for objects (addresses, ports) are those that objects
- * hold: see apiserver/registry/reservations/repair-reservations.ts.
+ * Checks at startup and every five minutes that the reserved addresses and ports match the stored objects. See
+ * apiserver/registry/reservations/repair-reservations.ts.
  */
 
 import type { Log } from '../../base/telemetry/log.ts'
@@ -11,7 +11,7 @@ import { repairReservations } from '../registry/reservations/repair-reservations
 
 const periodMs = 5 * 60_000
 
-/** Repairs reservations that no object holds any more, and those that are missing. */
+/** Releases orphaned reservations and restores missing ones. */
 export function reservationsLoop(catalogue: Catalogue, log: Log): Loop {
   return {
     name: 'reservations',

@@ -1,6 +1,6 @@
 /**
- * Where the servers of a store are reached, written down for whoever looks: as the Endpoints of their Service, and as
- * EndpointSlices. Both are kept as they should be; nothing is written where they are so already.
+ * Publishes the addresses of the API servers as the Endpoints and EndpointSlices of their Service. Writes only if
+ * something differs.
  */
 
 import type { JsonObject } from '../../api/json/json.ts'
@@ -24,7 +24,7 @@ export async function listServers(catalogue: Catalogue, vendor: Vendor, places: 
 
 async function writeEndpoints(resource: Resource, vendor: Vendor, places: readonly ServerPlace[]): Promise<void> {
   const name = { namespace, name: vendor.apiService }
-  // Whoever makes slices of Endpoints leaves these alone.
+  // Keeps the mirroring controller from creating slices for these Endpoints.
   const labels = { [vendorKey(vendor, 'skip-mirror', 'endpointslice')]: 'true' }
   const subsets = groupsOf(places).map(({ port, ips }) => ({
     addresses: ips.map((ip) => ({ ip })),
@@ -34,7 +34,10 @@ async function writeEndpoints(resource: Resource, vendor: Vendor, places: readon
   await changeFields(resource, name, { subsets })
 }
 
-/** A slice has addresses of one family and one port: most clusters need one. What is listed no more becomes empty. */
+/**
+ * Writes one slice per address family and port; most clusters need only one. Slices that are no longer needed are
+ * emptied.
+ */
 async function writeSlices(resource: Resource, vendor: Vendor, places: readonly ServerPlace[]): Promise<void> {
   const label = vendorKey(vendor, 'service-name')
   const labels = { [label]: vendor.apiService }
@@ -51,7 +54,10 @@ async function writeSlices(resource: Resource, vendor: Vendor, places: readonly 
     if (!names.has(name)) await changeFields(resource, { namespace, name }, { endpoints: [] })
 }
 
-/** `orch` is the first one of IPv4, `orch-ipv6` that of IPv6; further ports are named: `orch-7443`. */
+/**
+ * The first IPv4 slice is named `orch` and the first IPv6 slice `orch-ipv6`. Slices of further ports carry the port, as
+ * in `orch-7443`.
+ */
 function slicesOf({ apiService }: Vendor, places: readonly ServerPlace[]): (JsonObject & { name: string })[] {
   return (['IPv4', 'IPv6'] as const).flatMap((family) => {
     const base = family === 'IPv4' ? apiService : `${apiService}-ipv6`
@@ -65,7 +71,7 @@ function slicesOf({ apiService }: Vendor, places: readonly ServerPlace[]): (Json
   })
 }
 
-/** Those that have the same port, in the order of the places. */
+/** Groups the addresses by port, in list order. */
 function groupsOf(places: readonly ServerPlace[]): { port: number; ips: string[] }[] {
   const ports = [...new Set(places.map(({ port }) => port))]
   return ports.map((port) => ({ port, ips: places.filter((place) => place.port === port).map(({ ip }) => ip) }))

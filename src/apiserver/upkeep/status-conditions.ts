@@ -1,4 +1,4 @@
-/** What loops of the server do most: keep a condition in the status of a cluster-scoped object true. */
+/** Helpers for loops that maintain conditions of cluster-scoped objects. */
 import type { Json } from '../../api/json/json.ts'
 import type { ApiObject } from '../../api/model/object.ts'
 import type { Resource } from '../registry/catalogue/resource.ts'
@@ -9,13 +9,16 @@ import { getCached, ignoreNotFound } from './own-objects.ts'
 export interface StatusWrite {
   readonly name: string
   readonly signal: AbortSignal
-  /** Who owns the status; the server by default. */
+  /** Field manager of the status. Defaults to the server. */
   readonly manager?: string
-  /** Returns the object with the status that it should have; the same object where it has it: nothing is written. */
+  /**
+   * Returns the object with its desired status. Returns the same object if the status is current; then nothing is
+   * written.
+   */
   readonly next: (object: ApiObject) => ApiObject
 }
 
-/** Writes the status of an object of the server's own, unless it is so already. */
+/** Writes the status of an object unless it is current. */
 export async function writeStatus(resource: Resource, { name, signal, manager, next }: StatusWrite): Promise<void> {
   const found = getCached(resource, { namespace: '', name })
   if (found === undefined || next(found) === found) return
@@ -35,7 +38,10 @@ interface Conditional {
   readonly status?: { readonly conditions?: readonly (Partial<Condition> & { lastTransitionTime?: string })[] }
 }
 
-/** The object with this condition, or the same object where it has it. `now` is the time of a transition. */
+/**
+ * Returns the object with this condition, or the same object if status and reason are unchanged. `now` becomes the
+ * transition time if the status changes.
+ */
 export function withCondition(object: ApiObject, { type, status, reason, message }: Condition, now: string): ApiObject {
   const { conditions = [] } = (object as Conditional).status ?? {}
   const before = conditions.find((each) => each.type === type)

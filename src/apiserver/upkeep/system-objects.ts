@@ -1,4 +1,4 @@
-/** The objects that always exist: created at every start where they are missing. */
+/** Creates the objects that must always exist, at every start. */
 
 import type { JsonObject } from '../../api/json/json.ts'
 import { namespace } from '../../api/kinds/core/namespace.ts'
@@ -10,13 +10,13 @@ import { atStart } from '../../client/reconcile/sources.ts'
 import type { Catalogue } from '../registry/catalogue/catalogue.ts'
 import { createMissing } from './own-objects.ts'
 
-/** The namespace of the cluster's own parts. */
+/** Namespace of the cluster components. */
 export const systemNamespace = 'kube-system'
 
-/** The namespaces that always exist. */
+/** Namespaces that always exist. */
 const permanentNamespaces = ['default', ...systemNamespaces]
 
-/** Objects of one kind without namespaces, each with what it has beside its name. */
+/** Cluster-scoped objects of one type, each with its name and other fields. */
 interface Wanted {
   readonly type: StoredType<unknown>
   readonly objects: () => readonly (readonly [name: string, rest: JsonObject])[]
@@ -30,7 +30,7 @@ const wanted: readonly Wanted[] = [
   },
 ]
 
-/** Keeps the namespaces and other objects that a server needs to be useful. */
+/** Creates the namespaces and other objects that a cluster requires. */
 export function systemObjectsLoop(catalogue: Catalogue): Loop {
   return {
     name: 'system-objects',
@@ -44,7 +44,7 @@ export function systemObjectsLoop(catalogue: Catalogue): Loop {
 
 async function createAll(catalogue: Catalogue, { type, objects }: Wanted): Promise<void> {
   const resource = catalogue.stored(type.group, type.plural)
-  // A server may be made of other kinds alone, as some tests do.
+  // Some tests run a server that does not serve this type.
   if (resource === undefined) return
   await Promise.all(objects().map(([name, rest]) => createMissing(resource, { namespace: '', name }, rest)))
 }
