@@ -1,6 +1,6 @@
 /**
- * Aggregated API servers as one part: who they are, whether they can be reached, and the way to them. `server/` opens it
- * once the caches are loaded, asks it for each request, and runs its loops.
+ * Entry point of API aggregation: the registered backends, their availability and the proxy to them. `server/` creates
+ * it once the caches are loaded, consults it for each request and runs its loops.
  */
 
 import type { Loop } from '../../client/reconcile/loop.ts'
@@ -16,11 +16,11 @@ import { AggregationProxy } from './proxy.ts'
 import { PublishedApis } from './published-apis.ts'
 
 export interface AggregationParts extends BackendsParts {
-  /** Passes requests on to other servers. */
+  /** Forwards requests to other servers. */
   readonly passer: RequestPasser
 }
 
-/** The API servers behind this one, and the way to them. */
+/** The aggregated API servers and the proxy to them. */
 export class Aggregation {
   readonly backends: Backends
   readonly loops: readonly (Loop | undefined)[]
@@ -44,30 +44,30 @@ export class Aggregation {
     })
   }
 
-  /** Passes a request on where another server serves what it asks for; returns false where none does. */
+  /** Forwards the request if an aggregated server serves it. Returns false otherwise. */
   handle(exchange: Exchange, info: RequestInfo): false | Promise<void> {
     const backend = info.resource ? this.backends.find(info.group, info.version) : this.#ofPath(info.path)
     return backend === undefined ? false : this.#proxy.handle(exchange, backend)
   }
 
-  /** What other servers publish as OpenAPI. */
+  /** OpenAPI documents of the aggregated servers. */
   published(): DescribedElsewhere {
     return this.#published.all()
   }
 
-  /** Passes the request for a document of OpenAPI v3 on where it is another server's; returns false where it is not. */
+  /** Forwards the request if an aggregated server owns this OpenAPI v3 document. Returns false otherwise. */
   handleOpenApi(exchange: Exchange, place: string): false | Promise<void> {
     const backend = this.#ofPath(`/${place}`)
-    // Without the hash: a backend would answer an old one with a redirect.
+    // Drops the hash because a backend answers an outdated hash with a redirect.
     return backend === undefined ? false : this.#proxy.handle(exchange, backend, `/openapi/v3/${place}`)
   }
 
-  /** Whether a request for this path and query may end in a tunnel to another server. */
+  /** Whether a request for this path may be upgraded to a tunnel to an aggregated server. */
   maySwitch(target: string): boolean {
     return this.#ofPath(target.split('?', 1)[0]!) !== undefined
   }
 
-  /** Ends tunnels and watches that lead to other servers. */
+  /** Closes tunnels and watches to aggregated servers. */
   endStreams(): void {
     this.#relay.endStreams()
   }

@@ -1,11 +1,11 @@
-/** As whom this server asks backends on its own behalf, for discovery and OpenAPI. */
+/** The user as which this server requests discovery and OpenAPI documents from backends. */
 
 import { superusers, type User } from '../../api/model/user.ts'
 import { identityOf } from '../http/relay/forwarded-headers.ts'
 
 const aggregator: User = { name: 'system:kube-aggregator', uid: '', groups: [superusers], extra: new Map() }
 
-/** The headers that say so. */
+/** Front-proxy headers that identify this user. */
 export const aggregatorHeaders: { readonly [name: string]: string } = headersOf(identityOf(aggregator))
 
 function headersOf(raw: readonly string[]): { readonly [name: string]: string } {

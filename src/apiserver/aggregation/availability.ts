@@ -1,8 +1,8 @@
 /**
- * Whether each aggregated API server can be reached: this server looks up its Service and asks it for its discovery
- * document, when something changes, every half a minute, and every few seconds while it is out of reach. What was found is
- * reported in the condition `Available` of the APIService. Requests go by what this server itself has found, which is in
- * memory alone: a condition is a report, and somebody else may have written it.
+ * Checks whether each aggregated API server is reachable, by resolving its Service and requesting its discovery
+ * document. Checks run after changes, every 30 seconds, and every few seconds while a backend is unreachable. The
+ * result is reported in the APIService's `Available` condition. The proxy relies only on this server's own results in
+ * memory, because other clients can write the condition.
  */
 import { type APIService, apiService } from '../../api/kinds/apiregistration/api-service.ts'
 import { type ApiObject, timestamp } from '../../api/model/object.ts'
@@ -31,13 +31,13 @@ export interface AvailabilityParts {
   readonly catalogue: Catalogue
   readonly backends: Backends
   readonly caller: HttpsCaller
-  /** Called where a backend has been reached that was not before. */
+  /** Called when a backend becomes reachable. */
   readonly onReached: (backend: Backend) => void
 }
 
 export class Availability {
   readonly #parts: AvailabilityParts
-  /** By the APIService as it was when it was looked at. */
+  /** Results by the version of the APIService that was checked. */
   readonly #found = new WeakMap<Backend, Finding>()
   #lookAgain: (name: string) => void = () => {}
 
@@ -45,18 +45,18 @@ export class Availability {
     this.#parts = parts
   }
 
-  /** Why a backend was out of reach when this server last looked. */
+  /** Returns why the last check failed, or undefined if it passed. */
   faultOf(backend: Backend): string | undefined {
     const found = this.#found.get(backend)
     return found?.status === 'False' ? found.message : undefined
   }
 
-  /** Looks at a backend again soon: a request has failed. */
+  /** Schedules a check soon because a request to the backend failed. */
   suspect({ name }: Backend): void {
     this.#lookAgain(name)
   }
 
-  /** No loop for a server without APIServices. */
+  /** Undefined if the server does not serve APIServices. */
   get loop(): Loop | undefined {
     const { catalogue, backends } = this.#parts
     const services = catalogue.stored(apiService.group, apiService.plural)
@@ -85,7 +85,10 @@ export class Availability {
     }
   }
 
-  /** What decides where a Service is: a change concerns the backends whose Service is in its namespace. */
+  /**
+   * Watches the objects that determine a Service's address. A change triggers checks of the backends in the same
+   * namespace.
+   */
   #placesOfBackends(): Source[] {
     const { catalogue, backends } = this.#parts
     const inNamespace = (key: string) => {
@@ -121,7 +124,7 @@ export class Availability {
     if (isNew) this.#parts.onReached(backend)
   }
 
-  /** What this server serves itself is there whenever the server is. */
+  /** Locally served versions are always available. */
   #withoutBackend(object: ApiObject): Finding {
     const { group = '', version = '', service } = (object as APIService).spec ?? {}
     if (service === undefined || !this.#parts.backends.isBuiltIn(group, version)) return local
@@ -131,7 +134,7 @@ export class Availability {
   async #check(backend: Backend, signal: AbortSignal): Promise<Finding> {
     try {
       await this.#discover(backend, signal).catch((error: unknown) => {
-        // One connection that breaks says little.
+        // Retries once because a single broken connection is not conclusive.
         const isBroken = error instanceof CallError && (error.fault === 'connection' || error.fault === 'cut')
         if (!isBroken || error instanceof NoServiceAddress) throw error
         return this.#discover(backend, signal)
@@ -139,7 +142,7 @@ export class Availability {
       return { status: 'True', reason: 'Passed', message: 'the backend answers' }
     } catch (error) {
       if (error instanceof NoServiceAddress) return { status: 'False', reason: error.reason, message: error.message }
-      // Our own limit says nothing about the backend: the loop tries again.
+      // A local limit says nothing about the backend. The loop retries.
       if (!(error instanceof CallError) || error.fault === 'limit' || signal.aborted) throw error
       const message = `the discovery document cannot be read: ${error.message}`
       return { status: 'False', reason: 'FailedDiscoveryCheck', message }

@@ -1,8 +1,9 @@
 /**
- * Which versions of groups other servers serve: those whose APIService names a Service. What this server has built in it
- * always serves itself, whatever an APIService says: nobody can be locked out of the object that would mend it.
+ * The group versions that aggregated servers serve: those whose APIService names a Service. Built-in versions are
+ * always served locally, even if an APIService claims them. Otherwise a wrong APIService could make itself impossible
+ * to repair.
  *
- * Follows the APIServices of this server's cache. A request asks here once, by group and version.
+ * The list follows the cached APIServices. Each request looks up its group and version once.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { type APIService, apiService } from '../../api/kinds/apiregistration/api-service.ts'
@@ -17,13 +18,13 @@ import { readObject } from '../registry/reads/read-stored.ts'
 import { getCached } from '../upkeep/own-objects.ts'
 
 export interface Backend {
-  /** Of the APIService: `v1beta1.metrics.k8s.io`. */
+  /** Name of the APIService, such as `v1beta1.metrics.k8s.io`. */
   readonly name: string
   readonly group: string
   readonly version: string
   readonly service: ServiceReference
   readonly priorities: Priorities
-  /** PEM; undefined: what the machine trusts. */
+  /** CA bundle in PEM. If undefined, the system's trusted CAs apply. */
   readonly authority: string | undefined
   readonly isUnverified: boolean
 }
@@ -32,7 +33,7 @@ export interface BackendsParts {
   readonly catalogue: Catalogue
   readonly lookup: Lookup
   readonly vendor: Vendor
-  /** The client certificate that is shown to backends, as it is now. */
+  /** Returns the current client certificate for backends. */
   readonly identity: () => CertifiedKey
 }
 
@@ -42,7 +43,7 @@ export class Backends implements VersionsElsewhere {
   readonly #builtIn: ReadonlySet<string>
   #generation = 0
 
-  /** The caches have been loaded. */
+  /** The caches must be loaded. */
   constructor(parts: BackendsParts) {
     this.#parts = parts
     const own = parts.catalogue.all().filter(({ kind }) => kind.evolution === undefined)
@@ -60,17 +61,17 @@ export class Backends implements VersionsElsewhere {
     readAll()
   }
 
-  /** Moves on with every change. */
+  /** Increases with every change. */
   get generation(): number {
     return this.#generation
   }
 
-  /** Who serves this version of a group, where that is not this server. */
+  /** Returns the backend of a group version, or undefined if this server serves it. */
   find(group: string, version: string): Backend | undefined {
     return this.#byVersion.size === 0 ? undefined : this.#byVersion.get(placeOf(group, version))
   }
 
-  /** By the name of its APIService. */
+  /** Finds a backend by the name of its APIService. */
   named(name: string): Backend | undefined {
     const dot = name.indexOf('.')
     return this.find(name.slice(dot + 1), name.slice(0, dot))
@@ -80,12 +81,12 @@ export class Backends implements VersionsElsewhere {
     return this.#byVersion.values()
   }
 
-  /** Whether this server serves the version itself, from its own program. */
+  /** Whether this version is built into the server. */
   isBuiltIn(group: string, version: string): boolean {
     return this.#builtIn.has(placeOf(group, version))
   }
 
-  /** The place of every version in the order of discovery, by group and version, as the APIServices say. */
+  /** Discovery priorities by group and version, from the APIServices. */
   priorities(): Map<string, Priorities> {
     const { catalogue } = this.#parts
     const services = catalogue.stored(apiService.group, apiService.plural)
@@ -99,7 +100,10 @@ export class Backends implements VersionsElsewhere {
     )
   }
 
-  /** Where to connect to now, and as whom. Throws NoServiceAddress where there is nobody. */
+  /**
+   * Returns the current address of the backend and the TLS settings. Throws NoServiceAddress if the Service has no
+   * address.
+   */
   destinationOf({ service, authority, isUnverified }: Backend): Destination {
     const { lookup, vendor, identity } = this.#parts
     const { namespace, name, port } = service
@@ -116,7 +120,7 @@ export class Backends implements VersionsElsewhere {
     const isRemote = object?.spec?.service !== undefined && !this.#builtIn.has(place)
     const known = this.#byVersion.get(place)
     const next = isRemote ? backendOf(object, { name, group, version }) : undefined
-    // What changed may be its status alone; what was found out of it still holds then.
+    // Ignores status-only changes, so that the last check result stays valid.
     if (isDeepStrictEqual(known, next)) return
     if (next === undefined) this.#byVersion.delete(place)
     else this.#byVersion.set(place, next)

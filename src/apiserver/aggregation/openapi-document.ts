@@ -1,13 +1,12 @@
 /**
- * What is taken from the OpenAPI document (v2) of a backend: the paths of the version that it serves, and its types. The
- * document is a stranger's: only words that are known are taken, each where its value is of the right form, so that no
- * document can spoil the one that all are joined into.
+ * Extracts the paths and types of one version from a backend's OpenAPI v2 document. The document is untrusted: only
+ * known keywords with values of the right type are copied, so that no backend can corrupt the merged document.
  */
 
 import { isObject, type Json, type JsonObject } from '../../api/json/json.ts'
 import type { PublishedParts } from '../http/openapi/published-elsewhere.ts'
 
-/** Returns what may stand in place of a value; undefined: nothing. */
+/** Returns a sanitized value, or undefined to drop it. */
 type Clean = (value: Json) => Json | undefined
 
 const text: Clean = (value) => (typeof value === 'string' ? value : undefined)
@@ -23,7 +22,7 @@ const mapOf =
   (clean: Clean): Clean =>
   (value) =>
     isObject(value) ? Object.fromEntries(entriesOf(value, () => clean)) : undefined
-/** An object of known words, and those that begin with `x-`, which may hold anything. */
+/** An object with known keywords. Keywords that begin with `x-` may have any value. */
 const record =
   (words: { readonly [word: string]: Clean }): Clean =>
   (value) => {
@@ -74,7 +73,7 @@ const pathItem = record({
   parameters,
 })
 
-/** Of the whole document what belongs to this version of a group. */
+/** Returns the parts of the document that belong to this group version. */
 export function partsOfDocument(
   document: Json,
   { group, version }: { group: string; version: string },

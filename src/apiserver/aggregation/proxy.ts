@@ -1,6 +1,7 @@
 /**
- * Passes requests on to aggregated API servers (`apiserver/http/relay/pass-on.ts`), which are told who the user is; admission and storage
- * are the backend's own. A backend that is known to be out of reach costs its own requests a clear refusal.
+ * Forwards requests to aggregated API servers (see `apiserver/http/relay/pass-on.ts`) together with the user's
+ * identity. The backend does its own admission and storage. Requests to an unreachable backend fail at once with a
+ * clear error.
  */
 
 import { ApiError, timeout } from '../../api/model/api-error.ts'
@@ -14,9 +15,9 @@ export interface ProxyParts {
   readonly backends: Backends
   readonly relay: HttpsRelay
   readonly passer: RequestPasser
-  /** Why a backend was out of reach when this server last looked; undefined: it was not, or nobody has looked. */
+  /** Returns why the last check of the backend failed; undefined if it passed or has not run. */
   readonly faultOf: (backend: Backend) => string | undefined
-  /** Called where a backend could not be reached. */
+  /** Called when a request cannot reach the backend. */
   readonly onUnreachable: (backend: Backend) => void
 }
 
@@ -27,7 +28,7 @@ export class AggregationProxy {
     this.#parts = parts
   }
 
-  /** Passes a request on to a path of the backend; by default to the path that the client asked for. */
+  /** Forwards a request to a path of the backend, by default the path of the request. */
   async handle(exchange: Exchange, backend: Backend, target = exchange.transport.target): Promise<void> {
     const { passer, relay, backends, faultOf, onUnreachable } = this.#parts
     const fault = faultOf(backend)
@@ -57,7 +58,7 @@ function errorOf(backend: Backend, { fault, message }: CallError): ApiError {
 }
 
 function unavailable({ name }: Backend, why: string): ApiError {
-  // Without a time to try again: clients take one as permission to repeat what may have happened, and wait.
+  // Sends no Retry-After: clients would wait and then repeat a request that may have succeeded.
   return new ApiError(503, 'ServiceUnavailable', `the backend of the APIService "${name}" cannot be reached: ${why}`)
 }
 

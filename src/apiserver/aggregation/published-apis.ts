@@ -1,7 +1,7 @@
 /**
- * What aggregated API servers publish of themselves as OpenAPI: downloaded when a backend comes within reach and once a
- * minute, and joined into the documents of this server. A backend that does not answer keeps what it published last; one
- * whose document cannot be read publishes nothing, and disturbs nobody.
+ * Downloads the OpenAPI documents of aggregated servers and merges them into this server's documents. Downloads run
+ * when a backend becomes reachable and once a minute. If a backend does not respond, its last document remains. If its
+ * document is invalid, it is omitted and the other documents are unaffected.
  */
 
 import { parseSteps } from '../../api/codec/json.ts'
@@ -22,10 +22,10 @@ const timeoutMs = 10_000
 const periodMs = 60_000
 
 interface Published {
-  /** The bytes that the parts were made of. */
+  /** The raw document from which the parts were extracted. */
   readonly v2: Buffer | undefined
   readonly parts: PublishedParts | undefined
-  /** The address of the document of v3 at the backend, which changes with its content. */
+  /** URL of the OpenAPI v3 document at the backend. It changes with the content. */
   readonly v3: string | undefined
 }
 
@@ -43,7 +43,7 @@ export class PublishedApis {
     this.#parts = parts
   }
 
-  /** What all backends publish, in the order of their registration. */
+  /** Documents of all backends, in registration order. */
   all(): DescribedElsewhere {
     const all = [...this.#parts.backends.all()].map((backend) => ({ backend, ...this.#published.get(backend) }))
     return {
@@ -54,7 +54,7 @@ export class PublishedApis {
     }
   }
 
-  /** A backend has come within reach. */
+  /** Downloads the documents of a backend that became reachable. */
   look({ name }: Backend): void {
     this.#add(name)
   }
@@ -87,7 +87,7 @@ export class PublishedApis {
       const v3 = await this.#addressV3(backend, signal)
       if (!isSame || v3 !== before?.v3) this.#published.set(backend, { v2, parts, v3 })
     } catch (error) {
-      // The availability of the backend is looked after elsewhere; what it published last stays.
+      // The availability loop reports failures. The last published document remains.
       if (!(error instanceof CallError || error instanceof ApiError)) throw error
     }
   }
@@ -102,7 +102,7 @@ export class PublishedApis {
     return typeof address === 'string' ? address : undefined
   }
 
-  /** Undefined where the backend has no such document. */
+  /** Returns undefined if the backend does not have the document. */
   async #get(backend: Backend, path: string, signal: AbortSignal): Promise<Buffer | undefined> {
     const { backends, caller } = this.#parts
     const destination = backends.destinationOf(backend)
@@ -121,7 +121,7 @@ async function parse(bytes: Buffer): Promise<Json> {
   return (await new TimeSlice().run(parseSteps(bytes))).value
 }
 
-/** Only what is a hash: the address becomes part of a document of ours. */
+/** Accepts only a well-formed hash because it becomes part of this server's document. */
 function hashIn(address: string): string {
   return /[?&]hash=([0-9A-Za-z_-]{1,128})(?:&|$)/.exec(address)?.[1] ?? ''
 }
