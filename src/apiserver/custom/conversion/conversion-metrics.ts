@@ -1,8 +1,8 @@
-/** What is measured of conversion webhooks, under the name of kube-apiserver 1.23. */
+/** Metrics of conversion webhooks, with the name that kube-apiserver 1.23 uses. */
 import { Histogram, type Metric } from '../../../base/telemetry/metrics.ts'
 
 export interface Conversion {
-  /** The name of the definition. */
+  /** Name of the definition. */
   readonly definition: string
   readonly from: string
   readonly to: string
@@ -12,7 +12,7 @@ export interface Conversion {
 
 const shortest = 0.001
 
-/** How long conversion webhooks take. */
+/** Measures the duration of conversion webhook calls. */
 export class ConversionMetrics {
   readonly #durations = new Histogram(
     {

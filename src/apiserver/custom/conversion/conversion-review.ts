@@ -1,7 +1,8 @@
 /**
- * ConversionReview: what a conversion webhook is asked, and what it answers. The answer is held to the rules of
- * kube-apiserver 1.23: as many objects as were sent, in their order, each of the wanted version and the same kind, name,
- * namespace and uid. Of the metadata a webhook may change labels and annotations; all else is put back as it was.
+ * Writes ConversionReview requests and validates the responses of conversion webhooks, with the rules of kube-apiserver
+ * 1.23: the response must have the same number of objects in the same order, each with the desired version and the same
+ * kind, name, namespace and uid. A webhook may change only labels and annotations in the metadata. All other metadata
+ * is restored.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { parseSteps, stringifyJson } from '../../../api/codec/json.ts'
@@ -18,10 +19,10 @@ import { ConversionFailed } from '../../registry/reads/conversion-failed.ts'
 
 export interface Review {
   readonly vendor: Vendor
-  /** Of ConversionReview. */
+  /** Version of ConversionReview. */
   readonly version: string
   readonly uid: string
-  /** The version that is wanted. */
+  /** Desired version of the objects. */
   readonly apiVersion: string
   readonly objects: readonly JsonObject[]
 }
@@ -31,7 +32,10 @@ export function writeReview({ vendor, version, uid, apiVersion, objects }: Revie
   return stringifyJson({ ...type, request: { uid, desiredAPIVersion: apiVersion, objects: [...objects] } })
 }
 
-/** The converted objects. Throws CallError where it is no answer, and ConversionFailed where an object is not right. */
+/**
+ * Returns the converted objects. Throws CallError if the response is malformed, and ConversionFailed if an object is
+ * invalid.
+ */
 export function* readConverted({ body }: HttpsAnswer, review: Review): Steps<JsonObject[]> {
   const { objects } = review
   const converted = convertedObjects(yield* parseAnswer(body), review)
@@ -45,7 +49,7 @@ export function* readConverted({ body }: HttpsAnswer, review: Review): Steps<Jso
   return checked
 }
 
-/** As errors name it. */
+/** Returns the webhook's name for error messages. */
 export function webhookFor({ objects: [first = {}] }: Pick<Review, 'objects'>): string {
   return `conversion webhook for ${textOf(first, 'apiVersion')}, Kind=${textOf(first, 'kind')}`
 }
@@ -56,14 +60,14 @@ function* parseAnswer(body: Buffer): Steps<JsonObject> {
   try {
     value = (yield* parseSteps(body)).value
   } catch {
-    // The parser's own words quote what it read.
+    // Hides the parser's message because it quotes the input.
     throw new CallError('answer', 'the answer is not valid JSON')
   }
   if (!isObject(value)) throw new CallError('answer', 'the answer is not a JSON object')
   return value
 }
 
-/** In v1beta1 neither the type of the answer nor its uid count. */
+/** In v1beta1, the type and uid of the response are not checked. */
 function convertedObjects(answer: JsonObject, { vendor, version, uid }: Review): Json[] {
   const type = `${apiVersionOf(vendor, 'apiextensions', version)}, Kind=ConversionReview`
   const answered = `${textOf(answer, 'apiVersion') || '/'}, Kind=${textOf(answer, 'kind')}`
@@ -80,7 +84,7 @@ function convertedObjects(answer: JsonObject, { vendor, version, uid }: Review):
   return objects
 }
 
-/** The webhook's own reason is told, where it has one. */
+/** Includes the webhook's own message, if it has one. */
 function assertSuccess(result: Json | undefined): void {
   const said = isObject(result) ? result : {}
   const status = textOf(said, 'status')
@@ -125,7 +129,10 @@ function identityFault(original: JsonObject, converted: JsonObject): string | un
   return undefined
 }
 
-/** The metadata as it was, with the labels and annotations of the converted object; or what is wrong with those. */
+/**
+ * Returns the original metadata with the labels and annotations of the converted object, or an error text if those are
+ * invalid.
+ */
 function restoreMetadata(original: JsonObject, converted: JsonObject): JsonObject | string {
   const answered = own(converted, 'metadata')
   if (answered === undefined) return 'missing metadata in converted object'
@@ -149,7 +156,7 @@ function textsFault(field: 'labels' | 'annotations', value: Json, before: Json |
   for (const [key, text] of Object.entries(value))
     if (typeof text !== 'string')
       return `metadata.${field}[${short(key)}] must be a string, but is ${typeName(text)} in converted object`
-  // What was stored is not judged again.
+  // Values that did not change are not validated again.
   if (isDeepStrictEqual(value, before)) return undefined
   const faults = checks[field](value as { [key: string]: string }, `metadata.${field}`)
   return faults.length === 0 ? undefined : summary(faults)
@@ -165,7 +172,7 @@ function textOf(object: JsonObject, field: string): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** What a webhook said becomes part of an answer, and is not made long by it. */
+/** Limits the length of webhook messages in responses. */
 function short(text: string): string {
   return text.length <= 1000 ? text : `${text.slice(0, 1000)}...`
 }

@@ -1,6 +1,6 @@
 /**
- * The webhook of a definition that makes one version of an object from another. Calls are bounded in time, in size and
- * in number: one that hangs holds up the readers of its own kind, for as long as a call may take, and nobody else.
+ * Calls the conversion webhook of a definition. Calls are limited in time, size and number: a webhook that hangs delays
+ * only readers of its own kind, and only until the timeout.
  */
 import { randomUUID } from 'node:crypto'
 import type { JsonObject } from '../../../api/json/json.ts'
@@ -31,16 +31,16 @@ export interface ConversionParts {
   readonly clock: Clock
   readonly metrics: ConversionMetrics
   readonly log: Log
-  /** How long a call may take, with the time that it waits for its turn. */
+  /** Timeout of a call, including the time that it waits in the queue. */
   readonly timeoutMs?: number | undefined
 }
 
 const defaultTimeoutMs = 30_000
-/** Of one definition. */
+/** Limits per definition. */
 const maxCalls = 16
 const maxWaiting = 1000
 
-/** How the objects of a definition are converted; undefined where that takes no webhook. */
+/** Returns the webhook conversion of a definition; undefined if it does not use a webhook. */
 export function conversionOf(definition: CustomResourceDefinition, parts: ConversionParts): Convert | undefined {
   const { conversion } = definition.spec ?? {}
   if (conversion?.strategy !== 'Webhook') return undefined
@@ -59,7 +59,7 @@ export function conversionOf(definition: CustomResourceDefinition, parts: Conver
 interface WebhookOf {
   readonly definition: string
   readonly address: WebhookAddress
-  /** Of ConversionReview; undefined: it understands none that this server speaks. */
+  /** Version of ConversionReview; undefined if the webhook supports none that this server supports. */
   readonly version: string | undefined
   readonly timeoutMs: number
 }
@@ -95,7 +95,7 @@ class ConversionWebhook {
     } catch (error) {
       note({ succeeded: false })
       if (!(error instanceof CallError || error instanceof ConversionFailed)) throw error
-      // Our own limit says nothing about the webhook: the client must try again.
+      // A local limit says nothing about the webhook. The client must retry.
       if (error instanceof CallError && error.fault === 'limit')
         throw new ConversionNotTried(`${webhookFor(review)} was not called: ${error.message}`)
       const message = error instanceof CallError ? `${webhookFor(review)} failed: ${error.message}` : error.message
@@ -124,7 +124,7 @@ async function inPlace<T>(place: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Some at a time; the others wait in the order in which they came. */
+/** Limits concurrency. Excess calls wait in order of arrival. */
 class Turns {
   readonly #timeoutMs: number
   #taken = 0
@@ -134,7 +134,7 @@ class Turns {
     this.#timeoutMs = timeoutMs
   }
 
-  /** `work` is given what is left of the time, once it is its turn. */
+  /** Calls `work` with the remaining time once a slot is free. */
   async take<T>(clock: Clock, work: (leftMs: number) => Promise<T>): Promise<T> {
     if (this.#waiting.length >= maxWaiting) throw new CallError('limit', 'too many conversions wait for it')
     const began = clock.monotonic()

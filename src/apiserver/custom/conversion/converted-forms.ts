@@ -1,14 +1,14 @@
 /**
- * What a conversion webhook made of stored objects, for one version of their kind: each state of an object is asked about
- * once, whoever reads it and however many do at the same time, as long as there is room for the answer.
+ * Caches the results of a conversion webhook for one version of a kind. Each state of an object is converted once, even
+ * for concurrent readers, as long as the cache has room for the result.
  */
 import { createHash } from 'node:crypto'
 import { ShownForms } from '../objects/shown-forms.ts'
 
-/** Makes the JSON of this version from that of others, in the same order. */
+/** Converts the JSON of other versions to this version, in the same order. */
 export type ConvertAll = (jsons: readonly Buffer[]) => Promise<readonly Buffer[]>
 
-/** What one call may carry: what comes back is bounded, and may be larger. */
+/** Limits per call. The response is limited separately and may be larger. */
 const maxCallBytes = 256 * 1024
 const maxCallObjects = 500
 
@@ -35,7 +35,7 @@ export class ConvertedForms {
     return same
   }
 
-  /** Resolves when all are there: `get` has each until there is no room for it any more. */
+  /** Resolves when all objects are converted. `get` returns each until it is evicted. */
   async make(jsons: readonly Buffer[]): Promise<void> {
     const wanted = jsons.filter((json) => this.get(json) === undefined).map((json) => ({ json, id: idOf(json) }))
     const isUnderWay = ({ id }: Wanted) => this.#underWay.has(id)
@@ -57,7 +57,7 @@ export class ConvertedForms {
     const answer = this.#convert(wanted.map(({ json }) => json))
     for (const [i, { id }] of wanted.entries()) {
       const own = answer.then((converted) => converted[i]!)
-      // Whoever waits for it is told; nobody may.
+      // Waiters see the error. Without waiters it must not become an unhandled rejection.
       own.catch(() => {})
       this.#underWay.set(id, own)
     }
@@ -74,7 +74,7 @@ function idOf(json: Buffer): string {
   return createHash('sha256').update(json).digest('base64')
 }
 
-/** In as few calls as may be. */
+/** Groups objects into as few calls as possible. */
 function callsFor(wanted: readonly Wanted[]): Wanted[][] {
   const calls: Wanted[][] = []
   let room = 0

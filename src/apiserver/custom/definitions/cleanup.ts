@@ -1,7 +1,7 @@
 /**
- * The end of a definition: its objects are deleted, each by the rules of any deletion, and when none is left the
- * definition is let go. Nothing new comes meanwhile, as a create rests on a definition that is not about to go. Nothing
- * is remembered between steps, so a restart loses nothing, and several servers may do it at once.
+ * Finalizes a deleted definition: deletes its objects, each with the usual deletion rules, and then removes the
+ * definition's finalizer. No objects can be created meanwhile because creates are guarded by a definition that is not
+ * terminating. Steps keep no state, so that restarts are safe and several servers may run them concurrently.
  */
 
 import { cleanupFinalizer } from '../../../api/kinds/apiextensions/custom-resource-definition.ts'
@@ -19,17 +19,17 @@ import { ownWrite } from '../../registry/writes/server-write.ts'
 import { openKind } from './definition.ts'
 
 export interface CleanupParts {
-  /** Of the definitions. */
+  /** The resource of CustomResourceDefinitions. */
   readonly resource: Resource
   readonly registry: RegistryParts
-  /** States of objects that are known to be marked for deletion, and only wait for others: kept between steps. */
+  /** Object states that are already marked for deletion and only wait for finalizers. Kept between steps. */
   readonly waiting: WeakSet<CachedObject>
-  /** Throws where the definition was read before a restore of the store. */
+  /** Throws if the store was restored after the definition was read. */
   readonly assertCurrent: () => void
   readonly signal: AbortSignal
 }
 
-/** One step; `later` while objects are held by their finalizers. `onEmpty` is called when the last of those has gone. */
+/** Runs one step. Returns `later` while finalizers hold objects. `onEmpty` is called when the last of them is gone. */
 export async function cleanUp(
   parts: CleanupParts,
   definition: CustomResourceDefinition,
@@ -62,7 +62,7 @@ function callWhenEmpty(resource: Resource, onEmpty: () => void): void {
   })
 }
 
-/** How many are deleted at a time. */
+/** Number of concurrent deletions. */
 const atOnce = 16
 
 async function deleteAll(resource: Resource, parts: CleanupParts): Promise<void> {
@@ -75,7 +75,7 @@ async function deleteAll(resource: Resource, parts: CleanupParts): Promise<void>
   }
 }
 
-/** Each state is read once. */
+/** Parses each object state only once. */
 function isWaiting(object: CachedObject, waiting: WeakSet<CachedObject>): boolean {
   if (waiting.has(object)) return true
   if (!object.json.includes('"deletionTimestamp"')) return false
@@ -107,12 +107,15 @@ async function deleteOne(
   try {
     await deleteObject(context, name, options)
   } catch (error) {
-    // Somebody else was faster.
+    // Another server deleted the object first.
     if (!(error instanceof ApiError) || error.reason !== 'NotFound') throw error
   }
 }
 
-/** Takes our finalizer from this very definition; with the last one the definition goes. */
+/**
+ * Removes the cleanup finalizer from exactly this definition. Without further finalizers, the definition is then
+ * removed.
+ */
 async function release({ resource, registry, signal }: CleanupParts, { metadata }: CustomResourceDefinition) {
   const own = cleanupFinalizer(registry.vendor)
   const context = ownWrite(resource, { optionsKind: 'UpdateOptions', signal })

@@ -1,13 +1,12 @@
 /**
- * Custom resources on this server: follows the definitions in the store, whoever wrote them, and brings each to where
- * it should be, one step after the other:
+ * Serves custom resources. Follows the stored definitions, whichever server wrote them, and reconciles each:
  *
- *   new            its kinds are made, their objects loaded and served; then its status says that it is in use
- *   changed        its kinds are made again and take the place of those before
- *   being deleted  no new objects; those there are are deleted; then it is let go
- *   gone           nothing of it is served, and its memory is given back
+ *   new            creates the kinds, loads and serves their objects, then sets the condition Established
+ *   changed        creates the kinds again and replaces the old ones
+ *   terminating    rejects new objects, deletes the existing ones, then removes the finalizer
+ *   deleted        stops serving the kinds and frees their memory
  *
- * A step reads the state itself and may be repeated at any time, so a restart, and other servers, change nothing.
+ * Each step reads the current state and can be repeated at any time, so that restarts and other servers do no harm.
  */
 
 import type { CustomResourceDefinition } from '../../../api/kinds/apiextensions/definition-fields.ts'
@@ -26,7 +25,7 @@ import { grantsAll } from './names.ts'
 import { ServedDefinitions } from './served-definitions.ts'
 
 export interface CustomResourcesParts {
-  /** Of the definitions. */
+  /** The resource of CustomResourceDefinitions. */
   readonly resource: Resource
   readonly catalogue: Catalogue
   readonly registry: RegistryParts
@@ -34,18 +33,18 @@ export interface CustomResourcesParts {
   readonly conversion: ConversionParts
 }
 
-/** A type of objects, as a path names it. */
+/** A resource type as named in a URL. */
 export interface TypePlace {
   readonly group: string
   readonly version: string
   readonly plural: string
 }
 
-/** How long a request waits for a type that is on its way. */
+/** Maximum time that a request waits for a type that is about to be served. */
 const arrivalMs = 3000
 const backoff = { firstMs: 50, longestMs: 10_000 }
 
-/** All custom kinds: established, served and cleaned up as their definitions say. */
+/** Establishes, serves and cleans up all custom kinds according to their definitions. */
 export class CustomResources {
   readonly #parts: CustomResourcesParts
   readonly #known: KnownDefinitions
@@ -53,7 +52,7 @@ export class CustomResources {
   readonly #establishing: EstablishingParts
   #definitions: RunningLoop | undefined
   #cleanups: RunningLoop | undefined
-  /** The names that definitions were granted when they were last looked at. */
+  /** The names accepted for each definition at its last reconciliation. */
   readonly #granted = new Map<string, string>()
   readonly #waiting = new WeakSet<CachedObject>()
 
@@ -71,7 +70,7 @@ export class CustomResources {
     this.#establishing = { resource, catalogue, known: this.#known }
   }
 
-  /** Resolves when everything is served that is in use. The caches have been loaded. */
+  /** Resolves when all established definitions are served. The caches must be loaded. */
   async start(): Promise<void> {
     const { resource, records } = this.#parts
     for (const name of this.#known.names()) await this.#serveKnown(name)
@@ -99,7 +98,10 @@ export class CustomResources {
     await Promise.all([this.#definitions?.stop(), this.#cleanups?.stop()])
   }
 
-  /** Resolves when a type that is defined, and is not served yet, may be; undefined where none can be on its way. */
+  /**
+   * Resolves when a type that is defined but not yet served may be available. Undefined if the group cannot have custom
+   * types.
+   */
   readonly arrival = ({ group, plural }: TypePlace): Promise<void> | undefined =>
     group.includes('.') ? this.#settled(`${plural}.${group}`) : undefined
 
@@ -115,7 +117,7 @@ export class CustomResources {
     clearTimeout(timer)
   }
 
-  /** What another server has taken into use is served before this one says that it is ready. */
+  /** Serves the definitions that another server has established before this server becomes ready. */
   async #serveKnown(name: string): Promise<void> {
     const definition = this.#known.read(name)
     const known = this.#known.get(name)
@@ -144,14 +146,14 @@ export class CustomResources {
   async #establish(definition: CustomResourceDefinition, known: KnownDefinition, signal: AbortSignal): Promise<void> {
     const granted = namesFor(this.#establishing, known)
     if (isUpToDate(definition, granted, this.#parts.registry.clock.now())) return
-    // Whoever reads that it is in use finds it served.
+    // Serves the type before writing the status, so that a client that sees the condition Established can use it.
     if (grantsAll(granted)) await this.#served.serve(definition, granted.names)
-    // Another may have been faster when it was served before.
+    // Another definition may have got the name first.
     else if (!known.established) this.#served.remove(known.name)
     await writeStatus(this.#establishing, known, { granted, signal })
   }
 
-  /** When the names that one has been granted change, those who wait for a name look whether it is free. */
+  /** When the accepted names of a definition change, requeues the definitions that wait for a name. */
   #requeueCompetitors(name: string, known: KnownDefinition | undefined): void {
     const granted = known === undefined ? undefined : JSON.stringify(known.granted)
     if (this.#granted.get(name) === granted) return

@@ -1,4 +1,4 @@
-/** From a definition that a user wrote to the kinds that it defines: one for each version that is served. */
+/** Creates the kinds of a definition: one for each served version. */
 
 import type { Json } from '../../../api/json/json.ts'
 import type {
@@ -25,18 +25,18 @@ export type DefinedKinds =
 
 export interface MadeWith {
   readonly vendor: Vendor
-  /** How one version is made from another, where that takes a webhook. */
+  /** Webhook conversion between versions, if configured. */
   readonly convert: Convert | undefined
 }
 
-/** Of a definition with these names: those that it has been granted. */
+/** Creates the kinds of a definition with its accepted names. */
 export async function kindsOf(
   definition: CustomResourceDefinition,
   names: DefinitionNames,
   { vendor, convert }: MadeWith,
 ): Promise<DefinedKinds> {
   const { versions = [] } = definition.spec ?? {}
-  // The stored version first: the others are stored in it.
+  // Starts with the storage version, because the other versions refer to it.
   const ordered = versions.toSorted((a, b) => Number(b.storage ?? false) - Number(a.storage ?? false))
   const kinds = new Map<DefinitionVersion, Kind>()
   const evolutions = new Map<string, Evolution>()
@@ -51,7 +51,7 @@ export async function kindsOf(
   return { outcome: 'kinds', kinds: served }
 }
 
-/** What is wrong with the schemas of a definition, in all versions; those that are as they were have been judged. */
+/** Validates the schemas of all versions. Unchanged schemas are skipped. */
 async function schemaFaultsOf(
   definition: CustomResourceDefinition,
   previous: CustomResourceDefinition | undefined,
@@ -80,14 +80,14 @@ async function schemaFaultsOf(
   return faults
 }
 
-/** What a schema is judged by: what it says, and whether there is a status beside it. */
+/** Returns the inputs of schema validation as text: the schema, and whether the status subresource is enabled. */
 function schemaText({ schema, subresources }: DefinitionVersion): string {
   return JSON.stringify([schema?.openAPIV3Schema ?? null, subresources?.status !== undefined], (_, value) =>
     typeof value === 'bigint' ? `${value}n` : value,
   )
 }
 
-/** A kind of any objects: what is left of a definition that cannot be read. */
+/** Returns a kind that accepts any object, for cleaning up the objects of a definition. */
 export async function openKind(definition: CustomResourceDefinition, vendor: Vendor): Promise<Kind> {
   const { spec } = definition
   const [version = {}] = spec?.versions ?? []
@@ -99,7 +99,7 @@ export async function openKind(definition: CustomResourceDefinition, vendor: Ven
   return made.kind
 }
 
-/** What only deletes objects takes them as they are stored. */
+/** Must not be called: deletions use the stored form. */
 const refuseToConvert: Convert = () => Promise.reject(new TypeError('objects are deleted as they are stored'))
 
 function definitionOf(
@@ -129,7 +129,7 @@ function definitionOf(
   }
 }
 
-/** Names the best version to use instead, if there is a later one. */
+/** Names the best version to use instead, if a newer one is served. */
 function warningOf({ group, versions = [] }: DefinitionSpec, deprecated: string, kind: string): string {
   const [best] = versions
     .filter(({ name = '', served, deprecated: isOld }) => served && !isOld && compareVersions(name, deprecated) < 0)
@@ -139,7 +139,7 @@ function warningOf({ group, versions = [] }: DefinitionSpec, deprecated: string,
   return `${group}/${deprecated} ${kind} is deprecated${instead}`
 }
 
-/** The kind of definitions, with the rules that need their schemas to be read. */
+/** Adds the rules that must parse the schemas to the kind of definitions. */
 export function withSchemaRules(kind: Kind): Kind {
   const judge: NonNullable<Kind['rules']['judge']> = (object, previous, context) =>
     schemaFaultsOf(object as CustomResourceDefinition, previous as CustomResourceDefinition | undefined, context)

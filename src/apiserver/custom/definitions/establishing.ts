@@ -1,6 +1,6 @@
 /**
- * The status of definitions: which names one is granted, and whether it is in use. Every server may write it, from what
- * it knows; the names are claimed in the same commit, so of two definitions that ask for one only one is granted it.
+ * Computes and writes the status of definitions: the accepted names and the Established condition. Every server may
+ * write it. The names are reserved in the same commit, so that only one of two competing definitions gets a name.
  */
 
 import { type Json, sameJson } from '../../../api/json/json.ts'
@@ -22,13 +22,13 @@ import { type GrantedNames, grantNames, isNamed, namesTaken } from './names.ts'
 import { ownNames } from './own-names.ts'
 
 export interface EstablishingParts {
-  /** Of the definitions. */
+  /** The resource of CustomResourceDefinitions. */
   readonly resource: Resource
   readonly known: KnownDefinitions
   readonly catalogue: Catalogue
 }
 
-/** The names that a definition would be granted now. */
+/** Returns the names that a definition would be granted now. */
 export function namesFor({ known, catalogue }: EstablishingParts, definition: KnownDefinition): GrantedNames {
   const others = known.ofGroup(definition.group).filter(({ name }) => name !== definition.name)
   const taken = namesTaken(others.map(({ granted }) => granted))
@@ -39,13 +39,13 @@ export function namesFor({ known, catalogue }: EstablishingParts, definition: Kn
   })
 }
 
-/** Whether the status already says what is about to be written. */
+/** Whether the status is already up to date. */
 export function isUpToDate(definition: CustomResourceDefinition, granted: GrantedNames, now: number): boolean {
   const status = definition.status ?? {}
   return sameJson(status as Json, nextStatus(status, definition, { granted, now }) as Json)
 }
 
-/** Writes the status, if the definition is still as it is known, and its names are still free. */
+/** Writes the status, if the definition is unchanged and its names are still free. */
 export async function writeStatus(
   parts: EstablishingParts,
   definition: KnownDefinition,
@@ -54,7 +54,7 @@ export async function writeStatus(
   const { resource } = parts
   const context = ownWrite(resource, { subresource: 'status', optionsKind: 'UpdateOptions', signal })
   await updateObject(context, definition.name, (previous) => {
-    // What has changed meanwhile is looked at again: a follower gets that change.
+    // Skips the write if the definition has changed. That change triggers another reconciliation.
     const changed = parseVersion(previous.metadata.resourceVersion!) !== definition.revision
     if (changed || !sameJson(namesFor(parts, definition) as unknown as Json, granted as unknown as Json))
       return { object: previous, managed: true }

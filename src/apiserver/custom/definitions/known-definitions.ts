@@ -1,6 +1,6 @@
 /**
- * What this server knows of all definitions: a few words of each, so that names can be compared without reading every
- * schema again. Kept in step with the cache by whoever follows it.
+ * Summaries of all definitions, so that names can be compared without parsing every schema again. Followers of the
+ * cache keep them up to date.
  */
 
 import { cleanupFinalizer, isEstablished } from '../../../api/kinds/apiextensions/custom-resource-definition.ts'
@@ -18,25 +18,25 @@ export interface KnownDefinition {
   readonly revision: number
   readonly uid: string
   readonly group: string
-  /** What it asks for, and what it has been granted. */
+  /** Requested names and accepted names. */
   readonly asked: DefinitionNames
   readonly granted: DefinitionNames
   readonly accepted: boolean
   readonly established: boolean
   readonly terminating: boolean
-  /** Its objects are to be deleted before it goes. */
+  /** Whether its objects must be deleted before it is removed. */
   readonly cleanup: boolean
-  /** Differs wherever what is served of it does. */
+  /** Changes whenever the served types change. */
   readonly servedAs: string
 }
 
-/** Tells apart what is served of a definition under these names, in its states. */
+/** Returns an id that distinguishes the states of a definition that are served differently under these names. */
 export function servedAs({ metadata }: CustomResourceDefinition, names: DefinitionNames): string {
   const { plural, singular, kind, listKind, shortNames = [], categories = [] } = names
   return JSON.stringify([metadata.uid, metadata.generation, plural, singular, kind, listKind, shortNames, categories])
 }
 
-/** A definition is called by its plural and its group: `widgets.stable.example.com`. */
+/** A definition is named by plural and group: `widgets.stable.example.com`. */
 export function groupOf(name: string): string {
   return name.slice(name.indexOf('.') + 1)
 }
@@ -62,10 +62,10 @@ export class KnownDefinitions {
   readonly #resource: Resource
   readonly #catalogue: Catalogue
   readonly #known = new Map<string, KnownDefinition>()
-  /** The names of all definitions that were ever in the cache, by their groups; undefined: look anew. */
+  /** Names of all definitions ever seen in the cache, by group. Undefined after a reset. */
   #groups: Map<string, Set<string>> | undefined
 
-  /** Of the definitions that this resource holds. */
+  /** `resource` stores the definitions. */
   constructor(resource: Resource, catalogue: Catalogue) {
     this.#resource = resource
     this.#catalogue = catalogue
@@ -76,20 +76,20 @@ export class KnownDefinitions {
     })
   }
 
-  /** What the cache knows of it; read only where it has changed. */
+  /** Returns the summary of a definition. Parses the definition only if it has changed. */
   get(name: string): KnownDefinition | undefined {
     const cached = this.#resource.cache.get(keyOf(this.#resource, '', name))
     if (cached?.revision !== this.#known.get(name)?.revision) this.read(name)
     return this.#known.get(name)
   }
 
-  /** The names of all that are stored, or were known. */
+  /** Returns the names of all stored or remembered definitions. */
   names(): Set<string> {
     const stored = [...this.#resource.cache.slices({ namespace: undefined })].flat().map(({ name }) => name)
     return new Set([...stored, ...this.#known.keys()])
   }
 
-  /** All definitions of a group, from the cache. */
+  /** Returns all definitions of a group from the cache. */
   ofGroup(group: string): KnownDefinition[] {
     this.#groups ??= byGroup(this.names())
     const names = this.#groups.get(group) ?? new Set()
@@ -102,7 +102,7 @@ export class KnownDefinitions {
     return found
   }
 
-  /** The definition as it is stored now, read-only; undefined where there is none. */
+  /** Returns the stored definition, read-only; undefined if it does not exist. */
   read(name: string): CustomResourceDefinition | undefined {
     const cached = this.#resource.cache.get(keyOf(this.#resource, '', name))
     if (cached === undefined) {

@@ -1,18 +1,19 @@
 /**
- * Which of the names that a definition asks for it is granted: those that no other definition of its group has, and no
- * kind of the server itself. Names once granted are kept until the definition gives them up or goes.
+ * Decides which of its requested names a definition is granted: the names that no other definition of its group and no
+ * built-in kind uses. Granted names are kept until the definition gives them up or is deleted.
  *
- * A status reports what was granted; it may have been written by another program, or before the server had a kind of
- * that name. So names are read from it only where they can have been granted (`credibleNames`).
+ * A status reports the granted names, but another program may have written it, or a server that did not yet have a
+ * built-in kind of that name. Names from a status are therefore used only if they can have been granted
+ * (`credibleNames`).
  */
 import type { DefinitionCondition, DefinitionNames } from '../../../api/kinds/apiextensions/definition-fields.ts'
 import { kindNames, resourceNames } from '../../../api/kinds/apiextensions/definition-names.ts'
 
-/** The names that are taken, by whoever. */
+/** Names in use. */
 export interface TakenNames {
   /** Plural, singular and short names. */
   readonly resources: ReadonlySet<string>
-  /** Kinds and kinds of lists. */
+  /** Kinds and list kinds. */
   readonly kinds: ReadonlySet<string>
 }
 
@@ -32,8 +33,8 @@ export function namesTaken(all: Iterable<DefinitionNames>): TakenNames {
 }
 
 /**
- * Of the names that a status reports as granted, those that can have been: none of a kind of the server, and the plural
- * and the kind only as they are asked for, as neither can change once it is granted.
+ * Filters the names in a status to the names that can have been granted: no names of built-in kinds, and the plural and
+ * kind only as requested, because they cannot change once granted.
  */
 export function credibleNames(reported: DefinitionNames, asked: DefinitionNames, own: TakenNames): DefinitionNames {
   const names: DefinitionNames = { ...reported }
@@ -46,17 +47,17 @@ export function credibleNames(reported: DefinitionNames, asked: DefinitionNames,
   return names
 }
 
-/** Whether something can be served under these names. */
+/** Whether a type can be served under these names. */
 export function isNamed({ plural = '', kind = '' }: DefinitionNames): boolean {
   return plural !== '' && kind !== ''
 }
 
-/** Whether it is granted all that it asks for. */
+/** Whether all requested names are granted. */
 export function grantsAll({ condition }: GrantedNames): boolean {
   return condition.status === 'True'
 }
 
-/** `held` are the names that it has been granted before. Of several conflicts the last one is reported. */
+/** `held` are the names granted before. If several names conflict, the last conflict is reported. */
 export function grantNames(asked: DefinitionNames, held: DefinitionNames, taken: TakenNames): GrantedNames {
   const names: DefinitionNames = { ...held }
   let conflict: Pick<DefinitionCondition, 'reason' | 'message'> | undefined

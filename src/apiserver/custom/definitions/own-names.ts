@@ -1,6 +1,6 @@
 /**
- * The names of the server's own kinds, which no definition is granted: whether clients see a kind or `--runtime-config`
- * has switched it off, and also those of kinds that are only sent to sub-resources, such as Scale.
+ * Names of built-in kinds, which no definition is granted. They include kinds disabled by `--runtime-config` and kinds
+ * used only in subresources, such as Scale.
  */
 import { groupName } from '../../../api/model/vendor.ts'
 import type { Kind } from '../../../api/schema/kind.ts'
@@ -8,7 +8,7 @@ import type { Catalogue } from '../../registry/catalogue/catalogue.ts'
 import type { ServedType } from '../../registry/catalogue/resource.ts'
 import { namesTaken, type TakenNames } from './names.ts'
 
-/** In a group, by its name on the wire. */
+/** Returns the built-in names of an API group. */
 export function ownNames(catalogue: Catalogue, group: string): TakenNames {
   return byGroup(catalogue).get(group) ?? none
 }
@@ -16,7 +16,7 @@ export function ownNames(catalogue: Catalogue, group: string): TakenNames {
 const none = namesTaken([])
 const known = new WeakMap<Catalogue, ReadonlyMap<string, TakenNames>>()
 
-/** Built-in kinds are there from the start, and do not change. */
+/** Computed once because built-in kinds never change. */
 function byGroup(catalogue: Catalogue): ReadonlyMap<string, TakenNames> {
   const before = known.get(catalogue)
   if (before !== undefined) return before

@@ -1,10 +1,10 @@
 /**
- * Schemas that have been read, until they are used: a definition is judged when it comes, and served a moment later by
- * the same schema. Found by the whole text, so whatever has come between the two cannot be mixed up. Bounded: what is
- * judged and never served, as in a dry run, gives way to what comes after it.
+ * Caches parsed schemas until they are used: a definition is validated when it is written and served a moment later
+ * with the same schema. Entries are keyed by the full text, so they cannot be confused. The cache is bounded: schemas
+ * that are validated but never served, as in dry runs, are evicted.
  */
 
-/** In characters of the texts: what was read takes a small multiple of that. */
+/** Limit in characters of schema text. A parsed schema takes a small multiple of that. */
 const maxCharacters = 1024 * 1024
 
 export class ReadAhead<T> {
@@ -21,7 +21,7 @@ export class ReadAhead<T> {
     }
   }
 
-  /** Returns what was read of this text, and lets go of it. */
+  /** Returns the parsed schema of this text and removes it. */
   take(text: string): T | undefined {
     const found = this.#read.get(text)
     if (this.#read.delete(text)) this.#characters -= text.length

@@ -1,6 +1,6 @@
 /**
- * Keeps what is served in step with the definitions: the kinds that one defines come into the catalogue when their
- * cache is filled, change when the definition does, and go with it. Watches on a kind that changes or goes end.
+ * Keeps the catalogue in step with the definitions. Kinds are added when their cache is filled, replaced when the
+ * definition changes and removed with it. Watches on a changed or removed kind end.
  */
 import type { CustomResourceDefinition, DefinitionNames } from '../../../api/kinds/apiextensions/definition-fields.ts'
 import { ApiError, noSuchPath, type ResourceRef } from '../../../api/model/api-error.ts'
@@ -23,7 +23,7 @@ export interface ServingParts {
   readonly registry: RegistryParts
   readonly known: KnownDefinitions
   readonly conversion: ConversionParts
-  /** Resolves when all that is known to have changed about a definition has been acted on. */
+  /** Resolves when all known changes of a definition are processed. */
   readonly settled: (name: string) => Promise<void>
 }
 
@@ -35,12 +35,12 @@ export class ServedDefinitions {
     this.#parts = parts
   }
 
-  /** Whether this is what is served of the definition now. */
+  /** Whether this state of the definition is being served. */
   isServed({ name, servedAs }: KnownDefinition): boolean {
     return this.#serving.get(name)?.servedAs === servedAs
   }
 
-  /** Serves the definition under these names, when its objects are in memory. Throws where its schema cannot be read. */
+  /** Serves the definition under these names once its objects are cached. Throws if its schema is invalid. */
   async serve(definition: CustomResourceDefinition, names: DefinitionNames): Promise<void> {
     const { name = '', uid } = definition.metadata
     const state = servedAs(definition, names)
@@ -55,14 +55,14 @@ export class ServedDefinitions {
     if (cache !== undefined) await caches.fill(cache)
     this.#parts.catalogue.replace(before?.types ?? [], types)
     this.#serving.set(name, { servedAs: state, types })
-    // Who watches goes on with objects as they are now.
+    // Ends watches so that clients continue with the new form of the objects.
     for (const old of before?.types ?? []) {
       if (old.cache === cache) old.cache.finishWatches()
       else caches.remove(old.cache)
     }
   }
 
-  /** Serves it no longer, and lets go of its objects. */
+  /** Stops serving the definition and drops its cache. */
   remove(name: string): void {
     const { catalogue, registry } = this.#parts
     const serving = this.#serving.get(name)
@@ -81,8 +81,8 @@ export class ServedDefinitions {
   }
 
   /**
-   * Objects rest on the definition that their type was made of. For new ones it must also be in use, and not about to go;
-   * those there are can be changed and deleted until it is gone.
+   * Returns the guard for a write: the definition from which the type was created. For a create, the definition must
+   * also be established and not terminating. Existing objects can be changed and deleted until the definition is removed.
    */
   async #standing(
     write: 'create' | 'change',
@@ -92,7 +92,7 @@ export class ServedDefinitions {
     const { known, registry, settled } = this.#parts
     const refuse = write === 'create' ? whyNone : whyUnchanged
     if (refuse(known.get(definition.name), definition, type) !== undefined) {
-      // It may be that its status is being written in this moment.
+      // Another server may just be writing its status.
       await settled(definition.name)
       await waitForCaches(registry)
     }
@@ -103,13 +103,13 @@ export class ServedDefinitions {
   }
 }
 
-/** Why no objects can be changed as this definition says; undefined: they can. */
+/** Returns the error if the definition has changed or was removed; undefined if objects can be changed. */
 function whyUnchanged(known: KnownDefinition | undefined, { uid, servedAs }: DefinitionRef): ApiError | undefined {
   if (known === undefined || known.uid !== uid) return noSuchPath()
   return known.servedAs === servedAs ? undefined : new TypeChanged()
 }
 
-/** Why no new objects may come under a definition; undefined: they may. */
+/** Returns the error if no objects can be created; undefined if they can. */
 function whyNone(
   known: KnownDefinition | undefined,
   definition: DefinitionRef,
@@ -125,6 +125,6 @@ function whyNone(
 interface DefinitionRef {
   readonly name: string
   readonly uid: string
-  /** The state of the definition that the type was made of. */
+  /** State of the definition from which the type was created. */
   readonly servedAs: string
 }

@@ -1,8 +1,9 @@
 /**
- * A kind that a user defined: the same value as a built-in one, made at run time from names and a schema.
+ * Creates a custom kind at runtime from names and a schema. It has the same form as a built-in kind.
  *
- * What all custom resources share is here: the generation counts changes of what is asked for, an update must name the
- * version it is based on, there is no strategic merge, and with a status subresource the status is its alone.
+ * All custom kinds have in common: the generation counts changes of everything but metadata and status, updates must
+ * name a resourceVersion, strategic merge is not supported, and if the status subresource is enabled, only that
+ * subresource changes the status.
  */
 
 import { defined, type Json, type JsonObject, setKey } from '../../../api/json/json.ts'
@@ -28,7 +29,7 @@ import { type ObjectRules, objectRules } from './object-rules.ts'
 import { columnsOf, type PrinterColumn } from './printer-columns.ts'
 
 export interface CustomKindDefinition {
-  /** The whole name of the group, as on the wire: `stable.example.com`. */
+  /** Full name of the API group: `stable.example.com`. */
   readonly group: string
   readonly version: string
   readonly kind: string
@@ -38,22 +39,22 @@ export interface CustomKindDefinition {
   readonly shortNames?: readonly string[]
   readonly categories?: readonly string[]
   readonly scope: Scope
-  /** In OpenAPI v3, as a user wrote it. */
+  /** OpenAPI v3 schema as written by the user. */
   readonly schema: Json
-  /** Whether the status is a subresource. */
+  /** Whether the status subresource is enabled. */
   readonly status?: boolean
-  /** Where its numbers of replicas are, if it can be scaled. */
+  /** Paths of the replica fields, if the scale subresource is enabled. */
   readonly scale?: ScalePaths | undefined
   readonly columns?: readonly PrinterColumn[]
-  /** What its users are warned of. */
+  /** Deprecation warning for users of this version. */
   readonly warning?: string | undefined
-  /** The version that objects are stored in, where that is another one. */
+  /** The storage version, if it is another one. */
   readonly storage?: Kind | undefined
-  /** How the objects of all versions are read, by their `apiVersion`: each adds its own when it is made. */
+  /** Readers of all versions, by `apiVersion`. Each version adds its own. */
   readonly versions?: Map<string, Evolution>
-  /** How one version is made from another, where that takes a webhook. */
+  /** Webhook conversion between versions, if configured. */
   readonly convert?: Convert | undefined
-  /** Differs wherever the definition does. */
+  /** Changes whenever the definition changes. */
   readonly id?: string
 }
 
@@ -71,7 +72,9 @@ export async function customKind(
   return { outcome: 'kind', kind: makeKind(definition, read, vendor) }
 }
 
-/** What is made keeps nothing of `definition` but what it uses: its schema as a value is ten times its text. */
+/**
+ * The kind keeps only the used parts of `definition`, because a parsed schema takes ten times the memory of its text.
+ */
 function makeKind(definition: CustomKindDefinition, read: ReadSchema, vendor: Vendor): Kind {
   const { group, status = false, scale, warning, columns = [], storage, versions, convert, id = '' } = definition
   const { schema: described, text, unenforced } = read
@@ -105,7 +108,7 @@ function makeKind(definition: CustomKindDefinition, read: ReadSchema, vendor: Ve
     life: { verbs, needsVersion: true, plainFinalizers: true, strategicPatch: false },
     views: {
       columns: columnsOf(columns),
-      // None beside the name, and the namespace where it has one.
+      // None besides name and namespace.
       selectable: () => ({}),
       typedItems: true,
       subresources: {
@@ -118,7 +121,7 @@ function makeKind(definition: CustomKindDefinition, read: ReadSchema, vendor: Ve
   }
 }
 
-/** First the rules that an object is held against as a whole, then those in CEL, which are asked of sound ones alone. */
+/** Runs structural object rules first, then CEL rules, which need valid objects. */
 function judgeOf(rules: ObjectRules | undefined, judge: Judge | undefined): Judge | undefined {
   if (rules === undefined) return judge
   return async (object, previous, context) => {
@@ -133,10 +136,10 @@ function unenforcedWarning(pattern: string): string {
   return `the pattern ${JSON.stringify(shorten(pattern, 100))} of its schema is too large, and is not enforced`
 }
 
-/** In the order in which clients know them. */
+/** In the order in which Kubernetes lists them. */
 const verbs: readonly Verb[] = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']
 
-/** The id of a group that belongs to somebody else is its whole name, with a dot after it. */
+/** The group id of a custom group is its full name followed by a dot. */
 function namesOf(definition: CustomKindDefinition): KindNames {
   const { group, version, kind, plural, singular, listKind, shortNames, categories, scope } = definition
   const lists = defined({
@@ -148,7 +151,7 @@ function namesOf(definition: CustomKindDefinition): KindNames {
 
 const common = ['apiVersion', 'kind', 'metadata']
 
-/** Writes of the status leave all else as it is, the metadata included, but for who owns what. */
+/** Status updates change only the status and the managed fields. */
 function statusOf({ fields }: ObjectSchema): Subresource<ApiObject> {
   const isOther = (name: string) => name !== 'status' && !common.includes(name)
   return {
@@ -162,18 +165,18 @@ function statusOf({ fields }: ObjectSchema): Subresource<ApiObject> {
   }
 }
 
-/** Gives `next` the top-level fields of `previous` that are meant. */
+/** Copies selected top-level fields from `previous` to `next`. */
 function restore(next: ApiObject, previous: ApiObject, isMeant: (name: string) => boolean): void {
   for (const name of Object.keys(next)) if (isMeant(name)) delete next[name]
   for (const [name, value] of Object.entries(asJson(previous))) if (isMeant(name)) setKey(asJson(next), name, value!)
 }
 
-/** Whether the status has a sub-resource of its own. */
+/** Whether the status subresource is enabled. */
 interface StatusOption {
   readonly status: boolean
 }
 
-/** Everything but the metadata and a status of its own. */
+/** Returns everything except metadata and, if it is a subresource, status. */
 function askedFor(object: ApiObject, { status }: StatusOption): JsonObject {
   const isAsked = (name: string) => !common.includes(name) && !(status && name === 'status')
   return Object.fromEntries(Object.entries(asJson(object)).filter(([name]) => isAsked(name)))

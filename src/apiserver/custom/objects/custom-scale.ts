@@ -1,4 +1,4 @@
-/** The sub-resource `scale` of a custom kind: its definition says where the numbers are. */
+/** The `scale` subresource of a custom kind. The definition specifies the paths of its fields. */
 
 import { defined, isObject, type Json, type JsonObject, own, setKey } from '../../../api/json/json.ts'
 import { scale } from '../../../api/kinds/autoscaling/scale.ts'
@@ -7,7 +7,7 @@ import { type FieldError, invalid } from '../../../api/model/field-error.ts'
 import { type ApiObject, asJson } from '../../../api/model/object.ts'
 import type { Subresource } from '../../../api/schema/kind.ts'
 
-/** Simple paths: `.spec.replicas`. */
+/** Simple JSON paths, such as `.spec.replicas`. */
 export interface ScalePaths {
   readonly specReplicasPath?: string
   readonly statusReplicasPath?: string
@@ -51,7 +51,7 @@ export function customScale(
         const replicas = spec?.replicas ?? 0
         if (replicas < 0) throw invalidObject(kind, object.metadata.name ?? '', [negative(specReplicasPath, replicas)])
         setAt(object, specReplicasPath, replicas)
-        // Of the metadata only what says which object is meant counts.
+        // From the metadata, only the preconditions uid and resourceVersion apply.
         const { uid, resourceVersion } = metadata
         object.metadata = { ...object.metadata, ...defined({ uid }) }
         if (resourceVersion === undefined) delete object.metadata.resourceVersion
@@ -81,7 +81,7 @@ function numberAt(object: ApiObject, path: string): number {
   return typeof value === 'number' ? value : 0
 }
 
-/** Makes what is missing on the way. Changes `object`. */
+/** Sets a value and creates missing parents. Modifies `object`. */
 function setAt(object: ApiObject, path: string, value: number): void {
   const names = namesIn(path)
   const last = names.pop()!

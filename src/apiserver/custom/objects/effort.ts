@@ -1,18 +1,18 @@
 /**
- * How much work it may be to judge one object by the rules of its schema. Most rules take a step for each value, and
- * need no bound of their own; patterns and alternatives multiply, and are counted here. When it becomes too much, the
- * object is refused: whoever wrote the schema and the object sees why, and nobody else has waited for it.
+ * Limits the work of validating one object. Most rules take one step per value and need no limit. Patterns and
+ * alternatives can multiply, so their steps are counted here. An object that needs too much work is rejected with an
+ * explanation before it can delay other requests.
  */
 
 import type { Effort } from '../../../api/schema/effort.ts'
 import { threadMicroseconds } from '../../../base/concurrency/thread-time.ts'
 
-/** Steps are counted as if each were the slowest; from here on the processor's time is what counts. */
+/** Number of counted steps after which the CPU time is checked. */
 const uncounted = 500_000
-/** How long the thread may work on one object. */
+/** Maximum CPU time per object, in microseconds. */
 const maxMicroseconds = 50_000
 
-/** Whether so many more steps may be taken. Once the answer is no it stays so. */
+/** Whether this many more steps are allowed. Once false, it stays false. */
 export function mayTake(effort: Effort, steps: number): boolean {
   if (effort.spent) return false
   effort.began ??= threadMicroseconds()

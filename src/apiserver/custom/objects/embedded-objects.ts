@@ -1,6 +1,6 @@
 /**
- * Whole objects that are parts of custom objects: each says what it is, and what it says of itself is well formed. The
- * same is asked of those that defaults make.
+ * Validates embedded objects in custom objects: apiVersion, kind and metadata must be present and well formed. Also
+ * applies to objects that defaults create.
  */
 
 import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
@@ -13,7 +13,7 @@ import { objectMeta } from '../../../api/schema/object-meta.ts'
 import type { Schema } from '../../../api/schema/schema.ts'
 import { validateInnerMetadata } from '../../registry/writes/metadata.ts'
 
-/** The faults of one such object, whose members are of the right types. */
+/** Returns the errors of one embedded object whose members have the right types. */
 export function embeddedFaults(value: JsonObject, path: FieldPath): FieldError[] {
   const metadata = own(value, 'metadata')
   return [
@@ -38,14 +38,17 @@ function typeFaults(value: JsonObject, name: keyof typeof typeForms, path: Field
   return typeForms[name](said).map((text) => invalid(place, said, text))
 }
 
-/** The faults of all of them in a value that nobody has decoded. Of members of a wrong type the first is reported alone. */
+/**
+ * Returns the errors of all embedded objects in an undecoded value. If members have a wrong type, only the first is
+ * reported.
+ */
 export function rawEmbeddedFaults(schema: Schema, value: Json, path: FieldPath): FieldError[] {
   const all = [...embeddedIn(schema, value, path)]
   const [misfit] = all.flatMap((each) => misfitsOf(...each))
   return misfit === undefined ? all.flatMap((each) => embeddedFaults(...each)) : [misfit]
 }
 
-/** The same of one that is known to be a whole object. */
+/** Returns the errors of an undecoded value that is an embedded object. */
 export function rawObjectFaults(value: JsonObject, path: FieldPath): FieldError[] {
   const misfits = misfitsOf(value, path)
   return misfits.length > 0 ? misfits : embeddedFaults(value, path)
@@ -83,7 +86,7 @@ function* embeddedIn(schema: Schema, value: Json | undefined, path: FieldPath): 
   }
 }
 
-/** A value without the metadata of such objects, in which nothing is unknown. */
+/** Returns the value without the metadata of embedded objects, which cannot have unknown fields. */
 export function withoutInnerMetadata(schema: Schema, value: Json): Json {
   if (schema.type === 'list' && Array.isArray(value))
     return value.map((item) => withoutInnerMetadata(schema.items, item))

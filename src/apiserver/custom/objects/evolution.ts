@@ -1,11 +1,11 @@
 /**
- * Objects of a custom kind as its definition has them now. A definition changes while its objects stay, so what is
- * stored may be of another version, have fields that are not known any more, or lack defaults that came later. It is
- * brought up when it is read, once for each state of an object, and stored so when it is next written. What was complete
- * for the very schema that it is read by (schema-id.ts), as nearly all objects are, is shown as it is stored.
+ * Reads the objects of a custom kind in the form that its current definition requires. Definitions change while their
+ * objects remain: a stored object may be in another version, have removed fields or lack later defaults. Objects are
+ * upgraded on read, once per state, and stored in the new form on the next write. An object that was complete for the
+ * same schema (schema-id.ts), as nearly all are, is returned unchanged.
  *
- * From one version to another only the name of the version changes, or a webhook makes the one from the other: then what
- * it makes of each state of an object is asked for once (converted-forms.ts), and readers wait for that.
+ * Without a webhook, conversion changes only the apiVersion. With a webhook, each state of an object is converted once
+ * (converted-forms.ts), and readers wait for the result.
  */
 
 import { jsonDocument, parseOwnSteps } from '../../../api/codec/json.ts'
@@ -23,22 +23,22 @@ import { ConversionFailed } from '../../registry/reads/conversion-failed.ts'
 import { ConvertedForms } from '../conversion/converted-forms.ts'
 import { ShownForms } from './shown-forms.ts'
 
-/** Makes objects of one version from those of others: all in one call, in the same order. Throws ConversionFailed. */
+/** Converts objects to one version in a single call, in the same order. Throws ConversionFailed. */
 export type Convert = (objects: readonly JsonObject[], apiVersion: string) => Promise<JsonObject[]>
 
 export interface Evolving {
   readonly names: KindNames
   readonly schema: ObjectSchema
   readonly vendor: Vendor
-  /** Differs wherever the definition does. */
+  /** Changes whenever the definition changes. */
   readonly id: string
-  /** Differs wherever the schema does, or how it is read (schema-id.ts). */
+  /** Changes whenever the schema or its interpretation changes (schema-id.ts). */
   readonly schemaId: string
-  /** Of the version that objects are stored in, where that is another one. */
+  /** Reader of the storage version, if it is another one. */
   readonly storage?: Evolution | undefined
-  /** Of all versions of the kind, by their `apiVersion`. It may be filled after this one is made. */
+  /** Readers of all versions by `apiVersion`. May be filled later. */
   readonly versions?: ReadonlyMap<string, Evolution> | undefined
-  /** Undefined: the versions differ in what they know, not in what it is called. */
+  /** Webhook conversion. Undefined if versions differ only in their schemas. */
   readonly convert?: Convert | undefined
 }
 
@@ -64,7 +64,7 @@ export function evolutionOf(evolving: Evolving): Evolution {
   }
 }
 
-/** The same where a webhook makes this version from others. */
+/** Returns the methods that differ if a webhook converts the versions. */
 function remoteForms(version: Version): Pick<Evolution, 'remote' | 'readJson' | 'readSteps' | 'prepare' | 'convert'> {
   const converted = new ConvertedForms((jsons) => version.convertAll(jsons))
   return {
@@ -94,7 +94,7 @@ function remoteForms(version: Version): Pick<Evolution, 'remote' | 'readJson' | 
 class Version {
   readonly apiVersion: string
   readonly #evolving: Evolving
-  /** How most objects of this version begin. */
+  /** The bytes with which most objects of this version begin. */
   readonly #start: Buffer
   readonly #known = new ShownForms()
   readonly #lacking = new WeakSet<Buffer>()
@@ -120,7 +120,7 @@ class Version {
     return (yield* this.#tryRead(object)).value
   }
 
-  /** What was written through this version is complete by then, but for defaults that the write itself has removed. */
+  /** Objects written in this version are complete, except for defaults that the write itself has removed. */
   *store(object: ApiObject): Steps<ReadyToStore> {
     const { schema, schemaId } = this.#evolving
     const isOwn = object.apiVersion === this.apiVersion
@@ -154,7 +154,7 @@ class Version {
     return shown
   }
 
-  /** Stored objects of other versions as JSON of this one, all by one call. */
+  /** Converts stored objects of other versions to JSON of this version in one call. */
   async convertAll(jsons: readonly Buffer[]): Promise<Buffer[]> {
     const pace = new TimeSlice()
     const sources: JsonObject[] = []
@@ -177,7 +177,7 @@ class Version {
     return asJson(asObject((yield* decodeSteps(schema, { ...source!, apiVersion: this.apiVersion })).value))
   }
 
-  /** Those that are of this version already are not asked about. */
+  /** Skips objects that already have this version. */
   async #ask(objects: readonly JsonObject[]): Promise<JsonObject[]> {
     const others = objects.filter(({ apiVersion }) => apiVersion !== this.apiVersion)
     if (others.length === 0) return [...objects]
@@ -191,13 +191,13 @@ class Version {
     const value = yield* soundly(schema, object)
     yield
     const fault = yield* fillWithinLimits(schema, asJson(value), { vendor, subresource: '' })
-    // What was stored must still be read: as it is, where its defaults would make it too large.
+    // A stored object must remain readable. If defaults would make it too large, it is returned without them.
     return fault === undefined
       ? { value, lacksDefaults: false }
       : { value: yield* soundly(schema, object), lacksDefaults: true }
   }
 
-  /** Defaults are those of the version that an object was written in: no other adds its own. */
+  /** Only the version in which an object was written adds defaults. */
   *#fromOther(object: ApiObject): Steps<ApiObject> {
     const source = yield* this.#source(object)
     const { schema, convert } = this.#evolving
@@ -205,7 +205,7 @@ class Version {
     return yield* soundly(schema, asObject({ ...asJson(converted as ApiObject), apiVersion: this.apiVersion }))
   }
 
-  /** An object as the version has it in which it was written. */
+  /** Returns the object as read by the version in which it was written. */
   *#source(object: ApiObject): Steps<ApiObject> {
     const { versions, convert } = this.#evolving
     const written = versions?.get(object.apiVersion)
@@ -215,7 +215,7 @@ class Version {
   }
 }
 
-/** Fields of a wrong type are for validation to refuse; what was stored before must still be read. */
+/** Validation rejects fields of a wrong type on write, but objects stored earlier must remain readable. */
 function* soundly(schema: ObjectSchema, object: ApiObject): Generator<void, ApiObject> {
   try {
     return asObject((yield* decodeSteps(schema, asJson(object))).value)

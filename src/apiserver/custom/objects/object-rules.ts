@@ -1,7 +1,7 @@
 /**
- * What custom objects must comply with beyond what their schema says of single values: elements of sets and keyed lists
- * occur once, embedded objects are objects, and the number of replicas is one. Unlike the faults of a schema, which name
- * a list, these name the element.
+ * Validates rules of custom objects that concern more than one value: elements of sets and keyed lists are unique,
+ * embedded objects are valid, and replica counts are numbers. Unlike schema errors, which name the list, these errors
+ * name the element.
  */
 
 import { goSyntax } from '../../../api/json/go-syntax.ts'
@@ -17,23 +17,23 @@ import type { Steps } from '../../../base/concurrency/time-slice.ts'
 import { namesIn, type ScalePaths } from './custom-scale.ts'
 import { embeddedFaults } from './embedded-objects.ts'
 
-/** Most schemas have none of these, and are not walked. */
+/** Most schemas have no such rules and are skipped. */
 const hasRules = containsSchema(
   (schema) => (schema.type === 'list' && schema.list !== 'atomic') || (schema.type === 'object' && !!schema.embedded),
 )
 
-/** The fields of an object that have some, or below which there are some. */
+/** Returns the fields of an object that have rules, directly or below. */
 const ruledFields = memoizeByObject(({ fields }: ObjectSchema) => {
   const ruled = Object.entries(fields).flatMap(([name, { schema }]) => (hasRules(schema) ? [{ name, schema }] : []))
   return new PresentFields(ruled, () => false)
 })
 
-/** Finds the faults of an object, in steps. */
+/** Finds the errors of an object in steps. */
 export type ObjectRules = (object: ApiObject) => Steps<FieldError[]>
 
 /**
- * Makes the test of all objects of a schema; undefined where none can have a fault. Their metadata has rules of its own,
- * which are those of every kind.
+ * Creates the validation for a schema; undefined if no object can have errors. Metadata is excluded because the rules
+ * of all kinds cover it.
  */
 export function objectRules(schema: ObjectSchema, scale: ScalePaths | undefined): ObjectRules | undefined {
   const parts = Object.entries(schema.fields).filter(([name, field]) => name !== 'metadata' && hasRules(field.schema))
@@ -45,14 +45,14 @@ export function objectRules(schema: ObjectSchema, scale: ScalePaths | undefined)
   }
 }
 
-/** After how many embedded objects, which take about ten microseconds each, others have their turn. */
+/** Number of embedded objects between two yields. Each takes about ten microseconds. */
 const objectsBetweenSteps = 64
 
-/** The way through an object. */
+/** A traversal of one object. */
 class Search {
-  /** What was found so far: of very many the first are enough. */
+  /** Errors found so far, up to a limit. */
   readonly faults: FieldError[]
-  /** Embedded objects since the last step. */
+  /** Embedded objects since the last yield. */
   #embedded = 0
 
   constructor(faults: FieldError[]) {
@@ -68,8 +68,8 @@ class Search {
   }
 
   /**
-   * Takes large values apart; what is not large is gone through at once. A list may have many elements that are not large, with
-   * many embedded objects each: so the objects are counted across elements.
+   * Traverses large values in steps and small values at once. A list may have many small elements with many embedded
+   * objects, so the objects are counted across elements.
    */
   *findSteps(schema: Schema, value: Json | undefined, path: FieldPath): Generator<void, void> {
     if (!hasRules(schema)) return
@@ -131,12 +131,12 @@ class Search {
   }
 }
 
-/** The elements of one set or keyed list, each of which may occur once. */
+/** The elements of one set or keyed list, which must be unique. */
 class Elements {
   readonly #schema: ListSchema
   readonly #path: FieldPath
   readonly #search: Search
-  /** Those that a text identifies, as nearly all are: to write them in the syntax of Go would take longer. */
+  /** Elements identified by a string, as nearly all are. Formatting them in Go syntax would take longer. */
   readonly #texts = new Set<string>()
   readonly #others = new Set<string>()
 
@@ -166,7 +166,7 @@ function isNew(seen: Set<string>, text: string): boolean {
   return seen.add(text).size > size
 }
 
-/** The key of an element where its list has a single one. */
+/** Returns the key of an element if its list has a single key field. */
 function onlyKey(item: JsonObject, schema: ListSchema): Json | undefined {
   return schema.keys?.length === 1 ? keyIn(item, schema.keys[0]!, schema) : undefined
 }
@@ -183,7 +183,7 @@ function keyIn(item: JsonObject, key: string, { items }: ListSchema): Json | und
 
 const maxReplicas = 2 ** 31 - 1
 
-/** The scale can only be shown if its numbers are numbers, and the selector is a text. */
+/** Validates that the replica fields are numbers and the selector is a string. Otherwise the scale cannot be shown. */
 function scaleFaults(object: JsonObject, paths: ScalePaths): FieldError[] {
   const { specReplicasPath = '', statusReplicasPath = '', labelSelectorPath = '' } = paths
   return [
@@ -213,7 +213,7 @@ function selectorFaults(object: JsonObject, path: string): FieldError[] {
 
 type Found = { readonly value: Json | undefined } | { readonly blocked: Json }
 
-/** The value at a simple path, or what is in its way. */
+/** Returns the value at a simple path, or the value that blocks the path. */
 function follow(object: JsonObject, path: string): Found {
   let here: Json | undefined = object
   for (const name of namesIn(path)) {

@@ -1,4 +1,4 @@
-/** The columns of a custom kind in tables: its name, and those that its definition asks for, or else its age. */
+/** Table columns of a custom kind: the name, followed by the columns of its definition or the age. */
 import { stringifyJson } from '../../../api/codec/json.ts'
 import type { Json } from '../../../api/json/json.ts'
 import { type ColumnPath, parseColumnPath } from '../../../api/jsonpath/columns.ts'
@@ -21,7 +21,7 @@ const ageColumn: PrinterColumn = {
   jsonPath: '.metadata.creationTimestamp',
 }
 
-/** A path that cannot be read makes the columns what they are without any. */
+/** If a path is invalid, falls back to the default columns. */
 export function columnsOf(columns: readonly PrinterColumn[]): Column[] {
   const made = (columns.length === 0 ? [ageColumn] : columns).map(columnOf)
   return made.every((column) => column !== undefined) ? [nameColumn, ...made] : [nameColumn, columnOf(ageColumn)!]
@@ -47,7 +47,7 @@ function cellOf(path: ColumnPath, object: ApiObject, show: (value: Json) => Json
   return value === undefined || value === null ? null : show(value)
 }
 
-/** How a value is shown in a column of a type; a value of another type is not. */
+/** Formats a value for a column type. Values of another type are not shown. */
 const shows: { readonly [type: string]: (value: Json, now: number) => Json } = {
   integer: (value) => (typeof value === 'bigint' ? value : typeof value === 'number' ? Math.trunc(value) : null),
   number: (value) => (typeof value === 'number' || typeof value === 'bigint' ? value : null),

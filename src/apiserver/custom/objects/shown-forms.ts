@@ -1,6 +1,6 @@
 /**
- * Custom objects as their definition has them now, where that differs from what is stored: kept for the next reader, up
- * to a number of bytes for all kinds together. What was made first goes first, and is made again for whoever asks.
+ * Caches custom objects in the form that their current definition requires, if it differs from the stored form. The
+ * cache has a size limit for all kinds together and evicts the oldest entries, which are computed again on demand.
  */
 
 const maxBytes = 64 * 1024 * 1024
@@ -13,7 +13,7 @@ interface Shown {
 let bytes = 0
 const queue = new Set<Shown>()
 
-/** What one version of a kind shows, by the bytes that are stored. */
+/** The cached forms of one version of a kind, by stored bytes. */
 export class ShownForms {
   readonly #shown = new WeakMap<Buffer, Buffer>()
   readonly #byId = new Map<string, Buffer>()
@@ -22,14 +22,14 @@ export class ShownForms {
     return this.#shown.get(json)
   }
 
-  /** What was kept under an id that tells contents apart: the same bytes may be in memory more than once. */
+  /** Finds a cached form by content id, because identical bytes may be in memory more than once. */
   find(id: string): Buffer | undefined {
     return this.#byId.get(id)
   }
 
   set(json: Buffer, shown: Buffer, id?: string): void {
     this.#shown.set(json, shown)
-    // The very bytes take no memory of their own, and what is kept under its id is counted there.
+    // An unchanged buffer takes no extra memory, and a form stored under its id is already counted.
     if (json === shown || (id !== undefined && this.#byId.get(id) === shown)) return
     if (id !== undefined) this.#byId.set(id, shown)
     this.#count({ size: shown.length, forget: () => this.#forget(json, id) })

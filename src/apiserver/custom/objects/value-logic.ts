@@ -1,7 +1,7 @@
 /**
- * Demands that are made of others: allOf, anyOf, oneOf and not. Where no alternative holds, the faults of the one that
- * came furthest are told beside the fault itself, as kube-apiserver 1.23 does: the one that looked at most parts of the
- * value, the first of equals.
+ * Validates allOf, anyOf, oneOf and not. If no alternative matches, the errors of the best one are reported in
+ * addition, as in kube-apiserver 1.23: the alternative that validated the most parts of the value, the first among
+ * equals.
  */
 
 import { isObject, type JsonObject, own } from '../../../api/json/json.ts'
@@ -17,19 +17,19 @@ import {
   type ValueRule,
 } from './value-rules.ts'
 
-/** What became of a demand on a value. */
+/** Result of validating a value. */
 interface Outcome {
   readonly faults: readonly FieldError[]
-  /** How many parts of the value were looked at. */
+  /** Number of validated parts of the value. */
   readonly reach: number
 }
 
 type Demand = (...about: About) => Outcome
 
-/** Where a fault is that belongs to no field, as kube-apiserver writes it. */
+/** Path of errors that belong to no field, as in kube-apiserver. */
 export const nowhere: FieldPath = '<nil>'
 
-/** Faults of logic belong to no field: the text names the place. */
+/** Errors of logic keywords belong to no field. Their text contains the path. */
 function unmet(path: FieldPath, rule: string): FieldError {
   const text = `${JSON.stringify(path)} ${rule}`
   return { ...invalid(nowhere, '', text), once: text }
@@ -88,7 +88,7 @@ function failed(fault: FieldError, best: Outcome | undefined): Outcome {
   return { faults: [fault, ...(best?.faults ?? [])], reach: best?.reach ?? 0 }
 }
 
-/** All the logic that stands in this schema; undefined when there is none. */
+/** Returns the validation of all logic keywords of this schema; undefined if it has none. */
 function logicOf(schema: JsonObject, tools: RuleTools): Demand | undefined {
   const demands = Object.entries(logic).flatMap(([keyword, join]) => {
     const wanted = own(schema, keyword)
@@ -104,7 +104,7 @@ function logicOf(schema: JsonObject, tools: RuleTools): Demand | undefined {
 function negation(demand: Demand): Demand {
   return (...about) => {
     const holds = demand(...about).faults.length === 0
-    // What is refused because it takes too long has not been found to differ.
+    // A value rejected for excessive work has not been found to differ.
     if (isSpent(about)) return spent(about)
     return holds ? failed(unmet(about[1], 'must not validate the schema (not)'), undefined) : nothing
   }
@@ -117,10 +117,10 @@ function sum(outcomes: readonly Outcome[]): Outcome {
   }
 }
 
-/** What it takes to ask one alternative about one value, in the steps of a pattern. */
+/** Cost of validating a value against one alternative, in pattern steps. */
 const alternativeSteps = 40
 
-/** All demands of a schema on a value, its type included, and on what lies below. */
+/** Validates a value against a whole schema, including its type and everything below. */
 function deepDemand(schema: JsonObject, tools: RuleTools): Demand {
   const rules = [typeRule(schema, tools), keywordRule(schema, tools)].filter((rule) => rule !== undefined)
   const logic = logicOf(schema, tools)
@@ -128,13 +128,13 @@ function deepDemand(schema: JsonObject, tools: RuleTools): Demand {
   return (...about) => {
     if (!mayTake(about[3], alternativeSteps)) return spent(about)
     const faults = rules.flatMap((rule) => rule(...about))
-    // Null has a type, and is listed or not; nothing else is said of it.
+    // For null, only type and enum apply.
     const further = about[0] === null ? nothing : sum([logic?.(...about) ?? nothing, below(about)])
     return { faults: [...faults, ...further.faults], reach: 1 + further.reach }
   }
 }
 
-/** The demands on members and elements. Elements are told under the path of their list. */
+/** Validates members and elements. Errors of elements use the path of the list. */
 function demandsBelow(schema: JsonObject, tools: RuleTools): (about: About) => Outcome {
   const properties = isObject(schema.properties) ? Object.entries(schema.properties) : []
   const ofMembers = properties.map(([name, inner]) => [name, deepDemand(inner as JsonObject, tools)] as const)
@@ -151,7 +151,10 @@ function demandsBelow(schema: JsonObject, tools: RuleTools): (about: About) => O
   }
 }
 
-/** The rule of a schema whose structure others judge: its keywords and its logic. Undefined when it demands nothing. */
+/**
+ * Returns the rule for the keywords and logic of a schema whose structure is validated elsewhere; undefined if it has
+ * none.
+ */
 export function ruleOf(schema: JsonObject, tools: RuleTools): ValueRule | undefined {
   const keywords = keywordRule(schema, tools)
   const logic = logicOf(schema, tools)
@@ -162,7 +165,7 @@ export function ruleOf(schema: JsonObject, tools: RuleTools): ValueRule | undefi
   }
 }
 
-/** The rule of a whole schema, with the demands on members and elements below. */
+/** Returns the rule for a whole schema, including members and elements. */
 export function deepRule(schema: JsonObject, tools: RuleTools): ValueRule {
   const demand = deepDemand(schema, tools)
   return (...about) => [...demand(...about).faults]

@@ -1,10 +1,10 @@
 /**
- * What a user's schema demands of a value beyond its structure: limits, listed values, patterns, formats and required
- * members. Each keyword becomes a rule; a schema is the rules of its keywords in turn. The logic over further demands
- * (allOf, anyOf, oneOf, not) is in value-logic.ts.
+ * Validates the value constraints of a user's schema: limits, enums, patterns, formats and required members. Each
+ * keyword becomes a rule, and a schema combines the rules of its keywords. The logic keywords (allOf, anyOf, oneOf,
+ * not) are in value-logic.ts.
  *
- * A rule says nothing about values that its keyword is not about: `minLength` has no opinion on numbers. The texts are
- * those of kube-apiserver 1.23, since programs look for them.
+ * A rule ignores values of types to which its keyword does not apply: `minLength` ignores numbers. The error texts are
+ * those of kube-apiserver 1.23, because programs match them.
  */
 
 import { isObject, type Json, type JsonObject, own, sameJson } from '../../../api/json/json.ts'
@@ -25,22 +25,24 @@ import { mayTake } from './effort.ts'
 
 export type ValueRule = (value: Json, path: FieldPath, context: unknown, effort: Effort) => FieldError[]
 
-/** Types are judged by the value alone. */
+/** Validates only the type of a value. */
 export type TypeRule = (value: Json, path: FieldPath) => FieldError[]
 
-/** What a rule is asked about. */
+/** The arguments of a rule. */
 export type About = Parameters<ValueRule>
 
-/** Makes the rule of a keyword; `schema` is the one that it stands in. */
+/** Creates the rule of a keyword. `schema` is the schema that contains it. */
 type MakeRule = (wanted: Json, schema: JsonObject, tools: RuleTools) => ValueRule
 
 export interface RuleTools {
   readonly compile: CompilePattern
-  /** Begins the vendor's own keywords: `x-orch-`. */
+  /** Prefix of vendor extensions: `x-orch-`. */
   readonly prefix: string
 }
 
-/** A fault in the words of the schema. Elements of a list share one path, and one such text is reported once. */
+/**
+ * Returns an error in the words of the schema. Elements of a list share one path, and equal texts are reported once.
+ */
 function broken(path: FieldPath, value: Json, rule: string): FieldError {
   const text = `${path} in body ${rule}`
   return { ...invalid(path, value, text), once: text }
@@ -63,7 +65,7 @@ const ofCounts =
     return found === undefined || test(found) ? [] : [broken(path, found, rule)]
   }
 
-/** The fault shows the limit, and not the count. */
+/** The error shows the limit, not the count. */
 const ofMembers =
   (limit: Json, test: (count: number) => boolean, rule: string): ValueRule =>
   (value, path) => {
@@ -74,13 +76,14 @@ const ofMembers =
 const items = (value: Json) => (Array.isArray(value) ? value.length : undefined)
 const members = (value: Json) => (isObject(value) ? Object.keys(value).length : undefined)
 
-// Limits are about characters. A text has at most `text.length`, which counts some as two, and at least half as many.
+// Limits count characters. A string has at most `text.length` characters, because some take two units, and at least
+// half as many.
 const hasAtMost = (text: string, limit: number) =>
   text.length <= limit || (text.length <= 2 * limit && [...text].length <= limit)
 const hasAtLeast = (text: string, limit: number) =>
   text.length >= 2 * limit || (text.length >= limit && [...text].length >= limit)
 
-/** Rules that do not depend on each other. */
+/** Rules that are independent of each other. */
 const keywords: { readonly [keyword: string]: MakeRule } = {
   enum: (wanted) => {
     const texts = new Set((wanted as Json[]).filter((item) => typeof item === 'string'))
@@ -123,7 +126,10 @@ export function tooMuch(path: FieldPath): FieldError {
   return forbidden(path, 'it takes too long to judge this object by its schema: make it smaller, or the schema simpler')
 }
 
-/** Of these only the first that fails is reported: of an object with too few or too many members nothing is missing. */
+/**
+ * Only the first failing rule is reported: required members are not checked if an object has too few or too many
+ * members.
+ */
 const memberKeywords: { readonly [keyword: string]: MakeRule } = {
   minProperties: (wanted) =>
     ofMembers(wanted, (count) => count >= Number(wanted), `should have at least ${wanted} properties`),
@@ -136,7 +142,7 @@ const memberKeywords: { readonly [keyword: string]: MakeRule } = {
   },
 }
 
-/** Of these only the first that fails is reported. */
+/** Only the first failing rule is reported. */
 const stringKeywords: { readonly [keyword: string]: MakeRule } = {
   maxLength: (wanted) =>
     ofStrings((value) => hasAtMost(value, Number(wanted)), `should be at most ${wanted} chars long`),
@@ -156,14 +162,14 @@ const stringKeywords: { readonly [keyword: string]: MakeRule } = {
   },
 }
 
-/** A match cannot be interrupted; a step takes up to 50 nanoseconds. */
+/** A match cannot be interrupted. A step takes up to 50 nanoseconds. */
 const maxMatchSteps = 1_000_000
 
 function tooLong(path: FieldPath, longest: number): FieldError {
   return forbidden(path, `must have at most ${longest} characters to be matched against its pattern`)
 }
 
-/** The rule of the keywords in this schema, apart from its logic; undefined when there are none. */
+/** Returns the rule for the keywords of this schema, without logic; undefined if it has none. */
 export function keywordRule(schema: JsonObject, tools: RuleTools): ValueRule | undefined {
   const rules = makeRules(keywords, schema, tools)
   for (const table of [memberKeywords, stringKeywords]) {
@@ -173,7 +179,7 @@ export function keywordRule(schema: JsonObject, tools: RuleTools): ValueRule | u
   return rules.length === 0 ? undefined : (...about) => rules.flatMap((rule) => rule(...about))
 }
 
-/** Whether an object has fewer or more members than this schema allows: then nothing is said of the members themselves. */
+/** Returns a test for whether an object has too few or too many members. The members are then not validated. */
 export function memberLimit({ minProperties, maxProperties }: JsonObject): ((value: Json) => boolean) | undefined {
   if (minProperties == null && maxProperties == null) return undefined
   const [min, max] = [Number(minProperties ?? 0), Number(maxProperties ?? Number.POSITIVE_INFINITY)]
@@ -183,7 +189,10 @@ export function memberLimit({ minProperties, maxProperties }: JsonObject): ((val
   }
 }
 
-/** Most parts of a schema have none of the keywords, and a large schema has thousands of parts: a plain loop. */
+/**
+ * A plain loop is fastest: most parts of a schema have none of these keywords, and a large schema has thousands of
+ * parts.
+ */
 function makeRules(table: { readonly [keyword: string]: MakeRule }, schema: JsonObject, tools: RuleTools): ValueRule[] {
   const rules: ValueRule[] = []
   for (const keyword in table) {
@@ -201,22 +210,22 @@ function firstFaults(rules: readonly ValueRule[], about: About): FieldError[] {
   return []
 }
 
-/** The types that a schema wants of a value, as it is told: `integer,string` for a number or a text. */
+/** Returns the types that a schema allows, as shown in errors: `integer,string` for an int-or-string. */
 function typesOf(schema: JsonObject, prefix: string): string[] {
   if (schema[`${prefix}int-or-string`] === true) return ['integer', 'string']
   return typeof schema.type === 'string' && schema.type !== '' ? [schema.type] : []
 }
 
 /**
- * What is wrong with the type of a value. A format decides along with the type, as it does in kube-apiserver: a text or a
- * list passes for whatever has a format and is no number, and another value is told by the format's name.
+ * Returns the rule for the type of a value. As in kube-apiserver, the format matters too: if a non-numeric schema has a
+ * format, strings and lists pass, and errors for other values name the format.
  */
 export function typeRule(schema: JsonObject, { prefix }: Pick<RuleTools, 'prefix'>): TypeRule | undefined {
   const types = typesOf(schema, prefix)
   if (types.length === 0) return undefined
   const format = knownFormat(schema.format) === undefined ? undefined : String(schema.format)
   const isNumeric = types.includes('number') || types.includes('integer')
-  // What the rule needs, and not the schema: that would stay in memory with all that lies below it.
+  // Captures only what the rule needs, so that the schema can be freed.
   const isNullable = schema.nullable === true
   return (value, path) => {
     const found = jsonType(value)

@@ -1,7 +1,7 @@
 /**
- * Objects of a custom kind against the rules in CEL of its schema. Each rule has a budget, and so has the object; others
- * have their turn between two rules, and a rule that works for too long is ended. A rule that names `oldSelf` is asked
- * only where there is a stored value to compare with.
+ * Validates custom objects with the CEL rules of their schema. Each rule and each object has a cost budget. Other
+ * requests may run between two rules, and a rule that runs too long is aborted. A rule that uses `oldSelf` runs only if
+ * there is a previous value.
  */
 
 import { Budget, BudgetExceeded } from '../../../api/cel/budget.ts'
@@ -19,16 +19,16 @@ import { nowhere } from '../objects/value-logic.ts'
 import { loadRulePatterns } from '../schema/patterns.ts'
 import { type Rule, type RuleNode, readRules } from './rule-tree.ts'
 
-/** The costs that one rule and one object may have, as Kubernetes has them. */
+/** Cost limits per rule and per object, as in Kubernetes. */
 const maxRuleCost = 2_000_000
 const maxObjectCost = 20_000_000
 
-/** What takes long to judge about an object (`KindRules.judge`). */
+/** The expensive part of validation (`KindRules.judge`). */
 export type Judge = NonNullable<Kind['rules']['judge']>
 
 /**
- * Judges objects by the rules of a schema, which is given as text; undefined where it has none. The rules are compiled
- * when the first is due: most kinds are written to by few servers.
+ * Returns the validation by the CEL rules of a schema, given as text; undefined if it has none. Rules are compiled on
+ * first use, because most servers write objects of few kinds.
  */
 export function ruleJudge(text: Buffer, prefix: string): Judge | undefined {
   if (!text.includes(`"${prefix}validations"`)) return undefined
@@ -41,7 +41,7 @@ export function ruleJudge(text: Buffer, prefix: string): Judge | undefined {
     if (!isSound || !gates.has('CustomResourceValidationExpressions')) return []
     compiled ??= compile(pace)
     const root = await compiled
-    // The word may stand in a description.
+    // The keyword may occur only in a description.
     if (root === undefined) return []
     return await pace.run(
       validationFaults(root, { value: asJson(object), previous: previous && asJson(previous), path: '' }),
@@ -49,7 +49,7 @@ export function ruleJudge(text: Buffer, prefix: string): Judge | undefined {
   }
 }
 
-/** In steps: one for each rule. */
+/** Validates in steps, one per rule. */
 export function* validationFaults(root: RuleNode, judged: Judged): Steps {
   const judging: Judging = { faults: [], left: maxObjectCost }
   yield* judge(root, judging, judged)
@@ -60,13 +60,13 @@ type Steps = Generator<void, FieldError[]>
 
 interface Judging {
   readonly faults: FieldError[]
-  /** The cost that may still be spent on the object; below 0 nothing more is judged. */
+  /** Remaining cost budget of the object. Validation stops below 0. */
   left: number
 }
 
 interface Judged {
   readonly value: Json
-  /** What the value was before, if that is known. */
+  /** The previous value, if known. */
   readonly previous: Json | undefined
   readonly path: FieldPath
 }
@@ -96,7 +96,7 @@ function* judge(node: RuleNode, judging: Judging, judged: Judged): Generator<voi
     yield* judge(node.values, judging, { value: item!, previous: own(before, key), path: at(path, key) })
 }
 
-/** Finds the element that an element was before: only those of a list of type map can be told apart. */
+/** Finds the previous element of a list element. Only elements of lists of type map can be matched. */
 function previousItems({ correlation, keys }: RuleNode, previous: Json | undefined) {
   if (correlation !== 'keyed items' || !Array.isArray(previous)) return undefined
   const known = new Map(previous.map((item) => [identityOf(item, keys), item]))
@@ -134,7 +134,7 @@ interface Running {
   readonly judging: Judging
 }
 
-/** What is wrong; undefined where the rule holds. */
+/** Returns the error text; undefined if the rule holds. */
 function runRule(program: Program, rule: Rule, { values, judging }: Running): string | undefined {
   const budget = new Budget(maxRuleCost)
   try {
@@ -165,7 +165,7 @@ function failure(rule: Rule): string {
   return rule.message === '' ? `failed rule: ${nameOf(rule)}` : nameOf(rule)
 }
 
-/** What people know the rule by: its message, or else its text. */
+/** Returns the rule's message, or its expression if it has none. */
 function nameOf({ rule, message }: Rule): string {
   return (message === '' ? rule : message).trim()
 }

@@ -1,6 +1,6 @@
 /**
- * What is wrong with the rules of a definition: their form, what does not compile, and what could cost too much, in each
- * rule and in the schema as a whole. The limits and the words are those of Kubernetes 1.25.
+ * Validates the CEL rules of a definition: their form, whether they compile, and their estimated cost, per rule and for
+ * the whole schema. The limits and texts are those of Kubernetes 1.25.
  */
 
 import { isObject, type Json } from '../../../api/json/json.ts'
@@ -23,10 +23,10 @@ import { maxOccurrences } from './rule-types.ts'
 
 const maxRuleCost = 10_000_000
 const maxSchemaCost = 100_000_000
-/** How many of the rules that made the total too large are named. */
+/** Maximum number of rules to name if the total cost is too high. */
 const maxNamed = 4
 
-/** Compiles the rules of a schema without other faults, and judges them. `path` is where it stands. */
+/** Compiles and validates the rules of an otherwise valid schema. `path` is the path of the schema. */
 export async function judgeRules(
   schema: Json,
   { extensionPrefix: prefix }: Vendor,
@@ -40,7 +40,7 @@ export async function judgeRules(
   return faults.length > 0 ? faults : await pace.run(defaultFaults(root))
 }
 
-/** The defaults of a schema comply with its rules. */
+/** Validates the defaults of a schema with its own rules. */
 function* defaultFaults(node: RuleNode): Generator<void, FieldError[]> {
   const { default: value, path } = node
   const faults: FieldError[] = []
@@ -64,9 +64,9 @@ interface Judging {
 }
 
 interface Around {
-  /** How often the value can occur in an object; undefined: nothing bounds it but the size of a request. */
+  /** Maximum number of occurrences of the value in an object; undefined if only the request size limits it. */
   readonly occurrences: number | undefined
-  /** The list or map whose parts cannot be told apart from those of its predecessor, if the value is in one. */
+  /** Path of an enclosing list or map whose elements cannot be matched with previous ones, if any. */
   readonly uncorrelated: FieldPath | undefined
 }
 
@@ -86,7 +86,7 @@ function judge(node: RuleNode, judging: Judging, around: Around): void {
   if (items) judge(items, judging, each)
 }
 
-/** Rules see nothing of a value that may be anything. */
+/** Returns the error for a rule on a schema without a type that CEL supports. */
 function unseenFault({ path, type }: RuleNode, { prefix }: Judging): FieldError {
   const about = `type: '${type}' ${prefix}preserve-unknown-fields: '${type === ''}'`
   return notJudged(
@@ -133,7 +133,7 @@ function judgeRule({ node, rule, place }: Judged, judging: Judging, around: Arou
   judging.faults.push(invalid(path, text, why))
 }
 
-/** The value is shown as Go shows the whole rule. */
+/** Shows the rule as a Go struct, as Kubernetes does. */
 function invalidRule(path: FieldPath, { rule, message }: Rule, why: string): FieldError {
   const shown = `apiextensions.ValidationRule{Rule:${JSON.stringify(rule)}, Message:${JSON.stringify(message)}}`
   return { fault: 'FieldValueInvalid', path, text: `Invalid value: ${shown.slice(0, maxShown)}: ${why}` }

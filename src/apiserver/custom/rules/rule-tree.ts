@@ -1,6 +1,6 @@
 /**
- * The rules of a schema, compiled, in the form of the schema: only the parts that lead to a rule are there. The same walk
- * is made when a definition is judged (rule-faults.ts) and when its kind is served (object-validations.ts).
+ * The compiled rules of a schema as a tree that has only the nodes leading to rules. Used when a definition is
+ * validated (rule-faults.ts) and when its objects are (object-validations.ts).
  */
 import type { DeclaredType } from '../../../api/cel/declared-type.ts'
 import { type Compiled, compileRule } from '../../../api/cel/program.ts'
@@ -20,21 +20,21 @@ export interface CompiledRule extends Rule {
 
 export interface RuleNode {
   readonly rules: readonly CompiledRule[]
-  /** Of the values; undefined where rules see nothing of them. */
+  /** CEL type of the values; undefined if CEL cannot represent them. */
   readonly declared: DeclaredType | undefined
-  /** The type that the schema names, for messages. */
+  /** Type in the schema, for messages. */
   readonly type: string
-  /** The most elements or members that the schema allows. */
+  /** Maximum number of elements or members. */
   readonly limit: number | undefined
-  /** Where the schema stands. */
+  /** Path of the schema. */
   readonly path: FieldPath
   readonly members: ReadonlyMap<string, RuleNode>
   readonly values?: RuleNode | undefined
   readonly items?: RuleNode | undefined
-  /** Whether the parts of a stored value can be told apart from those of its successor. */
+  /** Whether parts of the previous value can be matched with parts of the new value. */
   readonly correlation: 'members' | 'keyed items' | 'none'
   readonly keys: readonly string[]
-  /** The default, where the schema has one. */
+  /** Default value, if any. */
   readonly default?: Json | undefined
 }
 
@@ -43,7 +43,7 @@ export interface RuleReader {
   readonly readPattern: ReadPattern
 }
 
-/** Undefined: the schema has no rules. In steps: there may be many. */
+/** Reads the rules in steps because there may be many. Returns undefined if the schema has none. */
 export function* readRules(schema: JsonObject, reader: RuleReader, path: FieldPath): Walk {
   if (!hasRules(schema, reader.prefix)) return undefined
   const declared = declaredTypeOf(schema, { prefix: reader.prefix, isResource: true })
@@ -118,7 +118,7 @@ function* compileIn(
 
 const unseen = 'rule declared on schema that does not support validation rules'
 
-/** The rules that stand in a schema itself; their form has been judged. */
+/** Returns the rules of this schema node. Their form has been validated. */
 function rulesOf(schema: JsonObject, prefix: string): Rule[] {
   const rules = schema[`${prefix}validations`]
   if (!Array.isArray(rules)) return []
@@ -129,7 +129,7 @@ function textOf(value: Json | undefined): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** Whether there are rules in a schema or below. */
+/** Whether a schema has rules, directly or below. */
 export function hasRules(schema: JsonObject, prefix: string): boolean {
   const known = withRules.get(schema)
   if (known !== undefined) return known
@@ -140,5 +140,5 @@ export function hasRules(schema: JsonObject, prefix: string): boolean {
   return found
 }
 
-/** Whether a schema has rules is asked at each level of it. */
+/** Caches the result, because it is needed at each level of a schema. */
 const withRules = new WeakMap<JsonObject, boolean>()

@@ -1,21 +1,21 @@
 /**
- * What rules in CEL see of a schema: the types of its values, under names that are identifiers, and how large they can
- * be. Data that the schema does not describe is not seen. As in Kubernetes 1.25, whose estimates of cost these sizes are.
+ * Maps a schema to CEL types with escaped names and size estimates. Fields that the schema does not describe are
+ * invisible to rules. The sizes are those of Kubernetes 1.25, which uses them to estimate costs.
  */
 import type { DeclaredType, JsonForm } from '../../../api/cel/declared-type.ts'
 import { type CelType, listOf, mapOf, types } from '../../../api/cel/types.ts'
 import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
 
-/** The largest body of a request, in bytes: nothing can be larger. */
+/** Maximum size of a request body in bytes, which bounds all values. */
 const maxRequest = 3 * 1024 * 1024
 
-/** Whether the schema is that of a whole object, which has a type and metadata. */
+/** Whether the schema is that of a whole object with apiVersion, kind and metadata. */
 interface Place {
   readonly prefix: string
   readonly isResource: boolean
 }
 
-/** Undefined: rules see nothing of it. */
+/** Returns undefined if CEL cannot represent the values. */
 export function declaredTypeOf(schema: JsonObject, place: Place): DeclaredType | undefined {
   const { prefix } = place
   if (schema[`${prefix}int-or-string`] === true)
@@ -38,7 +38,7 @@ export function declaredTypeOf(schema: JsonObject, place: Place): DeclaredType |
   }
 }
 
-/** The type of a schema below another: an embedded object is a whole one. */
+/** Returns the type of a nested schema. An embedded resource is a whole object. */
 export function declaredBelow(schema: Json | undefined, prefix: string): DeclaredType | undefined {
   if (!isObject(schema)) return undefined
   if (known.has(schema)) return known.get(schema)
@@ -47,10 +47,10 @@ export function declaredBelow(schema: Json | undefined, prefix: string): Declare
   return declared
 }
 
-/** Each level of a schema that has rules asks for the types below it. */
+/** Caches types, because each level of a schema with rules needs the types below it. */
 const known = new WeakMap<JsonObject, DeclaredType | undefined>()
 
-/** A limit of a schema, which is not below zero. */
+/** Returns a limit of a schema, at least zero. */
 export function limitOf(limit: Json | undefined): number | undefined {
   return typeof limit === 'number' || typeof limit === 'bigint' ? Math.max(Number(limit), 0) : undefined
 }
@@ -100,7 +100,7 @@ function fieldsType(members: JsonObject, required: Json | undefined, prefix: str
 
 const text: JsonObject = { type: 'string' }
 
-/** Of the metadata only the name is seen, whatever else there is. */
+/** Only name and generateName of the metadata are visible to rules. */
 function withMetadata(described: JsonObject): JsonObject {
   const metadata = own(described, 'metadata')
   const names = isObject(metadata) && isObject(metadata.properties) ? metadata.properties : {}
@@ -122,7 +122,7 @@ interface TextForm {
   readonly min: number
 }
 
-/** Sizes in JSON, with the quotes. */
+/** Sizes in JSON, including quotes. */
 const textForms: { readonly [format: string]: TextForm } = {
   byte: { type: types.bytes, form: 'bytes', min: 2 },
   duration: { type: types.duration, form: 'duration', max: 32, min: 3 },
@@ -153,14 +153,14 @@ const escapes: { readonly [text: string]: string } = {
   '/': '__slash__',
 }
 
-/** The name that rules use for a property; undefined where it has none. */
+/** Returns the escaped name of a property in rules; undefined if it cannot be escaped. */
 function escapeName(property: string): string | undefined {
   if (keywords.has(property)) return `__${property}__`
   if (!/^[A-Za-z_./-][A-Za-z0-9_./-]*$/.test(property)) return undefined
   return property.replaceAll(/__|[./-]/g, (found) => escapes[found]!)
 }
 
-/** How often a value of at least so many bytes can occur in one object. */
+/** Returns how often a value of at least this many bytes can occur in one object. */
 export function maxOccurrences(minBytes: number): number {
   return Math.floor(maxRequest / (minBytes + 1))
 }

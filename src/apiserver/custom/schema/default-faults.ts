@@ -1,6 +1,6 @@
 /**
- * Whether the defaults of a schema are too large by themselves, each with the defaults below it: three lists of 500 empty
- * objects inside one another are a few kilobytes in a definition, and 125 million values in every object.
+ * Rejects schemas whose defaults are too large together with the defaults below them. For example, three nested lists
+ * of 500 empty objects take a few kilobytes in a definition but add 125 million values to every object.
  */
 
 import type { Json } from '../../../api/json/json.ts'
@@ -11,7 +11,7 @@ import type { ObjectSchema, Schema } from '../../../api/schema/schema.ts'
 
 const most = { bytes: 1024 * 1024, values: 100_000 }
 
-/** In steps: there may be many. `path` is where the schema stands. */
+/** Validates in steps because there may be many defaults. `path` is the path of the schema. */
 export function* defaultFaults(schema: ObjectSchema, vendor: Vendor, path: FieldPath): Generator<void, FieldError[]> {
   const room = new Room(most)
   const filling = { context: { vendor, subresource: '' }, room }
@@ -33,7 +33,7 @@ export function* defaultFaults(schema: ObjectSchema, vendor: Vendor, path: Field
 interface Part {
   readonly schema: Schema
   readonly path: FieldPath
-  /** Its default. */
+  /** Default value. */
   readonly given: Json | undefined
 }
 

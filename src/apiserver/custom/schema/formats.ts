@@ -1,6 +1,6 @@
 /**
- * The formats that a schema may demand of a string. The set, and what each takes, is that of kube-apiserver 1.23; every
- * other format, `int32` and `int64` among them, is a hint for readers and demands nothing.
+ * String formats that a schema may require. The set and the accepted values are those of kube-apiserver 1.23. All other
+ * formats, including `int32` and `int64`, are hints without validation.
  */
 import { isIP, isIPv6 } from 'node:net'
 
@@ -15,7 +15,7 @@ const host = new RegExp(
   'u',
 )
 const pair = '[0-9A-Fa-f]{2}'
-/** Pairs with colons or dashes, or fours with dots. */
+/** Pairs of digits with colons or dashes, or groups of four with dots. */
 const macForms = [6, 8, 20].flatMap((bytes) => [
   `${pair}(?::${pair}){${bytes - 1}}`,
   `${pair}(?:-${pair}){${bytes - 1}}`,
@@ -50,13 +50,13 @@ const texts: { readonly [format: string]: (text: string) => boolean } = {
   datetime: isDateTime,
 }
 
-/** The name of a format that demands something, without its dashes; undefined for a hint. */
+/** Returns the name of a validated format without dashes; undefined for a hint. */
 export function knownFormat(format: unknown): string | undefined {
   const name = typeof format === 'string' ? format.replaceAll('-', '') : ''
   return Object.hasOwn(texts, name) ? name : undefined
 }
 
-/** Whether a text is of a known format. Longer texts than any of these formats has are not looked at, but for base64. */
+/** Whether a text has a known format. Very long texts are rejected without a match, except for base64 and passwords. */
 export function hasFormat(format: string, text: string): boolean {
   return (text.length <= longestText || format === 'byte' || format === 'password') && texts[format]!(text)
 }
@@ -67,7 +67,7 @@ function matches(form: RegExp): (text: string) => boolean {
   return (text) => form.test(text)
 }
 
-/** An absolute URI, or an absolute path. */
+/** Accepts an absolute URI or an absolute path. */
 function isRequestUri(text: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: a URI has none
   if (text === '' || /[\s\u0000-\u001f\u007f]/.test(text) || /%(?![0-9a-fA-F]{2})/.test(text)) return false
@@ -99,10 +99,10 @@ function isDateTime(text: string): boolean {
 const goDuration = /^[-+]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/
 const unit = /^(?:ns|nano|us|µs|ms|s|m|h|hr|d|w|wk|(?:micro|milli|sec|min|hour|day|week).*)$/
 
-/** As Go writes it, or numbers with the name of a unit somewhere: `3 days`. */
+/** Accepts Go durations, and numbers followed by the name of a unit: `3 days`. */
 function isDuration(text: string): boolean {
   if (goDuration.test(text)) return true
-  // Only the last digit of a number: with all of them the expression would be quadratic.
+  // Matches only the last digit of a number. Matching all digits would be quadratic.
   return [...text.matchAll(/\d\s*([A-Za-zµ]+)/g)].some(([, name]) => unit.test(name!.toLowerCase()))
 }
 

@@ -1,20 +1,19 @@
 /**
- * How large a pattern may become when it is compiled, estimated from its text alone: `x{1000}` is seven characters and a
- * thousand steps. Counted repetitions multiply, and classes of Unicode take long to build, more so where case does not
- * count. The estimate is in steps of the compiled pattern and is never far below what compiling takes; whether the
- * pattern is valid is for the engine to say.
+ * Estimates the compiled size of a pattern from its text: `x{1000}` has seven characters and a thousand steps. Counted
+ * repetitions multiply, and Unicode classes are slow to build, especially if case-insensitive. The estimate is in steps
+ * of the compiled pattern and never far below the actual cost. The engine decides whether the pattern is valid.
  */
 
-/** Unicode classes (`\pL`) and ranges, in steps that take as long to compile. */
+/** Cost of Unicode classes (`\pL`) and ranges, in equivalent steps. */
 const unicodeClass = 75
 const unicodeClassFolded = 200
-/** Each character of a range is looked at where case does not count. */
+/** A case-insensitive range visits each of its characters. */
 const wideRangeFolded = 3000
 
 interface Reader {
   readonly text: string
   at: number
-  /** Whether case may not count, anywhere in the pattern. */
+  /** Whether any part of the pattern is case-insensitive. */
   readonly folded: boolean
 }
 
@@ -47,7 +46,7 @@ export function estimateSize(pattern: string): number {
   return sum
 }
 
-/** How often `{n}`, `{n,}` or `{n,m}` repeats what stands before it; undefined: it is no such thing. */
+/** Returns how often `{n}`, `{n,}` or `{n,m}` repeats the preceding item; undefined if the text is no repetition. */
 function repetition(reader: Reader): number | undefined {
   const counted = /\{(\d{1,9})(?:,(\d{0,9}))?\}/y
   counted.lastIndex = reader.at
@@ -66,8 +65,8 @@ function atomSize(reader: Reader): number {
 }
 
 /**
- * An escape is one step, but for Unicode classes; `\Q...\E` is read character by character. No name in braces is longer than a
- * hundred characters: without a bound, many braces that nobody closes would be quadratic.
+ * An escape counts as one step, except for Unicode classes. `\Q...\E` is read character by character. Names in braces
+ * are limited to a hundred characters; otherwise many unclosed braces would be quadratic.
  */
 function escapeSize(reader: Reader): number {
   const unicode = /\\[pP](?:\{[^}]{0,100}\}|.)?/sy
@@ -83,7 +82,7 @@ function escapeSize(reader: Reader): number {
   return 1
 }
 
-/** Up to the closing bracket; one that comes first stands for itself. */
+/** Reads up to the closing bracket. A bracket at the start is a literal. */
 function classSize(reader: Reader): number {
   const { text, folded } = reader
   let size = 1
@@ -101,7 +100,7 @@ function classSize(reader: Reader): number {
   return size
 }
 
-/** Ranges of ASCII are short, all others count as if they were the longest. */
+/** ASCII ranges are cheap. All others count as the longest range. */
 function rangeSize(text: string, dash: number): number {
   return /^[!-[\]-~]-[!-[\]-~]$/.test(text.slice(dash - 1, dash + 2)) ? 1 : wideRangeFolded
 }

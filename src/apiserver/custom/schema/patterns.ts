@@ -1,6 +1,6 @@
 /**
- * Patterns that users write in schemas: they run in time linear in the text, whatever the pattern, and only on texts
- * that are not too long for it, so that no schema can hold up the server. The engine is loaded on first use.
+ * Compiles the patterns in user schemas. Matching is linear in the text for any pattern, and too long texts are
+ * rejected, so that no schema can block the server. The engine is loaded on first use.
  */
 import type { RE2JS } from 're2js'
 import type { Pattern, ReadPattern } from '../../../api/cel/regex.ts'
@@ -14,7 +14,7 @@ export type CompiledPattern =
   | {
       readonly outcome: 'pattern'
       readonly matches: (text: string) => boolean
-      /** A match takes at most so many steps for each character of a text. */
+      /** Maximum number of steps per character of the text. */
       readonly size: number
     }
   | Refusal
@@ -24,22 +24,22 @@ interface Refusal {
   readonly why: string
 }
 
-/** A longer one is no pattern that a person wrote, and takes milliseconds to compile. */
+/** Longer patterns are not written by hand and take milliseconds to compile. */
 const longestPattern = 4096
-/** Of one pattern, as it is estimated: compiling cannot be interrupted, and takes about two microseconds for each step. */
+/** Maximum estimated size of a pattern. Compiling cannot be interrupted and takes about two microseconds per step. */
 const maxSize = 10_000
-/** Of all patterns of one schema: each step takes about a hundred bytes of memory. */
+/** Maximum total size of the patterns in a schema. Each step takes about a hundred bytes of memory. */
 const maxSizes = 100_000
 
 export interface CompiledPatterns {
   readonly compile: CompilePattern
-  /** Those that are not enforced, where that is allowed. */
+  /** Patterns that are not enforced because they exceed a limit. */
   readonly unenforced: readonly string[]
 }
 
 /**
- * Compiles all patterns that a schema holds, and others have their turn in between. The schema has a sane size. A schema
- * that was stored when more was allowed is still used: what is beyond the bounds of today matches every text.
+ * Compiles all patterns of a schema and yields in between. The schema's size has been validated. In a schema that was
+ * stored under older limits, patterns beyond today's limits match every text.
  */
 export async function compilePatterns(
   schema: Json,
@@ -102,7 +102,7 @@ async function loadEngine(): Promise<CompilePattern> {
   }
 }
 
-/** Reads the patterns of rules. Each is bounded by itself: those of one rule are few. */
+/** Loads the pattern compiler for CEL rules. Each pattern is limited individually, because a rule has few. */
 export async function loadRulePatterns(): Promise<ReadPattern> {
   const { RE2JS, RE2JSException } = await import('re2js')
   return (source) => {
@@ -127,7 +127,7 @@ function patternOf(compiled: RE2JS): Pattern {
   }
 }
 
-/** As in Go, an empty match right behind another does not count. */
+/** As in Go, an empty match directly after another match does not count. */
 function firstMatches(compiled: RE2JS, text: string, limit: number): string[] {
   const found: string[] = []
   const matcher = compiled.matcher(text)

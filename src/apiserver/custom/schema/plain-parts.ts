@@ -1,12 +1,12 @@
 /**
- * The parts of schemas that say no more than a type. Most parts of a large schema are such, and they are all alike: one
- * of each is made, and every schema shares it. A schema never changes, so nobody notices.
+ * Shared schema nodes that specify only a type. Most nodes of a large schema are identical in this way, so one
+ * immutable instance of each is shared by all schemas.
  */
 import type { JsonObject } from '../../../api/json/json.ts'
 import { type Field, field, type Schema } from '../../../api/schema/schema.ts'
 import { typeRule } from '../objects/value-rules.ts'
 
-/** Types whose values have no parts. */
+/** Types without parts. */
 const scalars = {
   string: { type: 'string' },
   boolean: { type: 'boolean' },
@@ -17,7 +17,7 @@ const scalars = {
 
 export type ScalarType = keyof typeof scalars
 
-/** The type of a part whose values have no parts; undefined for all others. */
+/** Returns the type of a node without parts; undefined for all others. */
 export function scalarType(schema: JsonObject, prefix: string): ScalarType | undefined {
   if (schema[`${prefix}int-or-string`] === true) return 'intOrString'
   const { type } = schema
@@ -26,10 +26,10 @@ export function scalarType(schema: JsonObject, prefix: string): ScalarType | und
     : undefined
 }
 
-/** What any part may say of its values, beside their type. */
+/** Properties that any node may have besides its type. */
 export type Said = Pick<Schema, 'check' | 'lenient' | 'nullable' | 'misfit' | 'skipsParts'>
 
-/** A part that is not shared. */
+/** Creates a node that is not shared. */
 export function scalarPart(type: ScalarType, said: Said): Schema {
   return { ...scalars[type], ...said }
 }
@@ -37,7 +37,7 @@ export function scalarPart(type: ScalarType, said: Said): Schema {
 const shared = new Map<string, Schema>()
 const fields = new Map<Schema, Field>()
 
-/** The part that says no more than this type. */
+/** Returns the shared node that has only this type. */
 export function plainPart(type: ScalarType, schema: JsonObject, prefix: string): Schema {
   const isNullable = schema.nullable === true
   const id = `${prefix}${type}${isNullable ? '?' : ''}`
@@ -50,7 +50,7 @@ export function plainPart(type: ScalarType, schema: JsonObject, prefix: string):
   return made
 }
 
-/** A member of this type, without a default. */
+/** Returns a field of this type without a default. */
 export function plainField(schema: Schema): Field {
   return fields.get(schema) ?? fieldOf(schema)
 }

@@ -1,11 +1,11 @@
 /**
- * The schema of a custom kind as OpenAPI publishes it: what its author wrote, and nothing else, but for the type and
- * metadata that every object has. Version 3 carries all of it. Version 2 cannot say everything, and the kubectl of the
- * time refuses what it does not understand, so it is reduced as kube-apiserver 1.23 does:
+ * Publishes the schema of a custom kind as OpenAPI: the author's schema plus the apiVersion, kind and metadata that
+ * every object has. Version 3 contains all of it. Version 2 cannot express everything, and older kubectl versions
+ * reject unknown keywords, so the schema is reduced as in kube-apiserver 1.23:
  *
- *   logic, defaults  left out
+ *   logic, defaults  omitted
  *   nullable         any value: no type, no members, never required
- *   preserved fields any value: no type, no members; at the root an object of which nothing is said
+ *   preserved fields any value: no type, no members; at the root, an object without further description
  */
 import { parseOwnJson } from '../../../api/codec/json.ts'
 import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
@@ -19,7 +19,7 @@ const metaFields = {
   metadata: field(1, objectMeta, { doc: 'Standard object metadata, such as name and labels.' }),
 }
 
-/** Kept as text until somebody asks: most kinds are never explained. */
+/** Keeps the schema as text until it is needed, because most kinds are never explained. */
 export function publishedSchema(text: Buffer, prefix: string): Publish {
   return (publishing) => {
     const { version } = publishing
@@ -60,7 +60,7 @@ const extensions = [
 ]
 const logic = ['allOf', 'anyOf', 'oneOf']
 
-/** What is the same as not saying it. */
+/** Whether a value is equivalent to an absent one. */
 function saysNothing(value: Json | undefined): boolean {
   return value === undefined || value === null || value === false || value === '' || isEmptyList(value)
 }
@@ -92,7 +92,7 @@ function writeBelow({ properties, items, additionalProperties }: JsonObject, wor
   }
 }
 
-/** Only version 3 has it, and the rules in CEL beside it. */
+/** Writes the logic keywords and CEL rules, which only version 3 has. */
 function writeLogic(schema: JsonObject, words: Words): JsonObject {
   const rules = `${words.prefix}validations`
   const said = logic.filter((keyword) => !saysNothing(own(schema, keyword)))
@@ -105,7 +105,7 @@ function writeLogic(schema: JsonObject, words: Words): JsonObject {
   }
 }
 
-/** What version 2 says of a value. */
+/** Returns the schema as reduced for version 2. */
 function reduce(schema: JsonObject, prefix: string): JsonObject {
   const isOpen = schema[`${prefix}preserve-unknown-fields`] === true
   const { nullable, type, items, properties, required, additionalProperties, default: _, ...rest } = schema
@@ -121,7 +121,7 @@ function reduce(schema: JsonObject, prefix: string): JsonObject {
   }
 }
 
-/** A member that may be null is left out by those who know version 2 alone. */
+/** Nullable members are not required in version 2, because its clients omit null values. */
 function requiredIn2({ required, properties, additionalProperties }: JsonObject): Json | undefined {
   if (isObject(additionalProperties) && additionalProperties.nullable === true) return undefined
   if (!Array.isArray(required) || !isObject(properties)) return required

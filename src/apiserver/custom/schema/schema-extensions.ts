@@ -1,4 +1,4 @@
-/** What is wrong with the vendor's own keywords in a schema: how lists and maps are merged, and what is kept unknown. */
+/** Validates the vendor extensions of a schema: merge strategies of lists and maps, and preserved unknown fields. */
 
 import { isObject, type Json, type JsonObject } from '../../../api/json/json.ts'
 import {
@@ -35,7 +35,7 @@ export function extensionFaults(schema: JsonObject, reader: ExtensionReader, pat
   ]
 }
 
-/** A keyword that goes with one type alone; where no type is said, that is what is missing. */
+/** Returns an error if a keyword is used with another type than the one it needs, or without a type. */
 export function needType(
   { type }: JsonObject,
   path: FieldPath,
@@ -64,7 +64,7 @@ function listFaults(schema: JsonObject, reader: ExtensionReader, path: FieldPath
   ]
 }
 
-/** The elements of a set are compared as wholes. */
+/** Set elements are compared as a whole and must be atomic. */
 function setFaults(items: Json | undefined, reader: ExtensionReader, path: FieldPath): FieldError[] {
   if (!isObject(items)) return []
   const place = child(path, 'items')
@@ -111,7 +111,7 @@ function mapListFaults(
   ]
 }
 
-/** A key is a scalar that every element has. */
+/** A list key must be a scalar that every element has. */
 function keyFaults(
   property: Json,
   reader: ExtensionReader,

@@ -1,7 +1,6 @@
 /**
- * What is wrong with a schema that a user wrote, before anything is made of it: its size, and the form of its keywords
- * wherever they stand. Whether it gives its values a structure is judged besides (structural-faults.ts). Everything that
- * reads the schema afterwards may rely on this.
+ * Validates a user's schema before it is used: its size and the form of all keywords. structural-faults.ts checks
+ * separately that it is structural. All later readers of the schema may rely on these checks.
  */
 
 import { isObject, type Json, type JsonObject } from '../../../api/json/json.ts'
@@ -19,13 +18,13 @@ import { extensionFaults } from './schema-extensions.ts'
 import { addFaults, type Faults, logic, membersOf, partsOf, type SchemaReader } from './schema-parts.ts'
 import { structuralFaults } from './structural-faults.ts'
 
-/** The bounds of a schema: far above what people write, far below what would hurt. */
+/** Limits of a schema: far above what users write and far below what would do harm. */
 const maxDepth = 64
 const maxNodes = 20_000
 
 const types = ['array', 'boolean', 'integer', 'number', 'object', 'string']
 
-/** Keywords whose values must be of one form; others may say anything. */
+/** Keywords with a required value type. Other keywords may have any value. */
 const forms: { readonly [keyword: string]: (value: Json) => boolean } = {
   ...byForm(isNumber, ['minimum', 'maximum', 'multipleOf']),
   ...byForm(isCount, ['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties']),
@@ -38,17 +37,17 @@ const forms: { readonly [keyword: string]: (value: Json) => boolean } = {
 
 const unsupported = ['$ref', 'additionalItems', 'definitions', 'dependencies', 'patternProperties']
 
-/** The faults of a whole schema, which is that of an object. Its size has been judged. In steps: it may be large. */
+/** Validates the schema of a whole object, in steps because it may be large. Its size has been checked before. */
 export function* schemaFaults(schema: Json, reader: SchemaReader, path: FieldPath): Faults {
   if (!isObject(schema)) return [required(path, 'schemas are required')]
   const found = yield* nodeFaults(schema, reader, { path, isRoot: true, inMetadata: false, mayDefault: true })
   const faults = [...rootFaults(schema, reader, path), ...found]
-  // Of what cannot be a structure nothing else is said.
+  // A schema that cannot be structural is not validated further.
   if (found.some(({ fault }) => fault === 'FieldValueTypeInvalid') || (yield* hasUnsupported(schema))) return faults
   return [...faults, ...(yield* structuralFaults(schema, reader, path))]
 }
 
-/** Whether a schema is too large or too deep for anything else to look at it. */
+/** Rejects a schema that is too large or too deep for further validation. */
 export function sizeFaults(schema: Json, path: FieldPath): FieldError[] {
   let nodes = 0
   const queue: [Json, number][] = [[schema, 0]]
@@ -62,7 +61,10 @@ export function sizeFaults(schema: Json, path: FieldPath): FieldError[] {
   return []
 }
 
-/** What a root may say beside its status, which is judged by a part of the schema alone. */
+/**
+ * Keywords allowed at the root if the status subresource is enabled, because status is validated by a part of the
+ * schema.
+ */
 const withStatus = new Set(
   `description type format title maximum exclusiveMaximum minimum exclusiveMinimum maxLength minLength pattern maxItems
   minItems uniqueItems multipleOf required items properties externalDocs example`.split(/\s+/),
@@ -83,11 +85,11 @@ function isSaid(value: Json | undefined): boolean {
   return value !== undefined && value !== null && value !== false && value !== ''
 }
 
-/** Where a schema stands. */
+/** Position of a schema node. */
 interface Place {
   readonly path: FieldPath
   readonly isRoot: boolean
-  /** Whether it describes the metadata of an object, or its type. */
+  /** Whether the node describes metadata, apiVersion or kind. */
   readonly inMetadata: boolean
   readonly mayDefault: boolean
 }
@@ -162,7 +164,7 @@ function typeFaults({ type }: JsonObject, path: FieldPath): FieldError[] {
   ]
 }
 
-/** Whether some part says what no structure can. */
+/** Whether any node uses a keyword that structural schemas do not support. */
 function* hasUnsupported(schema: JsonObject): Generator<void, boolean> {
   yield
   const { id, items } = schema

@@ -1,14 +1,14 @@
 /**
- * Identifies what a complete object of a version is: known fields only, all defaults filled in. Stored objects carry the
- * id of the schema that they were complete for (`completeFor`), and whoever reads them by the same schema takes them as
- * they are. The id is made of what the schema says, not of its definition's uid or generation: so it is the same on all
- * servers, in a restored backup, and after changes of a definition that do not concern its objects.
+ * Identifies the form of a complete object in one version: only known fields and all defaults set. Stored objects carry
+ * the id of the schema for which they were complete (`completeFor`), and readers with the same schema use them
+ * unchanged. The id depends on the content of the schema, not on the uid or generation of the definition. It is
+ * therefore the same on all servers, after a restore, and after changes of a definition that do not affect its objects.
  */
 import { createHash } from 'node:crypto'
 
 /**
- * To be raised whenever decoding or defaults make something else of an object than before: what older programs stored is
- * then brought up as it is read. test/apiserver/custom/schema-id.test.ts notices such changes.
+ * Increment it whenever decoding or defaulting produces a different result. Objects stored by older servers are then
+ * upgraded on read. test/apiserver/custom/schema-id.test.ts detects such changes.
  */
 const reading = 1
 
@@ -16,7 +16,7 @@ const idLength = 22
 
 export interface IdentifiedSchema {
   readonly apiVersion: string
-  /** Begins the vendor's own keywords. */
+  /** Prefix of vendor extensions. */
   readonly prefix: string
   readonly text: Buffer
 }

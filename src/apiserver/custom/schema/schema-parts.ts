@@ -1,4 +1,4 @@
-/** What those share who judge a schema that a user wrote: how it is read, and the schemas inside it with their places. */
+/** Shared helpers for schema validation: the reader, and the nested schemas with their paths. */
 
 import { isObject, type Json, type JsonObject } from '../../../api/json/json.ts'
 import { at, child, type FieldError, type FieldPath, maxFaults } from '../../../api/model/field-error.ts'
@@ -6,28 +6,28 @@ import type { CompilePattern } from './patterns.ts'
 
 export interface SchemaReader {
   readonly compile: CompilePattern
-  /** Begins the vendor's own keywords: `x-orch-`. */
+  /** Prefix of vendor extensions: `x-orch-`. */
   readonly prefix: string
-  /** Whether the schema is new: one that was accepted before is held to what its readers rely on, and no more. */
+  /** Whether the schema is new. A schema that was accepted before is checked only for what its readers rely on. */
   readonly isNew: boolean
-  /** Whether the status of the objects is a sub-resource. */
+  /** Whether the status subresource is enabled. */
   readonly hasStatus: boolean
 }
 
-/** Work that can be interrupted, and gives the faults that it finds. */
+/** Interruptible work that returns the errors it found. */
 export type Faults = Generator<void, FieldError[]>
 
 export const logic = ['allOf', 'anyOf', 'oneOf'] as const
 
 export interface SchemaPart {
   readonly keyword: string
-  /** The name of a property. */
+  /** Name of the property. */
   readonly name?: string
   readonly schema: Json
   readonly path: FieldPath
 }
 
-/** What is not of the form that a keyword needs has none. */
+/** Returns the nested schemas. Malformed keywords have none. */
 export function partsOf(schema: JsonObject, path: FieldPath): SchemaPart[] {
   const one = (keyword: string) => {
     const part = schema[keyword]
@@ -54,7 +54,7 @@ export function listOf(value: Json | undefined): readonly Json[] {
   return Array.isArray(value) ? value : []
 }
 
-/** Adds what was found below, as far as anybody is told of it: a schema may have as many faults as it has words. */
+/** Adds errors up to the reporting limit, because a schema may have as many errors as keywords. */
 export function addFaults(faults: FieldError[], more: readonly FieldError[]): void {
   for (const fault of more.slice(0, Math.max(0, maxFaults - faults.length))) faults.push(fault)
 }

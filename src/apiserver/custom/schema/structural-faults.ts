@@ -1,6 +1,6 @@
 /**
- * Whether a schema gives its values a structure: a type for every part, outside of `allOf`, `anyOf`, `oneOf` and `not`,
- * which may only demand more of what there is.
+ * Validates that a schema is structural: every node has a type outside `allOf`, `anyOf`, `oneOf` and `not`, which may
+ * only add constraints.
  */
 
 import { isObject, type Json, type JsonObject, own, sameJson } from '../../../api/json/json.ts'
@@ -8,7 +8,7 @@ import { child, type FieldError, type FieldPath, forbidden, invalid, required } 
 import { needType } from './schema-extensions.ts'
 import { addFaults, type Faults, listOf, logic, membersOf, partsOf, type SchemaReader } from './schema-parts.ts'
 
-/** Of a schema whose keywords are of the right form. */
+/** Validates a schema whose keywords are well formed. */
 export function* structuralFaults(schema: JsonObject, reader: SchemaReader, path: FieldPath): Faults {
   const faults = yield* nodeFaults(schema, { ...reader, isRoot: true }, path)
   return reader.isNew ? [...faults, ...(yield* incompleteFaults(schema, schema, path))] : faults
@@ -46,13 +46,13 @@ function typeFaults(schema: JsonObject, { prefix, isRoot }: StructureReader, pat
   const isFree = intOrString || schema[`${prefix}preserve-unknown-fields`] === true
   const isUnsaid = type == null || type === ''
   if (intOrString && !isUnsaid) return [invalid(place, type, `must be empty if ${prefix}int-or-string is true`)]
-  // Where it is embedded the type is missed there.
+  // For an embedded resource, the missing type is reported there.
   if (isUnsaid)
     return isFree || schema[`${prefix}embedded-resource`] === true ? [] : [required(place, 'must not be empty')]
   return isRoot && type !== 'object' ? [invalid(place, type, 'must be object at the root')] : []
 }
 
-/** A whole object inside another, and values that are a number or a text. */
+/** Validates embedded resources and int-or-string values. */
 function embeddedFaults(schema: JsonObject, reader: StructureReader, path: FieldPath): FieldError[] {
   const { prefix, isNew, isRoot } = reader
   const isTrue = (name: string) => schema[`${prefix}${name}`] === true
@@ -75,7 +75,7 @@ function embeddedFaults(schema: JsonObject, reader: StructureReader, path: Field
   ]
 }
 
-/** What is said of the type and the metadata of objects is the server's; a user may only narrow the name. */
+/** The server defines apiVersion, kind and metadata. A schema may only restrict name and generateName. */
 function metadataFaults(schema: JsonObject, reader: StructureReader, path: FieldPath): FieldError[] {
   const { prefix, isNew, isRoot } = reader
   const isWhole = isRoot || schema[`${prefix}embedded-resource`] === true
@@ -120,12 +120,12 @@ function patternFaults({ pattern }: JsonObject, { compile }: SchemaReader, path:
   return [invalid(child(path, 'pattern'), pattern, `must be a valid pattern: ${compiled.why}`)]
 }
 
-/** Where a demand stands: in a schema that gives structure, as the first of its `allOf`, or anywhere else. */
+/** Position of a constraint: in a structural node, as the first element of its `allOf`, or elsewhere. */
 interface DemandReader extends SchemaReader {
   readonly place: 'structure' | 'first of all' | 'demand'
 }
 
-/** The one thing that demands may say of types: `anyOf` of integer and string, in the first two places. */
+/** The only type constraint allowed in logic keywords: `anyOf` integer and string, in the first two positions. */
 const intOrString: Json = [{ type: 'integer' }, { type: 'string' }]
 
 function* logicFaults(schema: JsonObject, reader: DemandReader, path: FieldPath): Faults {
@@ -141,7 +141,7 @@ function* logicFaults(schema: JsonObject, reader: DemandReader, path: FieldPath)
   return faults
 }
 
-/** What only demands gives no structure. */
+/** Keywords that define structure and are not allowed in constraints. */
 const structural = ['type', 'title', 'description', 'default', 'additionalProperties', 'nullable']
 
 function* demandFaults(schema: JsonObject, reader: DemandReader, path: FieldPath): Faults {
@@ -162,7 +162,7 @@ function* demandFaults(schema: JsonObject, reader: DemandReader, path: FieldPath
   return [...faults, ...(yield* logicFaults(schema, reader, path))]
 }
 
-/** What the demands at the root speak of must be part of the structure. `path` is where the structure stands. */
+/** Fields named in constraints at the root must be part of the structure. `path` is the path of the structure. */
 function* incompleteFaults(demands: JsonObject, structure: JsonObject, path: FieldPath): Faults {
   yield
   const faults: FieldError[] = []

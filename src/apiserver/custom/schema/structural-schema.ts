@@ -1,14 +1,14 @@
 /**
- * From the schema of a custom resource, written by a user in OpenAPI v3, to the schema language of built-in kinds: so
- * decoding, pruning, defaults, validation, patches and apply work on custom resources as they do on all others.
+ * Converts the OpenAPI v3 schema of a custom resource to the schema language of built-in kinds, so that decoding,
+ * pruning, defaults, validation, patches and apply work alike for both.
  *
  *   properties             fields of an object
  *   additionalProperties   a map
- *   items                  a list; list-type and list-map-keys say how apply sees it
- *   preserve-unknown-fields an object that is open, or any JSON
+ *   items                  a list; list-type and list-map-keys determine its merge strategy
+ *   preserve-unknown-fields an object with arbitrary fields, or any JSON
  *   limits, patterns, ...  a rule of the type (value-rules.ts)
  *
- * What is wrong with the schema itself is reported as a list of faults (schema-faults.ts); nothing is made of it then.
+ * Errors of the schema itself are returned as a list (schema-faults.ts). An invalid schema is not converted.
  */
 
 import { stringifyJson } from '../../../api/codec/json.ts'
@@ -45,19 +45,19 @@ export type StructuralSchema = ReadSchema | { readonly outcome: 'invalid'; reado
 export interface ReadSchema {
   readonly outcome: 'schema'
   readonly schema: ObjectSchema
-  /** As its author wrote it, in JSON: a tenth of the memory that it takes as a value. */
+  /** The author's schema as JSON, which takes a tenth of the memory of a parsed schema. */
   readonly text: Buffer
-  /** Patterns that are beyond the bounds of today, and not enforced. */
+  /** Patterns that exceed today's limits and are not enforced. */
   readonly unenforced: readonly string[]
 }
 
 export interface SchemaReading {
-  /** Where the schema stands, for the faults. */
+  /** Path of the schema, for errors. */
   readonly path: FieldPath
   readonly pace?: TimeSlice | undefined
-  /** Whether it was accepted before: then patterns that are too large by now are passed over, and so are newer rules. */
+  /** Whether the schema was accepted before. Newer rules and pattern limits are then not enforced. */
   readonly stored?: boolean | undefined
-  /** Whether the status of the objects is a sub-resource. */
+  /** Whether the status subresource is enabled. */
   readonly hasStatus?: boolean
 }
 
@@ -86,23 +86,23 @@ export async function readStructuralSchema(
 
 const readAhead = new ReadAhead<ReadSchema>()
 
-/** Makes the whole object that a value is a part of. */
+/** Wraps a value in the whole object that contains it. */
 type Surround = (value: Json) => JsonObject
 
 interface Reader extends SchemaReader {
   readonly vendor: Vendor
-  /** Of a part of the metadata of an embedded object, or of its type. */
+  /** For a part of an embedded object's metadata, apiVersion or kind. */
   readonly whole?: Surround | undefined
-  /** Faults that show only once the schema can be used: those of its defaults. */
+  /** Errors of defaults, which can be found only once the schema is usable. */
   readonly faults: FieldError[]
 }
 
 interface RootReader extends Reader {
-  /** The text of the whole schema. */
+  /** Text of the whole schema. */
   readonly bytes: Buffer
 }
 
-/** Every object has a type and metadata, whatever its schema says of them. */
+/** Adds apiVersion, kind and metadata, which every object has. */
 function* readRoot(schema: JsonObject, reader: RootReader, path: FieldPath): Generator<void, ObjectSchema> {
   const { apiVersion: _a, kind: _k, metadata, ...properties } = (schema.properties ?? {}) as JsonObject
   const root = (yield* readNode({ ...schema, properties }, reader, path)) as ObjectSchema
@@ -138,7 +138,7 @@ function readScalar(type: ScalarType, schema: JsonObject, reader: Reader): Schem
   return scalarPart(type, saidOf(schema, reader))
 }
 
-/** What a schema says of values of any type. */
+/** Returns the properties that apply to values of any type. */
 function saidOf(schema: JsonObject, reader: Reader): Said {
   return {
     lenient: true,
@@ -147,7 +147,10 @@ function saidOf(schema: JsonObject, reader: Reader): Said {
   }
 }
 
-/** Values of any type are kept. What is said of members or elements counts where there are some. */
+/**
+ * Reads a node without a type. Values of any type are kept, and constraints on members or elements apply if there are
+ * some.
+ */
 function* readUntyped(schema: JsonObject, reader: Reader, path: FieldPath): Generator<void, Schema> {
   if (isObject(schema.properties) || isObject(schema.additionalProperties))
     return { ...(yield* readObject(schema, reader, path)), anyType: true }
@@ -172,12 +175,12 @@ function* readList(schema: JsonObject, reader: Reader, path: FieldPath): Generat
   return { type: 'list', items, list, ...keys }
 }
 
-/** An element's default stands for null, where that is not a value of its own. */
+/** The default of an element replaces null, unless null is allowed. */
 function withDefault(schema: Schema, given: Json | null | undefined): Schema {
   return given === undefined || given === null || schema.nullable ? schema : { ...schema, ifNull: given }
 }
 
-/** Whoever keeps the unknown fields of a list keeps those of its elements, and of the lists in it. */
+/** Preserving unknown fields of a list includes its elements and nested lists. */
 function opened(schema: Schema): Schema {
   switch (schema.type) {
     case 'object':
@@ -196,11 +199,11 @@ function listKeys(schema: JsonObject, reader: Reader): string[] {
 function* readObject(schema: JsonObject, reader: Reader, path: FieldPath): Generator<void, Schema> {
   const others = schema.additionalProperties
   const atomic = extension(schema, reader, 'map-type') === 'atomic' ? { atomic: true } : {}
-  // Any value, but of objects in it nothing is known.
+  // Any value is allowed, but all fields of objects in it are unknown.
   if (others === true) return { type: 'map', values: s.any({ granular: true, pruned: true }), ...atomic }
   if (isObject(others)) {
     const values = yield* readNode(others, reader, child(path, 'additionalProperties'))
-    // As kube-apiserver has it, the default of values is not judged; what it makes of an object is.
+    // As in kube-apiserver, the default of map values is not validated itself; the resulting object is.
     return { type: 'map', values: withDefault(values, others.default), ...atomic }
   }
   const open = extension(schema, reader, 'preserve-unknown-fields') === true ? { open: true } : {}
@@ -211,14 +214,14 @@ function* readObject(schema: JsonObject, reader: Reader, path: FieldPath): Gener
   return isWhole ? embedded(object, schema.properties, reader) : object
 }
 
-/** An object that says what it is and nothing else but these members. */
+/** An object with a placeholder type and these members. */
 const beginWhole: Surround = (members) => ({
   apiVersion: 'validation/v1',
   kind: 'Validation',
   ...(members as JsonObject),
 })
 
-/** What surrounds a member: of a whole object only what says what it is, and its metadata, are of interest. */
+/** Returns the wrapper for a member. Of a whole object, only apiVersion, kind and metadata matter. */
 function wholeAround({ whole }: Reader, name: string): Surround | undefined {
   if (whole === undefined) return undefined
   if (whole === beginWhole && !['apiVersion', 'kind', 'metadata'].includes(name)) return undefined
@@ -237,7 +240,7 @@ function* readFields(properties: JsonObject, outer: Reader, path: FieldPath): Ge
   return Object.fromEntries(fields)
 }
 
-/** A default must be what the schema would take from a user. Null is none. */
+/** Returns the default, which must be valid for the schema. Null means no default. */
 function defaultOf(json: JsonObject, schema: Schema, reader: Reader, path: FieldPath): Json | undefined {
   const value = json.default
   if (value === undefined || value === null) return undefined
@@ -245,7 +248,7 @@ function defaultOf(json: JsonObject, schema: Schema, reader: Reader, path: Field
   return value
 }
 
-/** Where an embedded object is not sound, what the schema says of it is left open. */
+/** An invalid embedded object is not validated further. */
 function unfit(schema: Schema, { value, place }: { value: Json; place: FieldPath }, reader: Reader): FieldError[] {
   const { vendor, isNew } = reader
   const whole = isNew ? reader.whole?.(value) : undefined
@@ -260,7 +263,7 @@ function unfit(schema: Schema, { value, place }: { value: Json; place: FieldPath
   ]
 }
 
-/** What is a part of the metadata of an object must leave that sound. */
+/** A default inside embedded metadata must result in valid metadata. */
 function unfitPart(whole: JsonObject, value: Json, place: FieldPath): FieldError[] {
   const faults = rawObjectFaults(whole, '')
   if (faults.length === 0) return []
@@ -268,12 +271,15 @@ function unfitPart(whole: JsonObject, value: Json, place: FieldPath): FieldError
   return [invalid(place, value, `must result in valid metadata: ${why}`)]
 }
 
-/** Elements have no names of their own. */
+/** Errors of elements use the path of the list. */
 function below(place: FieldPath, path: FieldPath): FieldPath {
   return path === '' || path === nowhere || path.startsWith('[') ? place : child(place, path)
 }
 
-/** A whole object inside another: it has a type and metadata of its own, of which its schema may say more. */
+/**
+ * Returns the schema of an embedded object, which has its own apiVersion, kind and metadata. Its schema may restrict
+ * them further.
+ */
 function embedded(schema: ObjectSchema, properties: Json | undefined, reader: Reader): ObjectSchema {
   const { apiVersion = typeMeta.apiVersion, kind = typeMeta.kind, metadata, ...fields } = schema.fields
   const said = isObject(properties) ? properties.metadata : undefined
@@ -282,7 +288,7 @@ function embedded(schema: ObjectSchema, properties: Json | undefined, reader: Re
   return { ...schema, embedded: true, fields: { ...fields, apiVersion, kind, metadata: whole } }
 }
 
-/** Metadata with the defaults that a schema has for them, and a rule. */
+/** Returns the metadata schema with the defaults and the rule of the user's schema. */
 function withRules(said: Schema, check: ObjectSchema['check']): ObjectSchema {
   const presets = said.type === 'object' ? said.fields : {}
   const fields = Object.entries(objectMeta.fields).map(([name, each]): [string, Field] => {
