@@ -1,6 +1,6 @@
 /**
- * What is counted of admission: how long each control took, and each of the two steps as a whole, by operation and by
- * whether it refused. Controls and chains are wrapped; neither knows that it is measured.
+ * Admission metrics: the duration of each control and of each phase, by operation and outcome. Controls and chains are
+ * wrapped and do not know that they are measured.
  */
 
 import { type Distribution, Histogram, type Metric } from '../../base/telemetry/metrics.ts'
@@ -12,7 +12,7 @@ import { WebhookMetrics } from './webhook/webhook-metrics.ts'
 const durations = [0.005, 0.025, 0.1, 0.5, 1, 2.5]
 const operations: readonly AdmissionOperation[] = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT']
 
-/** The series of one control, or of a step, by operation. */
+/** Series of one control or phase, by operation. */
 type ByOperation = { readonly [O in AdmissionOperation]: Outcomes }
 
 interface Outcomes {
@@ -20,7 +20,7 @@ interface Outcomes {
   readonly rejected: Distribution
 }
 
-/** How long admission takes, by control and by operation, and what it refuses. */
+/** Measures the duration of admission by control and operation, and counts rejections. */
 export class AdmissionMetrics {
   readonly #clock: Clock
   readonly #controls = new Histogram(
@@ -53,7 +53,7 @@ export class AdmissionMetrics {
     this.#clock = clock
   }
 
-  /** The same control, measured. It stays synchronous where it is. */
+  /** Wraps a control with measurements. A synchronous control stays synchronous. */
   measuredControl(control: Control): Control {
     const { name, mutate, validate } = control
     return {
@@ -63,7 +63,7 @@ export class AdmissionMetrics {
     }
   }
 
-  /** The same chain, measured as a whole. */
+  /** Wraps a whole chain with measurements. */
   measuredChain({ mutate, validate }: Admission): Admission {
     return {
       mutate: this.#measured(mutate, byOperation(this.#steps, 'admit')),

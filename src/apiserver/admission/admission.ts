@@ -1,7 +1,7 @@
 /**
- * Admission: a look at every write before it is stored. A control may change the object, refuse it, or both. The chain
- * runs them in order: first all that may change the object, then, on the object as it would be stored, all that judge
- * it. `controls/all.ts` lists the controls there are.
+ * Admission: checks every write before it is stored. A control may change the object, reject it, or both. The chain
+ * runs all mutating controls in order, then all validating controls on the object as it would be stored.
+ * `controls/all.ts` lists all controls.
  */
 
 import type { JsonObject } from '../../api/json/json.ts'
@@ -16,10 +16,10 @@ import type { Claims, Dependency, Ending } from './commit-terms.ts'
 import type { AdmissionExplanation, ControlChange } from './explanation.ts'
 import type { ObjectForms } from './object-forms.ts'
 
-/** What is done to the object, in the words of admission reviews. */
+/** Operations, named as in admission reviews. */
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
 
-/** A kind and its resource type, as on the wire. */
+/** A kind and its resource type, as in the API. */
 export interface AdmittedType {
   /** '' for the core group. */
   readonly group: string
@@ -28,126 +28,129 @@ export interface AdmittedType {
   readonly plural: string
 }
 
-/** A write or a connection that is to be admitted. `T` is the type of the object, undefined where there is none. */
+/** A write or a connection to admit. `T` is the type of the object; undefined if there is none. */
 export interface AdmissionRequest<T = ApiObject | undefined> {
   readonly operation: AdmissionOperation
   readonly vendor: Vendor
-  /** The type in which controls see the object: the stored version. */
+  /** The type in which controls see the object: the storage version. */
   readonly type: AdmittedType
-  /** The type that the client asked for, which may be another version of the same. */
+  /** The type of the request, which may be another version. */
   readonly requested: AdmittedType
-  /** How those outside of this program are shown the object. */
+  /** The representations of the object for webhooks. */
   readonly forms: ObjectForms
   /** '' for the object itself. */
   readonly subresource: string
-  /** '' for kinds without namespaces. */
+  /** '' for cluster-scoped kinds. */
   readonly namespace: string
   readonly name: string
-  /** Whether it is one of a collection that is deleted: then the request itself names no object. */
+  /** Whether the object is deleted as part of a collection. The request itself then names no object. */
   readonly ofCollection?: boolean | undefined
-  /** While a name that was drawn may still be drawn anew: the prefix, by which refusals call the object. */
+  /**
+   * The generateName prefix, as long as another name may still be generated. Rejections use it as the object's name.
+   */
   readonly drawnFrom?: string | undefined
   readonly user: User
   readonly dryRun: boolean
-  /** The options that the client sent, without their type. Undefined for CONNECT, which has none. */
+  /** Returns the client's options without their type. Undefined for CONNECT. */
   readonly options: (() => JsonObject) | undefined
-  /** When admission of this attempt at the write began, on the monotonic clock; undefined: with each phase anew. */
+  /** Start of admission for this write attempt on the monotonic clock. If undefined, each phase starts its own time. */
   readonly began?: number | undefined
-  /** When the time of the request is over, on the monotonic clock of the machine; undefined: never. */
+  /** Deadline of the request on the machine's monotonic clock; undefined if there is none. */
   readonly deadline?: number | undefined
-  /** Returns a signal that aborts when nobody waits for the outcome any more. */
+  /** Returns a signal that aborts when the caller has given up on the request. */
   readonly abandoned?: (() => AbortSignal) | undefined
-  /** Gives the headers by which those who are asked about it know the trace that it belongs to. */
+  /** Returns the trace headers to send to webhooks. */
   readonly traceHeaders?: (() => TraceHeaders) | undefined
-  /** Why no webhook is asked, where the caller has broken the glass. */
+  /** Reason why webhooks are bypassed, if the caller used break-glass access. */
   readonly bypass?: string | undefined
-  /** Where it is noted for the audit, if the request is recorded. */
+  /** Collects audit annotations, if the request is recorded. */
   readonly audit?: AuditNotes | undefined
   /**
-   * A control that decides by the state of another object says so here: the write then happens only if that object is
-   * still at this revision, else everything is decided again. Where it is absent the most recent state must be looked
-   * up.
+   * Makes the write depend on the state of another object: the commit succeeds only if that object still has this
+   * revision; otherwise admission runs again. If absent, the control must look up the latest state.
    */
   readonly dependOn?: ((state: Dependency) => void) | undefined
   /**
-   * A control that keeps account of the object elsewhere notes here what the commit of the write is to take and release
-   * in the same step, where the object is stored by it or removed. Absent where nothing is stored.
+   * Adds keys that the commit takes and releases atomically, depending on whether it stores or removes the object. For
+   * controls that keep account of objects. Absent if nothing is stored.
    */
   readonly commitWith?: ((ending: Ending, claims: Claims) => void) | undefined
   /**
-   * A control that has changed something elsewhere, or is to do so once the write has happened, says here what to do
-   * when its outcome is known: what was charged is given back if the write failed. Absent where nothing is stored, as
-   * on a dry run: there a control changes nothing.
+   * Registers a callback for the outcome of the write. Controls use it to undo or complete changes elsewhere, for
+   * example to release charged quota if the write failed. Absent if nothing is stored, as in a dry run; controls then
+   * must not change anything.
    */
   readonly onOutcome?: ((settle: Settle) => void) | undefined
-  /** Collects what the controls do with the write, if the client wants to know. */
+  /** Collects the decisions of the controls, if the client wants an explanation. */
   readonly explanation?: AdmissionExplanation | undefined
-  /** Whether the controls have all been asked before, and what they are asked now was changed by a webhook since. */
+  /** Whether this is the second round, after a webhook changed the object. */
   readonly again?: boolean | undefined
-  /** Warns the client of something that is not an error. */
+  /** Adds a warning to the response. */
   readonly warn: (text: string) => void
-  /** The new object; for CONNECT the options of the connection; undefined for DELETE. */
+  /** The new object; for CONNECT, the connection options; undefined for DELETE. */
   readonly object: T
-  /** The stored object; undefined for CREATE and CONNECT. A copy, frozen: nobody can change what is stored by it. */
+  /** A frozen copy of the stored object; undefined for CREATE and CONNECT. */
   readonly oldObject: Exclude<T, undefined> | undefined
 }
 
-/** Does what is left to do after a write. Never fails: the write has its answer already. */
+/** Completes work after a write. Must not fail, because the outcome of the write is already decided. */
 export type Settle = (outcome: WriteOutcome) => void | Promise<void>
 
 /**
- * How a write ended. `removed`: there is no object any more. `failed`: nothing has changed. `unknown`: the store's
- * answer was lost, so it may be either.
+ * Outcome of a write. `removed`: the object no longer exists. `failed`: nothing has changed. `unknown`: the store's
+ * response was lost, so the write may have happened.
  */
 export type WriteOutcome = 'stored' | 'removed' | 'failed' | 'unknown'
 
-/** The whole chain, as the registry sees it. */
+/** The whole chain, as used by the registry. */
 export interface Admission {
-  /** May change the object; throws ApiError to refuse. Undefined: it is as it was. */
+  /**
+   * Runs the mutating phase. Returns the changed object, or undefined if it is unchanged. Throws ApiError to reject the
+   * write.
+   */
   mutate(request: AdmissionRequest): Promise<ApiObject | undefined>
-  /** Throws ApiError to refuse. */
+  /** Runs the validating phase. Throws ApiError to reject the write. */
   validate(request: AdmissionRequest): Promise<void>
 }
 
 /**
- * One control of the chain, under the name that users know it by. A control of certain kinds names their type, as
- * `Control<Pod>` does: the chain asks it only about requests that it handles, so its methods may take narrower
- * requests.
+ * An admission control with its public name. A control for certain kinds names their type, such as `Control<Pod>`. The
+ * chain calls it only for requests that it handles, so its methods may accept narrower requests.
  */
 export interface Control<T = ApiObject | undefined> {
   readonly name: string
   readonly handles: Handled<T>
   /**
-   * Whether it asks others, outside of this program. What they have made of the object the built-in controls have not
-   * seen, so all are asked once more; and refusals are in their words.
+   * Whether it calls webhooks. If a webhook changes the object, all controls run once more, because built-in controls
+   * have not seen the change. Its rejections use the webhook's wording.
    */
   readonly asksOthers?: boolean
-  /** Whether it has nothing to do at present, whatever the request: then it is not asked. */
+  /** Whether it currently has nothing to do for any request and can be skipped. */
   readonly isIdle?: () => boolean
   /**
-   * Whether it keeps an account of what there is. It then hears of what the server deletes of its own accord too, which
-   * no other control is asked about, and refuses no deletion.
+   * Whether it keeps account of existing objects. It then also sees deletions by the server itself, which skip all
+   * other controls, and must not reject deletions.
    */
   readonly accounts?: boolean
   /**
-   * Returns the object to go on with, or undefined where it stays as it is; throws ApiError to refuse. `memory` is the
-   * same object both times that a control is asked about a write: what it must know the second time it keeps by that.
+   * Returns the changed object, or undefined if it is unchanged. Throws ApiError to reject the write. `memory` is the
+   * same object in both rounds of a write, so that a control can keep state for the second round.
    */
   mutate?(request: AdmissionRequest<T>, memory: WeakKey): ApiObject | undefined | Promise<ApiObject | undefined>
-  /** Throws ApiError to refuse. */
+  /** Throws ApiError to reject the write. */
   validate?(request: AdmissionRequest<T>): void | Promise<void>
 }
 
-/** Which requests a control is asked about. */
+/** The requests that a control handles. */
 export interface Handled<T = unknown> {
   readonly operations: readonly AdmissionOperation[]
-  /** By the short ids of groups; every type where it is left out. */
+  /** Types by group id. All types if absent. */
   readonly types?: readonly StoredType<Exclude<T, undefined>>[]
-  /** '' is the object itself; every sub-resource and the object where it is left out. */
+  /** Subresources; '' is the object itself. All if absent. */
   readonly subresources?: readonly string[]
 }
 
-/** Controls that decide at once are not waited for. */
+/** Creates the chain. Synchronous controls are not awaited. */
 export function chain(controls: readonly Control[], vendor: Vendor): Admission {
   const mutating = prepare(controls, 'mutate', vendor)
   const validating = prepare(controls, 'validate', vendor)
@@ -170,8 +173,7 @@ export function chain(controls: readonly Control[], vendor: Vendor): Admission {
 }
 
 /**
- * Lets each control change the object in turn, and notes what it changes; `byOthers` says whether one outside of this
- * program has.
+ * Runs each mutating control in turn and records its changes. `byOthers` tells whether a webhook changed the object.
  */
 async function mutateOnce(controls: readonly Control[], request: AdmissionRequest, changes: ControlChange[]) {
   let current = request
@@ -188,7 +190,7 @@ async function mutateOnce(controls: readonly Control[], request: AdmissionReques
   return { object: current.object, byOthers }
 }
 
-/** Calls a control. A refusal names the control: in its message where the wording is ours, and in the explanation. */
+/** Calls a control. A rejection names the control: in the message if the text is ours, and in the explanation. */
 function asking<P extends 'mutate' | 'validate'>(
   control: Control,
   phase: P,
@@ -213,7 +215,7 @@ interface Traced {
   readonly explanation: AdmissionExplanation
 }
 
-/** The same for a client that wants to know which controls saw the write, and for how long. */
+/** Like `asking`, but records which controls ran and for how long. */
 async function traced(control: Control, step: 'mutate' | 'validate', { request, memory, explanation }: Traced) {
   const began = performance.now()
   const note = (said?: string) =>
@@ -241,10 +243,10 @@ function refusedBy({ name, asksOthers }: Control, { explanation }: AdmissionRequ
   throw new ApiError(error.code, error.reason, message, error.details, { cause: error })
 }
 
-/** The controls that are asked about a request, in their order. */
+/** Returns the controls that handle a request, in order. */
 type Asked = (request: AdmissionRequest) => readonly Control[]
 
-/** Those of one phase by operation. */
+/** Prepares the controls of one phase by operation. */
 function prepare(controls: readonly Control[], phase: 'mutate' | 'validate', vendor: Vendor) {
   const acting = controls.filter((control) => control[phase] !== undefined)
   const forOperation = (operation: AdmissionOperation): Asked =>
@@ -260,7 +262,7 @@ function prepare(controls: readonly Control[], phase: 'mutate' | 'validate', ven
   }
 }
 
-/** Found once per type and sub-resource, so that a request meets only those that concern it. */
+/** Caches the controls per type and subresource, so that a request runs only those that apply to it. */
 function askedAmong(controls: readonly Control[], vendor: Vendor): Asked {
   const known = new WeakMap<AdmittedType, Map<string, readonly Control[]>>()
   return ({ type, subresource }) => {
@@ -282,5 +284,5 @@ function concerns({ types, subresources }: Handled, { type, subresource, vendor 
   return ofType !== false && (subresources === undefined || subresources.includes(subresource))
 }
 
-/** For what the server itself writes. */
+/** Admits everything. Used for the server's own writes. */
 export const admitAll: Admission = { mutate: async ({ object }) => object, validate: async () => {} }

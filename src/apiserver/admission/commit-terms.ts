@@ -1,22 +1,22 @@
-/** What the commit of a write rests on, and what it does in the same step to other keys of the store. */
+/** Conditions and side effects of a commit on other keys of the store. */
 
-/** A key that must be as it was: at this revision (0: absent), or merely there. */
+/** A key that must have this revision (0 means absent), or must merely exist. */
 export interface Dependency {
   readonly key: string
   readonly revision: number | 'present'
 }
 
-/** A key that is made, with its value. */
+/** A key to create, with its value. */
 export interface TakenKey {
   readonly key: string
   readonly value: Uint8Array
 }
 
-/** Keys that come and go in the same step. */
+/** Keys to create and delete in the same commit. */
 export interface Claims {
   readonly takes?: readonly TakenKey[]
   readonly releases?: readonly string[]
 }
 
-/** How a write ends that happens: the object is there afterwards, or is not. */
+/** Result of a successful write: the object exists afterwards, or it does not. */
 export type Ending = 'stored' | 'removed'

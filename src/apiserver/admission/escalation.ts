@@ -1,6 +1,6 @@
 /**
- * Nobody gives what they do not have: a role may hold only rules that its writer has, and may be bound only by who has its
- * rules. The verbs `escalate` and `bind` lift this, and so does being a superuser. Always there: no flag turns it off.
+ * Prevents privilege escalation: users may write roles only with rules that they have, and bind roles only if they have
+ * all their rules. The verbs `escalate` and `bind` and the superuser group are exempt. No flag disables this check.
  */
 
 import { type ApiError, forbiddenError, notFound, serviceUnavailable } from '../../api/model/api-error.ts'
@@ -19,7 +19,7 @@ import { changesOnlyGcFields } from './gc-fields.ts'
 
 const plurals = ['roles', 'clusterroles', 'rolebindings', 'clusterrolebindings']
 
-/** A control that keeps users from granting rights that they do not have. */
+/** A control that rejects grants of permissions that the user does not have. */
 export function refuseEscalation(access: Access): Control {
   return {
     name: 'escalation',
@@ -28,7 +28,7 @@ export function refuseEscalation(access: Access): Control {
       types: plurals.map((plural) => ({ group: rbacGroup, plural })),
       subresources: [''],
     },
-    // After all that may change the object; before it is validated, as its writer may not even try.
+    // Runs after all mutating controls and before validation, because forbidden writes should not be validated.
     mutate: async (request) => {
       const { user, object, oldObject, type } = request
       if (
@@ -49,7 +49,7 @@ async function assertRole(access: Access, request: AdmissionRequest, object: Api
   const rules = (object.rules ?? []) as readonly PolicyRule[]
   await assertHeld(access, request, rules)
   if (object.aggregationRule === undefined && request.oldObject?.aggregationRule === undefined) return
-  // What an aggregated role may become: anything.
+  // An aggregated role may get any rule.
   if ((await missing(access, request, everything)).length > 0)
     throw refusal(request, 'must have cluster-admin privileges to use the aggregationRule')
 }
@@ -99,14 +99,14 @@ async function assertHeld(access: Access, request: AdmissionRequest, rules: read
 }
 
 const maxTold = 20
-/** In characters. */
+/** Limit in characters. */
 const maxGroups = 4000
 
 function groupsOf({ groups }: User): string {
   return shorten(groups.map((group) => JSON.stringify(group)).join(' '), maxGroups)
 }
 
-/** The rules that the writer does not have where the object is, some of them where there are many. */
+/** Returns the rules that the user does not have in this namespace, up to a limit. */
 async function missing(
   { policy }: Access,
   { user, namespace }: AdmissionRequest,

@@ -1,38 +1,38 @@
 /**
- * What the controls made of a write, for people who wonder: which changed which fields, and which refused it, whose
- * body is not always theirs to word. Fields are named as in errors: `spec.tolerations[1]`; what was not there before is
- * named as a whole. It travels in headers, so it is bounded: beyond that it says how many more there are.
+ * Explains admission to users: which control changed which fields, and which rejected the write, even if the message
+ * does not tell. Fields are named as in errors, such as `spec.tolerations[1]`. New values are named as a whole. The
+ * explanation is sent in headers, so its length is limited: further entries are only counted.
  */
 
 import { isObject, type Json } from '../../api/json/json.ts'
 import { at, child, type FieldPath } from '../../api/model/field-error.ts'
 import { type ApiObject, asJson } from '../../api/model/object.ts'
 
-/** What a control made of an object. */
+/** A change by a control. */
 export interface ControlChange {
   readonly control: string
   readonly before: ApiObject | undefined
   readonly after: ApiObject
 }
 
-/** That a control, or a webhook that it called, looked at a write: for how long, and what it said. */
+/** A call of a control or webhook: its duration and result. */
 export interface Look {
   readonly control: string
   readonly webhook?: string
   readonly step: 'mutate' | 'validate'
   readonly ms: number
-  /** What a webhook said, or why a control refused. */
+  /** Result of a webhook, or reason of a rejection. */
   readonly said?: string
 }
 
-/** Filled while the controls are asked. Of several attempts at a write, and of several objects, the last one counts. */
+/** Filled while the controls run. If a write has several attempts or objects, the last one counts. */
 export class AdmissionExplanation {
   #changes: readonly ControlChange[] | undefined
   #looks: Look[] = []
-  /** The control that refused the write. */
+  /** The control that rejected the write. */
   refusedBy: string | undefined
 
-  /** The controls are about to be asked; `changes` is where their changes come. */
+  /** Starts a new run of the controls. `changes` will collect their changes. */
   begin(changes: readonly ControlChange[]): void {
     this.#changes = changes
     this.#looks = []
@@ -43,30 +43,30 @@ export class AdmissionExplanation {
     this.#looks.push(look)
   }
 
-  /** Who looked at the write, in their order. Undefined where nobody did. */
+  /** The controls that ran, in order; undefined if none did. */
   get trace(): string | undefined {
     return this.#looks.length === 0 ? undefined : describeLooks(this.#looks)
   }
 
-  /** Undefined where no control was asked. */
+  /** Undefined if no control ran. */
   get changes(): string | undefined {
     return this.#changes && describeChanges(this.#changes)
   }
 }
 
-/** How many fields of one control are reported, how long their names may be, and how long the whole may be. */
+/** Maximum number of fields per control, length of a path, and length of the whole text. */
 const maxFields = 20
 const maxPathLength = 200
 const maxTextLength = 4000
 
-/** `[{"control":"ServiceAccount","fields":["spec.serviceAccountName"]}]`, in ASCII alone. */
+/** Returns ASCII JSON: `[{"control":"ServiceAccount","fields":["spec.serviceAccountName"]}]`. */
 export function describeChanges(changes: readonly ControlChange[]): string {
   return bounded(
     changes.map(({ control, before, after }) => ascii(JSON.stringify(entryOf(control, changedFields(before, after))))),
   )
 }
 
-/** The entries that there is room for, and how many more there are. */
+/** Joins as many entries as fit and the number of the rest. */
 function bounded(entries: readonly string[]): string {
   const told: string[] = []
   let length = 0
@@ -80,7 +80,7 @@ function bounded(entries: readonly string[]): string {
 
 const maxSaidLength = 300
 
-/** `[{"control":"LimitRanger","step":"mutate","ms":0.02}]`, in ASCII alone. */
+/** Returns ASCII JSON: `[{"control":"LimitRanger","step":"mutate","ms":0.02}]`. */
 function describeLooks(looks: readonly Look[]): string {
   const entries = looks.map(({ said, ms, ...look }) => ({
     ...look,
@@ -95,14 +95,14 @@ function entryOf(control: string, paths: readonly FieldPath[]) {
   return paths.length > maxFields ? { control, fields, more: true } : { control, fields }
 }
 
-/** The fields in which two objects differ, at most one more than are reported. */
+/** Returns the paths of fields that differ, at most one more than are reported. */
 function changedFields(before: ApiObject | undefined, after: ApiObject): FieldPath[] {
   const paths: FieldPath[] = []
   compare(before === undefined ? undefined : asJson(before), asJson(after), { path: '', paths })
   return paths
 }
 
-/** What controls leave alone they share with the object before, so most of it is not looked at. */
+/** Compares by identity first, because controls share unchanged parts with the previous object. */
 function compare(a: Json | undefined, b: Json | undefined, { path, paths }: { path: FieldPath; paths: FieldPath[] }) {
   if (a === b || paths.length > maxFields) return
   if (Array.isArray(a) && Array.isArray(b)) {

@@ -1,10 +1,10 @@
 /**
- * Changes that garbage collection needs: every user who may write an object may make them, whatever else it contains.
+ * Changes made by garbage collection. Any user who may write an object may make them, whatever else it contains.
  */
 import { type Json, sameJson } from '../../api/json/json.ts'
 import { type ApiObject, asJson } from '../../api/model/object.ts'
 
-/** Whether finalizers and owners are all that changes. */
+/** Whether only finalizers and owner references change. */
 export function changesOnlyGcFields(next: ApiObject, previous: ApiObject): boolean {
   const rest = ({ metadata, ...object }: ApiObject): Json => {
     const { finalizers: _f, ownerReferences: _o, managedFields: _m, resourceVersion: _r, ...kept } = metadata

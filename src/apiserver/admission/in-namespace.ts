@@ -1,7 +1,7 @@
 /**
- * A decision by the state of the namespace that a request is for: its labels or annotations. The write then rests on
- * that state, so that it is not stored where somebody has changed the namespace meanwhile. A refusal is never based on
- * a state that another server has already replaced: before it counts, the most recent one is looked at.
+ * Makes a decision based on the labels or annotations of the request's namespace. The write depends on that state, so
+ * that it is not stored if the namespace changes. Before a rejection, the decision is repeated with the latest state,
+ * because another server may have changed it.
  */
 import { namespace as namespaces } from '../../api/kinds/core/namespace.ts'
 import { notFound } from '../../api/model/api-error.ts'

@@ -1,9 +1,9 @@
-/** Joins two lists of tolerations: of two where one tolerates all that the other does, the larger one is kept. */
+/** Merges two lists of tolerations. Drops tolerations that another one covers. */
 
 import { sameJson } from '../../api/json/json.ts'
 import type { Toleration } from '../../api/kinds/core/types/scheduling.ts'
 
-/** Beyond these many nobody looks for what is superfluous: it is harmless, and looking would take too long. */
+/** Longer lists are not deduplicated. Duplicates are harmless, and comparing all pairs would take too long. */
 const maxCompared = 500
 
 export function mergeTolerations(first: readonly Toleration[], second: readonly Toleration[]): Toleration[] {
@@ -22,7 +22,7 @@ function same(a: Toleration, b: Toleration): boolean {
   return sameJson(a, b)
 }
 
-/** Whether the first tolerates whatever the second does, for as long. */
+/** Whether the first toleration covers everything that the second tolerates, for at least as long. */
 export function covers(first: Toleration, second: Toleration): boolean {
   if (same(first, second)) return true
   const { key = '', operator = 'Equal', value = '', effect = '' } = first

@@ -1,6 +1,6 @@
 /**
- * The forms in which an object can be shown to those outside of this program: the version that the client asked for, and
- * all others that the same object is served in. Controls of this program see the stored version alone.
+ * Representations of an object for webhooks: the version of the request and all other versions in which the object is
+ * served. Built-in controls see only the storage version.
  */
 
 import type { JsonObject } from '../../api/json/json.ts'
@@ -8,39 +8,39 @@ import type { ApiObject } from '../../api/model/object.ts'
 import type { Labels } from '../../api/selectors/label-selector.ts'
 import type { Steps } from '../../base/concurrency/time-slice.ts'
 
-/** A kind, as reviews name it. */
+/** A kind, as named in reviews. */
 export interface FormKind {
   readonly group: string
   readonly version: string
   readonly kind: string
 }
 
-/** A resource type, as rules and reviews name it. */
+/** A resource type, as named in rules and reviews. */
 export interface FormResource {
   readonly group: string
   readonly version: string
   readonly resource: string
 }
 
-/** One version of a kind, and how objects are written in it and read back. */
+/** One version of a kind, with conversions in both directions. */
 export interface ObjectForm {
   readonly kind: FormKind
   readonly resource: FormResource
-  /** An object as controls see it, in this form. Yields where it has to wait. */
+  /** Converts an object from the storage version to this version. Yields while it waits. */
   show(object: ApiObject): Steps<ApiObject>
   /**
-   * The way back: decoded and defaulted, in the form that controls see. `base` is what it was made from. Throws ApiError
-   * where it is not an object of this form. Yields where it can be interrupted.
+   * Converts an object back to the storage version: decoded and defaulted. `base` is the original object. Throws
+   * ApiError if the JSON is not a valid object of this version. Yields between steps.
    */
   read(json: JsonObject, base: ApiObject): Steps<ApiObject>
 }
 
-/** The versions in which a webhook may be shown an object. */
+/** The versions in which webhooks may see an object. */
 export interface ObjectForms {
-  /** What the client asked for. */
+  /** The version of the request. */
   readonly requested: ObjectForm
-  /** The same object in other versions, in whichever group. */
+  /** All other versions, in any group. */
   readonly others: readonly ObjectForm[]
-  /** The labels that selectors look at; undefined where such objects cannot have any. */
+  /** Returns the labels for object selectors; undefined if the object cannot have any. */
   labelsOf(object: ApiObject): Labels | undefined
 }

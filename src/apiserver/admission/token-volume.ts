@@ -1,7 +1,6 @@
 /**
- * The volume by which a pod gets a token of its account: the token, which its node renews, the certificate of the
- * server and the name of the namespace, mounted in every container at one place, unless something else is mounted
- * there.
+ * Adds the service account token volume to a pod: the token, which the node renews, the server's CA certificate and the
+ * namespace. It is mounted at the same path in every container, unless the path is already used.
  */
 import type { Pod } from '../../api/kinds/core/pod.ts'
 import type { Container } from '../../api/kinds/core/types/container.ts'
@@ -14,7 +13,9 @@ type PodSpec = NonNullable<Pod['spec']>
 
 const prefix = 'kube-api-access-'
 
-/** What changes in the spec of the pod. A volume with the default name is taken to be the token volume. */
+/**
+ * Returns the changed fields of the pod spec. A volume whose name has the default prefix is taken for the token volume.
+ */
 export function mountToken(spec: PodSpec, vendor: Vendor): Partial<PodSpec> {
   const { volumes = [], initContainers = [], containers = [] } = spec
   const mountPath = `/var/run/secrets/${vendor.keyDomain}/serviceaccount`
@@ -31,7 +32,7 @@ export function mountToken(spec: PodSpec, vendor: Vendor): Partial<PodSpec> {
   }
 }
 
-/** Its fields are in the order in which they are stored, which saves sorting them in every pod. */
+/** Fields are in storage order, which saves sorting them in every pod. */
 function tokenVolume(name: string): Volume {
   const items = [{ fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.namespace' }, path: 'namespace' }]
   return {

@@ -1,7 +1,6 @@
 /**
- * MutatingAdmissionWebhook and ValidatingAdmissionWebhook: what the stored webhook configurations say (`../webhook/`).
- * Their configuration names a file in the form of a client config, whose users are the credentials for webhooks, by
- * host.
+ * MutatingAdmissionWebhook and ValidatingAdmissionWebhook: call the webhooks of the stored configurations
+ * (`../webhook/`). Their configuration names a kubeconfig file whose users are the credentials for webhooks, by host.
  */
 import { isAbsolute } from 'node:path'
 import type { Json } from '../../../api/json/json.ts'
@@ -22,12 +21,12 @@ import { mutatingWebhooks, type WebhookControlParts } from '../webhook/mutating.
 import { validatingWebhooks } from '../webhook/validating.ts'
 import type { Phase } from '../webhook/webhook.ts'
 
-/** What controls have that these need. */
+/** The components that these controls need. */
 export interface WebhookMeans extends ServiceAddressParts {
   readonly clock: Clock
   readonly log: Log
   readonly caller: HttpsCaller
-  /** The time that this server allows a request. */
+  /** Request timeout of this server in milliseconds. */
   readonly requestLimitMs: number
   readonly metrics: AdmissionMetrics
   /** Collects the webhooks for metrics and reports. */
@@ -66,7 +65,7 @@ const fields = {
   kubeConfigFile: field(1, s.string(), { doc: 'The file with the credentials, as an absolute path.' }),
 }
 
-/** Throws what is wrong with the configuration, or with the file. Its reader is loaded where there is one. */
+/** Reads the credentials. Throws if the configuration or the file is invalid. Loads the parsers on demand. */
 async function readCredentials({ vendor }: WebhookMeans, value: Json): Promise<ConfiguredCredentials> {
   const form = { group: 'apiserver.config', versions: ['v1', 'v1alpha1'], kind: 'WebhookAdmissionConfiguration' }
   const { kubeConfigFile: file = '' } = readConfiguration(value, { vendor, ...form, fields })

@@ -1,6 +1,6 @@
 /**
- * The only list of admission controls, in the order in which they run, whatever the order of flags. Adding one is its
- * file, its test and a line here.
+ * All admission controls in their execution order, which flags do not change. A new control needs its file, a test and
+ * an entry here.
  */
 
 import type { Json } from '../../../api/json/json.ts'
@@ -54,57 +54,57 @@ import { serviceAccount } from './service-account.ts'
 import { storageObjectInUseProtection } from './storage-object-in-use-protection.ts'
 import { taintNodesByCondition } from './taint-nodes-by-condition.ts'
 
-/** What controls may ask. */
+/** The components that controls may use. */
 export interface ControlParts extends ImagePolicyParts {
   readonly vendor: Vendor
-  /** Other objects, with the revision to rest on. */
+  /** Looks up other objects, with the revision to depend on. */
   readonly lookup: Lookup
-  /** Whether somebody may do something. */
+  /** Checks permissions. */
   readonly authorizer: Authorizer
   readonly clock: Clock
-  /** Where all workers of this server count rates; undefined where it has one. */
+  /** Shared memory for rate counters of all workers; undefined if the server has one worker. */
   readonly sharedRates?: SharedArrayBuffer | undefined
-  /** How a kind is served that owners are named by; undefined where it is not. */
+  /** Returns the served type of an owner's kind; undefined if it is not served. */
   readonly ownerType: (apiVersion: string, kind: string) => OwnerType | undefined
-  /** Where controls count what only they know. */
+  /** Metrics of individual controls. */
   readonly metrics: AdmissionMetrics
-  /** What they write themselves. */
+  /** Writes that controls make themselves. */
   readonly ownWrites: OwnWrites
-  /** The writes that quotas account for. */
+  /** Tracks the writes that quotas account for. */
   readonly quotaActivity: QuotaActivity
   readonly log: Log
   readonly knownWebhooks: KnownWebhooks
-  /** For those that ask others. */
+  /** For controls that call webhooks. */
   readonly caller: HttpsCaller
-  /** The time that this server allows a request. */
+  /** Request timeout of this server in milliseconds. */
   readonly requestLimitMs: number
-  /** Where this server listens; undefined before it does. */
+  /** Returns the address on which this server listens; undefined before it listens. */
   readonly ownAddress: () => Address | undefined
-  /** How long pods stay on nodes that are in trouble, unless they say so themselves. */
+  /** Default toleration seconds for nodes that are not ready or unreachable. */
   readonly tolerationSeconds?: TolerationSeconds
 }
 
-/** A control that the server knows: its name, whether it is on by default, and how it is made. */
+/** An available control: its name, default state and constructor. */
 export interface ControlEntry {
   readonly name: string
-  /** Whether it runs unless it is disabled. */
+  /** Whether it is enabled by default. */
   readonly byDefault: boolean
   readonly make: (parts: ControlParts) => Control
   /**
-   * Makes it with what the configuration file says of it (`configuration.ts` reads that). An error that it throws stops
-   * the start, and names the file and the control. Controls without this take no configuration.
+   * Creates the control with its part of the configuration file (see `configuration.ts`). An error stops the server's
+   * start and is reported with the file and control. Controls without this method take no configuration.
    */
   readonly configure?: (parts: ControlParts, configuration: Json) => Control | Promise<Control>
 }
 
-/** A control as a server has it. */
+/** State of a control on this server. */
 export interface ControlState extends Pick<ControlEntry, 'name' | 'byDefault'> {
   readonly enabled: boolean
-  /** What it takes part in; none where it is not enabled. */
+  /** The phases in which it runs; empty if disabled. */
   readonly steps: readonly ('mutate' | 'validate')[]
 }
 
-/** Every control, in the order of the chain. */
+/** All controls in chain order. */
 export const allControls: readonly ControlEntry[] = [
   { name: 'AlwaysAdmit', byDefault: false, make: alwaysAdmit },
   { name: 'NamespaceAutoProvision', byDefault: false, make: namespaceAutoProvision },
@@ -152,7 +152,7 @@ export const allControls: readonly ControlEntry[] = [
   { name: 'CertificateSubjectRestriction', byDefault: true, make: certificateSubjectRestriction },
   { name: 'DefaultIngressClass', byDefault: true, make: defaultIngressClass },
   { name: 'DenyServiceExternalIPs', byDefault: false, make: denyServiceExternalIps },
-  // Those that change objects see what all controls above have made of them.
+  // Mutating webhooks see the changes of all controls above.
   {
     name: 'MutatingAdmissionWebhook',
     byDefault: true,

@@ -1,6 +1,6 @@
 /**
- * AlwaysPullImages: images are fetched for every pod, so that only those get a private image who have the right to it,
- * also where the node has it already.
+ * AlwaysPullImages: forces the pull policy Always, so that a pod can use a private image only with valid credentials,
+ * even if the image is already on the node.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import { pod as pods } from '../../../api/kinds/core/pod.ts'
@@ -37,7 +37,7 @@ function pulls({ imagePullPolicy }: Container): boolean {
   return imagePullPolicy === 'Always'
 }
 
-/** Of a container that exists the policy cannot change: only those with another image are looked at. */
+/** The policy of an existing container cannot change, so only new containers and those with a new image are checked. */
 function newContainers({ object, oldObject }: AdmissionRequest<Pod>): Container[] {
   const known = new Map(containersOf(specOf(oldObject)).map(({ name, image }) => [name, image]))
   return containersOf(specOf(object)).filter(({ name, image }) => !known.has(name) || known.get(name) !== image)

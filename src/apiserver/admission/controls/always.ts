@@ -1,4 +1,4 @@
-/** AlwaysAdmit and AlwaysDeny: for tests of clients; neither looks at anything. */
+/** AlwaysAdmit and AlwaysDeny: for testing clients. Neither inspects the request. */
 import type { AdmissionRequest, Control } from '../admission.ts'
 import { refusal } from '../refusal.ts'
 

@@ -1,7 +1,6 @@
 /**
- * CertificateApproval and CertificateSigning: who approves or denies a certificate request, and who signs one, needs the
- * right to do so for its signer: the verb `approve` or `sign` on `signers`, by the signer's whole name or by its domain,
- * `example.com/*`.
+ * CertificateApproval and CertificateSigning: approving, denying or signing a certificate request requires permission
+ * for its signer: the verb `approve` or `sign` on `signers`, for the full signer name or its domain, `example.com/*`.
  */
 
 import type { CertificateSigningRequest } from '../../../api/kinds/certificates/certificate-signing-request.ts'
@@ -14,7 +13,7 @@ interface Parts {
   readonly authorizer: Authorizer
 }
 
-/** Asked about every write to the sub-resource `approval`. */
+/** Checks every write to the `approval` subresource. */
 export function certificateApproval({ authorizer }: Parts): Control<CertificateSigningRequest> {
   return {
     name: 'CertificateApproval',
@@ -23,7 +22,7 @@ export function certificateApproval({ authorizer }: Parts): Control<CertificateS
   }
 }
 
-/** Asked about writes to `status` that change the certificate or the conditions. */
+/** Checks writes to `status` that change the certificate or the conditions. */
 export function certificateSigning({ authorizer }: Parts): Control<CertificateSigningRequest> {
   return {
     name: 'CertificateSigning',
@@ -43,7 +42,7 @@ function handled(subresource: string): Control<CertificateSigningRequest>['handl
   }
 }
 
-/** What a signer writes, as text to compare. */
+/** Returns the signer's fields as text for comparison. */
 function signs(object: CertificateSigningRequest | undefined): string {
   const { certificate = '', conditions = [] } = object?.status ?? {}
   return JSON.stringify([certificate, conditions])

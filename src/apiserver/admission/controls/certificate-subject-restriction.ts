@@ -1,6 +1,6 @@
 /**
- * CertificateSubjectRestriction: nobody gets a client certificate of this cluster that makes its holder a superuser,
- * whoever would approve it. A certificate cannot be taken back, so that right is not given by one.
+ * CertificateSubjectRestriction: rejects requests for client certificates of the superuser group, whoever would approve
+ * them. A certificate cannot be revoked, so it must not grant that privilege.
  */
 import type { CertificateSigningRequest } from '../../../api/kinds/certificates/certificate-signing-request.ts'
 import { certificateSigningRequest as certificateSigningRequests } from '../../../api/kinds/certificates/certificate-signing-request.ts'
@@ -23,7 +23,7 @@ export function certificateSubjectRestriction({
       types: [certificateSigningRequests],
       subresources: [''],
     },
-    // The object is valid by now, so its request can be read.
+    // The object is already validated, so its request can be parsed.
     validate: ({ type, object }) => {
       const { spec, metadata } = object
       if (spec?.signerName !== signer || !asksForSuperuser(spec)) return

@@ -1,6 +1,6 @@
 /**
- * DefaultStorageClass and DefaultIngressClass: a claim or an ingress that names no class gets the one that is marked as
- * the default. Where two are marked, the object is refused.
+ * DefaultStorageClass and DefaultIngressClass: set the default class on a claim or Ingress that names none. If several
+ * classes are marked as default, the object is rejected.
  */
 import type { PersistentVolumeClaim } from '../../../api/kinds/core/persistent-volume-claim.ts'
 import { persistentVolumeClaim as persistentVolumeClaims } from '../../../api/kinds/core/persistent-volume-claim.ts'
@@ -64,12 +64,12 @@ export function defaultIngressClass({ vendor, lookup }: Parts): Control<Ingress>
 
 interface Search {
   readonly lookup: Lookup
-  /** The classes. */
+  /** Type of the classes. */
   readonly type: StoredType<ApiObject>
-  /** The annotations of which one says that a class is the default. */
+  /** Annotations that mark a class as default. One suffices. */
   readonly marks: readonly string[]
   readonly request: AdmissionRequest
-  /** What is wrong where there are several, after their number. */
+  /** Error text after the number of default classes, if there are several. */
   readonly several: string
 }
 

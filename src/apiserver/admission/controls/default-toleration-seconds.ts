@@ -1,6 +1,6 @@
 /**
- * DefaultTolerationSeconds: a pod stays for some minutes on a node that is not ready or cannot be reached, unless it
- * says itself what it puts up with.
+ * DefaultTolerationSeconds: lets pods stay for some minutes on a node that is not ready or unreachable, unless they set
+ * their own tolerations.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import { pod as pods } from '../../../api/kinds/core/pod.ts'
@@ -8,7 +8,7 @@ import type { Toleration } from '../../../api/kinds/core/types/scheduling.ts'
 import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
 import type { Control } from '../admission.ts'
 
-/** How long a pod stays on a node in such a condition. */
+/** Toleration seconds by node condition. */
 export interface TolerationSeconds {
   readonly 'not-ready': number
   readonly unreachable: number
@@ -18,12 +18,12 @@ const fiveMinutes: TolerationSeconds = { 'not-ready': 300, unreachable: 300 }
 
 interface TolerationParts {
   readonly vendor: Vendor
-  /** Five minutes each where it is left out. */
+  /** Defaults to five minutes each. */
   readonly tolerationSeconds?: TolerationSeconds
 }
 
 export function defaultTolerationSeconds({ vendor, tolerationSeconds = fiveMinutes }: TolerationParts): Control<Pod> {
-  // Their fields are in the order in which they are stored, which saves sorting them in every pod.
+  // Fields are in storage order, which saves sorting them in every pod.
   const defaults = (['not-ready', 'unreachable'] as const).map((condition) => ({
     effect: 'NoExecute' as const,
     key: vendorKey(vendor, condition, 'node'),
@@ -42,7 +42,7 @@ export function defaultTolerationSeconds({ vendor, tolerationSeconds = fiveMinut
   }
 }
 
-/** Whether the pod says something of its own about being driven out by this taint. */
+/** Whether the pod has its own NoExecute toleration for this taint. */
 function covers({ key = '', effect = 'NoExecute' }: Toleration, taint: string): boolean {
   return (key === '' || key === taint) && effect === 'NoExecute'
 }

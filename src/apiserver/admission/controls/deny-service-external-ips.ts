@@ -1,6 +1,6 @@
 /**
- * DenyServiceExternalIPs: nobody draws traffic for an address to a Service by naming it. Addresses that a Service has
- * already may stay and may be taken away.
+ * DenyServiceExternalIPs: rejects new external IPs of Services, because they could redirect traffic for any address.
+ * Existing ones may stay or be removed.
  */
 
 import { service as services } from '../../../api/kinds/core/service.ts'

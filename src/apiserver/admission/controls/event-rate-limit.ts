@@ -1,7 +1,6 @@
 /**
- * EventRateLimit: events come in no faster than the configuration allows, for the server as a whole, for a namespace,
- * for a user, or for events of one source about one object. A client that is too fast gets a 429. The workers of a server
- * count together; servers on one etcd count each for itself.
+ * EventRateLimit: limits the rate of events per server, namespace, user, or source and object. Requests beyond the
+ * limit get 429. All workers of a server share the counters; servers on the same etcd count separately.
  */
 
 import type { Json } from '../../../api/json/json.ts'
@@ -21,7 +20,7 @@ import type { AdmissionRequest, Control } from '../admission.ts'
 interface Parts {
   readonly vendor: Vendor
   readonly clock: Clock
-  /** Where all workers of this server count; undefined where it has one. */
+  /** Shared memory of all workers of this server; undefined if it has one. */
   readonly sharedRates?: SharedArrayBuffer | undefined
 }
 
@@ -97,7 +96,7 @@ function metersOf(limits: readonly Limit[], { clock, sharedRates }: Parts) {
     ...{ perSecond: qps, burst },
     keys: cacheSize === 0 ? defaultSize : cacheSize,
   }))
-  // The clock of a thread begins with the thread; this one is the same for all threads.
+  // The monotonic clock of a thread starts with the thread. This clock is common to all threads.
   const now = sharedRates === undefined ? () => BigInt(Math.round(1e6 * clock.monotonic())) : process.hrtime.bigint
   const meters = openRateBuckets(sharedRates ?? newBucketMemory(), rates, now)
   return limits.map((limit, i) => ({ limit, meter: meters[i]! }))

@@ -1,6 +1,6 @@
 /**
- * ExtendedResourceToleration: nodes with rare hardware are tainted with the name of that resource, so that only pods
- * that ask for it go there. Such pods tolerate the taint by themselves.
+ * ExtendedResourceToleration: nodes with special hardware are tainted with the resource name, so that only pods that
+ * request it run there. Such pods get the toleration automatically.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import { pod as pods } from '../../../api/kinds/core/pod.ts'
@@ -25,12 +25,12 @@ export function extendedResourceToleration({ vendor }: { readonly vendor: Vendor
   }
 }
 
-/** One such as is added here. What tolerates more, such as every taint, is left as it is and stands beside it. */
+/** Whether a toleration has the form that this control adds. Broader tolerations are kept in addition. */
 function isOfOurs({ operator, effect }: Toleration): boolean {
   return operator === 'Exists' && effect === 'NoSchedule'
 }
 
-/** What nodes advertise and others do not have: `example.com/gpu`. Each once, in order. */
+/** Returns the requested extended resources, such as `example.com/gpu`, sorted and without duplicates. */
 function resourcesOf({ initContainers = [], containers = [] }: PodSpec, vendor: Vendor): string[] {
   const names = [...initContainers, ...containers].flatMap(({ resources }) => Object.keys(resources?.requests ?? {}))
   return [...new Set(names)].filter((name) => isExtended(name, vendor)).sort()

@@ -1,6 +1,6 @@
 /**
- * ImagePolicyWebhook: a backend is asked with an ImageReview whether the images of a pod may run. What it says is
- * cached for a while; whether a pod is let in while it does not answer is for its configuration to say.
+ * ImagePolicyWebhook: asks a backend with an ImageReview whether a pod may use its images. Decisions are cached for a
+ * while. The configuration determines whether pods are admitted while the backend does not respond.
  */
 import { setTimeout } from 'node:timers/promises'
 import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
@@ -19,9 +19,9 @@ import { NoFreeConnection } from '../../../wire/http/https-json.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
 import { refusal } from '../refusal.ts'
 
-/** A service that is asked over HTTPS, as a client config (kubeconfig) names it. */
+/** A remote service over HTTPS, configured by a kubeconfig file. */
 export interface RemoteService {
-  /** Returns the answer; throws where there is none that can be read. */
+  /** Returns the response. Throws if there is none or it is unreadable. */
   post(body: JsonObject): Promise<Json>
 }
 
@@ -29,9 +29,9 @@ export interface ImagePolicyParts {
   readonly vendor: Vendor
   readonly clock: Clock
   readonly log: Log
-  /** Whether a version of a group is turned on by `--runtime-config`. */
+  /** Whether an API version is enabled by `--runtime-config`. */
   readonly isEnabled: (group: string, version: string) => boolean
-  /** Throws where the file is of no use. */
+  /** Throws if the file is invalid. */
   readonly openService: (file: string) => Promise<RemoteService>
 }
 
@@ -93,7 +93,7 @@ interface Range {
   readonly max: number
 }
 
-/** 0 or left out is the default, -1 is none. */
+/** 0 or absent means the default, -1 disables. */
 function duration(name: string, value = 0, { unitMs, usual, max }: Range): number {
   if (value === 0) return usual * unitMs
   if (value === -1) return 0
@@ -118,7 +118,7 @@ async function judge(policy: Policy, verdicts: TtlCache<Verdict>, request: Admis
       return { value, ttlMs: value.allowed ? policy.allowMs : policy.denyMs }
     })
   } catch (error) {
-    // Our own limit is no reason to admit a pod that the backend might have rejected.
+    // A local limit is no reason to admit a pod that the backend might have rejected.
     if (error instanceof NoFreeConnection)
       throw tooManyRequests('the image policy backend has too many calls under way')
     const why = messageOf(error)
@@ -136,7 +136,7 @@ async function judge(policy: Policy, verdicts: TtlCache<Verdict>, request: Admis
   )
 }
 
-/** A call that fails is repeated a few times, unless that took long already. */
+/** Retries a failed call a few times, unless it has already taken too long. */
 async function ask(policy: Policy, spec: JsonObject): Promise<Verdict> {
   const giveUpAt = policy.clock.monotonic() + maxRetryMs
   const apiVersion = apiVersionOf(policy.vendor, 'imagepolicy', 'v1alpha1')
@@ -155,7 +155,7 @@ async function ask(policy: Policy, spec: JsonObject): Promise<Verdict> {
 
 const maxReason = 1000
 
-/** Only its status counts: an answer without one allows nothing. */
+/** Reads only the status. A response without one rejects the images. */
 function verdictOf(answer: Json): Verdict {
   const status = isObject(answer) ? own(answer, 'status') : undefined
   if (!isObject(status)) return { allowed: false, reason: '' }
@@ -166,7 +166,7 @@ function verdictOf(answer: Json): Verdict {
   }
 }
 
-/** All containers that come with this request, and the annotations that are meant for the backend. */
+/** Returns the containers of this request and the annotations intended for the backend. */
 function specOf({ object, subresource, namespace, vendor }: AdmissionRequest<Pod>): JsonObject {
   const { spec = {}, metadata } = object
   const { containers = [], initContainers = [], ephemeralContainers = [] } = spec

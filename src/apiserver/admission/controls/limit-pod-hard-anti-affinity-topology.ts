@@ -1,6 +1,6 @@
 /**
- * LimitPodHardAntiAffinityTopology: pods keep others away from their own node at most. To keep them away from a whole
- * zone would let one pod take it for itself.
+ * LimitPodHardAntiAffinityTopology: allows required pod anti-affinity only per node. A larger topology, such as a zone,
+ * would let one pod reserve it entirely.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import { pod as pods } from '../../../api/kinds/core/pod.ts'

@@ -1,7 +1,7 @@
 /**
- * LimitRanger: containers that do not say what they need get what the LimitRanges of their namespace say, and what
- * containers, pods and claims ask for stays within the bounds of all of them. A pod cannot change what it asks for, so
- * only new ones are looked at; a claim can.
+ * LimitRanger: sets default requests and limits of containers from the namespace's LimitRanges, and rejects containers,
+ * pods and claims that violate any of them. Pods are checked only on creation because their resources are immutable.
+ * Claims are also checked on update.
  */
 
 import type { LimitRange } from '../../../api/kinds/core/limit-range.ts'
@@ -61,14 +61,17 @@ export function limitRanger({
 
 type LimitedRequest = AdmissionRequest<Pod | PersistentVolumeClaim>
 
-/** One with more containers than anybody needs is judged with rests in between. */
+/** Pods with very many containers are checked in steps. */
 function isLarge(request: LimitedRequest): boolean {
   if (!isPod(request)) return false
   const { containers = [], initContainers = [] } = request.object.spec ?? {}
   return containers.length + initContainers.length > 100
 }
 
-/** How many LimitRanges a write rests on; the others of a namespace with that many may change unnoticed. */
+/**
+ * Maximum number of LimitRanges that a write depends on. In namespaces with more, changes to the others may go
+ * unnoticed.
+ */
 const maxRestedOn = 20
 
 function rangesOf(lookup: Lookup, { namespace, dependOn }: LimitedRequest): Found<LimitRange>[] {
@@ -89,7 +92,7 @@ function boundsOf({ object }: Found<LimitRange>): readonly Bounds[] {
   return object.spec?.limits ?? []
 }
 
-/** The pod with what its containers do not say, and a note of what that is; undefined where they say everything. */
+/** Returns the pod with defaults and an annotation that lists them; undefined if nothing was missing. */
 function fillPod(request: AdmissionRequest<Pod>, bounds: readonly Bounds[], note: string): Pod | undefined {
   if (bounds.length === 0) return undefined
   const { object } = request
@@ -107,7 +110,7 @@ function fillPod(request: AdmissionRequest<Pod>, bounds: readonly Bounds[], note
   }
 }
 
-/** What was filled in, as the annotation says it. What no annotation can hold is refused before all of it is made. */
+/** The text of the annotation. Throws as soon as the text exceeds the size of an annotation. */
 class Notes {
   readonly #request: AdmissionRequest
   text = ''
@@ -129,7 +132,7 @@ interface Defaults {
   readonly limits: ResourceList
 }
 
-/** Of several ranges the first that says something counts. */
+/** If several ranges set a default, the first one applies. */
 function defaultsOf(bounds: readonly Bounds[]): Defaults {
   let defaults: Defaults = { requests: {}, limits: {} }
   for (const { defaultRequest, default: limits } of bounds)
@@ -165,10 +168,10 @@ function without(defaults: ResourceList, given: ResourceList = {}): string[] {
   return Object.keys(defaults).filter((name) => !Object.hasOwn(given, name))
 }
 
-/** How many breaches a refusal lists. */
+/** Maximum number of violations in a rejection. */
 const maxTold = 20
 
-/** Throws for the first range that is broken, with what is wrong by it. */
+/** Throws for the first violated range, with its violations. */
 function* judge(request: LimitedRequest, ranges: readonly Found<LimitRange>[]): Generator<void, void> {
   for (const range of ranges) {
     const breaches = new Set<string>()
@@ -191,7 +194,7 @@ function told(breaches: readonly string[]): string {
   return breaches.length === 1 ? breaches[0]! : `[${breaches.join(', ')}]`
 }
 
-/** What breaks the bounds, one thing that has bounds after the other. */
+/** Yields the violations of each container or pod. */
 function* podBreaches({ spec = {} }: Pod, bounds: Bounds): Generator<string[]> {
   if (bounds.type === 'Pod') yield breaksOf(bounds, askedByPod(spec))
   if (bounds.type !== 'Container') return

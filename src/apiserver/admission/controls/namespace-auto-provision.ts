@@ -1,7 +1,7 @@
 /**
- * NamespaceAutoProvision: an object that is created in a namespace that does not exist makes it. It is made even where
- * the object is refused later; a dry run makes none, and neither does a question that is not stored. The namespace is
- * admitted as if the server had sent it: who refuses it refuses the object.
+ * NamespaceAutoProvision: creates a missing namespace when an object is created in it. The namespace remains even if
+ * the object is rejected later. Dry runs and objects that are not stored create none. The namespace itself passes
+ * admission as a write by the server, and its rejection rejects the object.
  */
 import { namespace as namespaces } from '../../../api/kinds/core/namespace.ts'
 import { ApiError } from '../../../api/model/api-error.ts'
@@ -32,7 +32,7 @@ async function provide(ownWrites: OwnWrites, request: AdmissionRequest): Promise
   try {
     await ownWrites.createMissing(namespaces, { namespace: '', name: request.namespace }, {})
   } catch (error) {
-    // A name that no namespace can have, or a control that does not want it.
+    // The name is invalid for a namespace, or a control rejected it.
     if (error instanceof ApiError && (error.code === 422 || error.code === 403)) throw refusal(request, error.message)
     throw error
   }

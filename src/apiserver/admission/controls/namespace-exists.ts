@@ -1,4 +1,6 @@
-/** NamespaceExists: nothing is written in a namespace that does not exist; in one that is being deleted it is. */
+/**
+ * NamespaceExists: rejects writes in a namespace that does not exist. Writes in a terminating namespace are allowed.
+ */
 import { namespace as namespaces } from '../../../api/kinds/core/namespace.ts'
 import { notFound } from '../../../api/model/api-error.ts'
 import type { Found, Lookup } from '../../../api/model/lookup.ts'
@@ -19,7 +21,8 @@ export function namespaceExists({ lookup }: { readonly lookup: Lookup }): Contro
 }
 
 /**
- * What is new must not come into a namespace that has gone meanwhile; what exists may be deleted after its namespace.
+ * A create depends on the namespace so that it cannot outlive it. Existing objects may be deleted after their
+ * namespace.
  */
 function assertThere({ operation, namespace, dependOn }: AdmissionRequest, found: Found | undefined): void {
   if (found === undefined) throw notFound({ group: '', plural: 'namespaces' }, namespace)

@@ -1,6 +1,6 @@
 /**
- * NamespaceLifecycle: nothing is created in a namespace that does not exist or is being deleted, and the namespaces
- * that the system needs cannot be deleted.
+ * NamespaceLifecycle: rejects creates in a namespace that does not exist or is terminating, and the deletion of system
+ * namespaces.
  */
 import { namespace as namespaces } from '../../../api/kinds/core/namespace.ts'
 import { ApiError, forbiddenError, notFound } from '../../../api/model/api-error.ts'
@@ -9,7 +9,7 @@ import { groupName, type Vendor } from '../../../api/model/vendor.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
 import { refusedName } from '../refusal.ts'
 
-/** As Statuses name them. */
+/** As named in Status objects. */
 const namespacesRef = { group: '', plural: 'namespaces' }
 const immortal = new Set(['default', 'kube-system', 'kube-public'])
 
@@ -19,7 +19,7 @@ interface Parts {
 }
 
 export function namespaceLifecycle({ lookup, vendor }: Parts): Control {
-  /** A question about access is no object: it may be asked about any namespace. */
+  /** An access review is not stored, so it may name any namespace. */
   const isQuestion = ({ type }: AdmissionRequest) =>
     type.plural === 'localsubjectaccessreviews' && type.group === groupName(vendor, 'authorization')
   return {
@@ -36,8 +36,8 @@ export function namespaceLifecycle({ lookup, vendor }: Parts): Control {
 }
 
 /**
- * What exists keeps its namespace from going, so changes of it do not need the most recent state; nor do writes that
- * are stored only if that state is unchanged.
+ * An existing object keeps its namespace alive, so updates do not need the latest state. Neither do writes that are
+ * guarded by that state.
  */
 function find(lookup: Lookup, { operation, namespace, dependOn }: AdmissionRequest) {
   const name = { namespace: '', name: namespace }
@@ -62,7 +62,7 @@ function refuseImmortal({ operation, name }: AdmissionRequest): void {
 function assertPlace(request: AdmissionRequest, namespace: Found | undefined): undefined {
   if (namespace === undefined) throw notFound(namespacesRef, request.namespace)
   if (request.operation === 'CREATE' && isGoing(namespace)) throw terminating(request)
-  // What exists keeps its namespace from going; what is new must not come into one that has begun to go.
+  // An existing object keeps its namespace alive, but a new one must not enter a terminating namespace.
   if (request.operation === 'CREATE') request.dependOn?.(namespace)
 }
 

@@ -1,8 +1,7 @@
 /**
- * NodeRestriction: the agent of a node changes what belongs to its node and nothing else: its Node but not the labels
- * and taints by which others keep workloads apart, pods that are bound to it, its Lease and its CSINode. It cannot
- * delete its Node, nor have it deleted by giving it an owner. Agents are users `system:node:<name>` of the group
- * `system:nodes`.
+ * NodeRestriction: restricts a node agent to its own objects: its Node (except labels and taints that isolate
+ * workloads), the pods bound to it, its Lease and its CSINode. It cannot delete its Node, directly or by adding an
+ * owner. Node agents are users `system:node:<name>` in the group `system:nodes`.
  */
 
 import { type Json, type JsonObject, sameJson } from '../../../api/json/json.ts'
@@ -27,10 +26,10 @@ interface Parts {
   readonly lookup: Lookup
 }
 
-/** What an agent may do with the objects of one kind. */
+/** The restrictions for objects of one type. */
 interface Restriction<T = ApiObject | undefined> {
   readonly type: StoredType<Exclude<T, undefined>>
-  /** Throws to refuse. `node` is the name of the node whose agent asks. Is asked about objects of the type alone. */
+  /** Throws to reject. `node` is the name of the agent's node. Called only for objects of this type. */
   assert(request: AdmissionRequest<T>, node: string, lookup: Lookup): void | Promise<void>
 }
 
@@ -59,7 +58,7 @@ export function nodeRestriction({ lookup }: Parts): Control {
   }
 }
 
-/** The name of the node whose agent a user is; undefined where it is none. */
+/** Returns the node of an agent; undefined for other users. */
 function agentOf({ name, groups }: User): string | undefined {
   return name.startsWith(nodeUserPrefix) && groups.includes(nodesGroup) ? name.slice(nodeUserPrefix.length) : undefined
 }
@@ -83,7 +82,7 @@ function assertNode(request: AdmissionRequest<Node | undefined>, node: string): 
   if (labels.length > 0) throw refuse(`modify labels: ${labels.join(', ')}`)
 }
 
-/** Deleting an owner deletes what it owns: an agent that may not delete a Node may not add an owner to it either. */
+/** Deleting an owner deletes its dependents, so an agent must not add owners to its Node. */
 function sameOwners(next: ApiObject, previous: ApiObject | undefined): boolean {
   return same(next.metadata.ownerReferences ?? [], previous?.metadata.ownerReferences ?? [])
 }
@@ -102,7 +101,7 @@ function assertPod(request: AdmissionRequest<Pod | undefined>, node: string, loo
   throw refusal(request, `node "${node}" may not ${operation.toLowerCase()} pods${subresource && `/${subresource}`}`)
 }
 
-/** A pod is created, and not one of its sub-resources. */
+/** Whether the request creates a pod and not a subresource. */
 function isNew(request: AdmissionRequest<Pod | undefined>): request is AdmissionRequest<Pod> {
   return request.operation === 'CREATE' && request.subresource === ''
 }
@@ -130,7 +129,7 @@ async function assertEviction(lookup: Lookup, request: AdmissionRequest<Pod | un
     throw refusal(request, `node "${node}" can only evict pods with spec.nodeName set to itself`)
 }
 
-/** What an agent knows of a claim is how large its volume is. */
+/** An agent reports only the size of a claim's volume. */
 function assertClaim(request: AdmissionRequest, node: string): void {
   const { operation, subresource, object, oldObject } = request
   if (operation !== 'UPDATE' || subresource !== 'status')
@@ -157,7 +156,7 @@ interface TokenRequest {
   }
 }
 
-/** An agent gets tokens for the pods it runs, each bound to its pod. */
+/** An agent may request only tokens bound to pods that it runs. */
 async function assertAccount(request: AdmissionRequest, node: string, lookup: Lookup): Promise<void> {
   const { operation, subresource, object, namespace } = request
   if (operation !== 'CREATE' || subresource !== 'token')

@@ -1,7 +1,7 @@
 /**
- * OwnerReferencesPermissionEnforcement: an owner takes what it owns along when it is deleted, and what it owns may hold
- * it back. So who changes the owners of an object needs the right to delete the object, and who makes it hold back an
- * owner needs the right to change the finalizers of that owner.
+ * OwnerReferencesPermissionEnforcement: deleting an owner deletes its dependents, and a dependent may block the
+ * deletion of its owner. Changing owners therefore requires permission to delete the object, and setting
+ * blockOwnerDeletion requires permission to update the owner's finalizers.
  */
 
 import { sameJson } from '../../../api/json/json.ts'
@@ -11,7 +11,7 @@ import type { Authorizer } from '../../authz/authorizer.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
 import { refusal } from '../refusal.ts'
 
-/** How a kind is served. */
+/** A served type. */
 export interface OwnerType {
   readonly group: string
   readonly version: string
@@ -21,7 +21,7 @@ export interface OwnerType {
 
 interface Parts {
   readonly authorizer: Authorizer
-  /** Undefined where no such kind is served. */
+  /** Returns undefined if the kind is not served. */
   readonly ownerType: (apiVersion: string, kind: string) => OwnerType | undefined
 }
 
@@ -30,7 +30,7 @@ export function ownerReferencesPermissionEnforcement(parts: Parts): Control {
     name: 'OwnerReferencesPermissionEnforcement',
     handles: { operations: ['CREATE', 'UPDATE'] },
     validate: (request) => {
-      // The status of a pod cannot change its owners, and agents of nodes send what they remember of them.
+      // The status of a pod cannot change its owners, and node agents send outdated ones.
       if (request.type.plural === 'pods' && request.type.group === '' && request.subresource === 'status')
         return undefined
       const [next, previous] = [ownersOf(request.object), ownersOf(request.oldObject)]

@@ -1,4 +1,4 @@
-/** PersistentVolumeClaimResize: a claim asks for more only where its class says that volumes can grow. */
+/** PersistentVolumeClaimResize: allows a claim to grow only if its class allows volume expansion. */
 import type { PersistentVolumeClaim } from '../../../api/kinds/core/persistent-volume-claim.ts'
 import { persistentVolumeClaim as persistentVolumeClaims } from '../../../api/kinds/core/persistent-volume-claim.ts'
 import { quantityIn } from '../../../api/kinds/core/types/resources.ts'

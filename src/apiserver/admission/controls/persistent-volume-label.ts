@@ -1,13 +1,13 @@
 /**
- * PersistentVolumeLabel: a volume of a cloud is in some zone, and only nodes there can use it. A table in the
- * configuration says where; new volumes get its labels, and an affinity for nodes that have them.
+ * PersistentVolumeLabel: adds zone labels and a matching node affinity to cloud volumes, because only nodes in the same
+ * zone can use them. A table in the configuration specifies the zones.
  *
  *   volumes:
  *   - source: awsElasticBlockStore
- *     id: vol-1                       # any volume of that source where it is left out
+ *     id: vol-1                       # any volume of that source if omitted
  *     labels: {topology.orch.io/zone: a, topology.orch.io/region: west}
  *
- * The first entry that fits counts. `a__b` as a zone means that the volume is in both.
+ * The first matching entry applies. The zone `a__b` means that the volume is in both zones.
  */
 
 import { type Json, keysOf } from '../../../api/json/json.ts'
@@ -25,7 +25,7 @@ interface Parts {
   readonly vendor: Vendor
 }
 
-/** The sources that have a place, and the field that identifies their volumes. */
+/** Volume sources with a location, and the field that identifies the volume. */
 const idFields = {
   awsElasticBlockStore: 'volumeID',
   azureDisk: 'diskName',
@@ -90,7 +90,7 @@ function labelled(
   zones: ReadonlySet<string>,
 ): PersistentVolume {
   const { metadata, spec = {} } = object
-  // What the volume says of itself counts: the table only adds to it.
+  // The volume's own labels take precedence over the table.
   const all = { ...labels, ...metadata.labels }
   const requirements = Object.keys(labels)
     .sort()
@@ -111,7 +111,8 @@ type Term = NonNullable<NonNullable<NodeAffinity['required']>['nodeSelectorTerms
 type Requirement = { readonly key: string; readonly operator: 'In'; readonly values: string[] }
 
 /**
- * Every term demands the labels as well, unless one speaks of them already: then the volume says itself where it is.
+ * Adds the requirements to every term, unless a term already uses one of the keys. The volume then specifies its own
+ * location.
  */
 function affine({ nodeAffinity }: VolumeSpec, requirements: readonly Requirement[]): NodeAffinity {
   const terms = nodeAffinity?.required?.nodeSelectorTerms ?? []

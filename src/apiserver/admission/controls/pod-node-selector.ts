@@ -1,7 +1,7 @@
 /**
- * PodNodeSelector: the pods of a namespace go to the nodes that an annotation of the namespace selects, or else to those
- * that the configuration does for all. An entry of the configuration for a namespace limits which labels its pods and
- * its annotation may ask for; what the configuration itself adds is not held against the pod.
+ * PodNodeSelector: adds the node selector of the namespace's annotation to its pods, or the cluster default from the
+ * configuration. An entry for a namespace in the configuration restricts the labels that its pods and its annotation
+ * may select. The selector added from the configuration itself is exempt.
  *
  *   podNodeSelectorPluginConfig:
  *     clusterDefaultNodeSelector: env=test
@@ -29,9 +29,9 @@ interface Parts {
 type NodeLabels = { readonly [key: string]: string }
 
 interface Selectors {
-  /** Where a namespace has no annotation. */
+  /** Default for namespaces without the annotation. */
   readonly usual: NodeLabels
-  /** What a namespace and its pods may ask for, and no more. */
+  /** Allowed labels by namespace. */
   readonly limits: ReadonlyMap<string, NodeLabels>
 }
 
@@ -103,7 +103,7 @@ function refuseConflict(request: AdmissionRequest<Pod>, wanted: NodeLabels): voi
     )
 }
 
-/** Each label that the pod asks for must be in one of these sets, with that value. */
+/** Throws unless each label of the pod's selector is in one of these sets with the same value. */
 function refuseBeyond(request: AdmissionRequest<Pod>, allowed: readonly NodeLabels[]): void {
   const own = selectorIn(request)
   const isAllowed = (key: string) => allowed.some((labels) => Object.hasOwn(labels, key) && labels[key] === own[key])
@@ -115,7 +115,7 @@ function refuseBeyond(request: AdmissionRequest<Pod>, allowed: readonly NodeLabe
     )
 }
 
-/** `env=test,disk=ssd`: labels and their values, nothing else. A text is what is wrong with it. */
+/** Parses equality selectors such as `env=test,disk=ssd`. Returns an error text if the selector is invalid. */
 function parseSelector(text: string): NodeLabels | string {
   const parts = text.split(',').filter((part) => part.trim() !== '')
   const entries: [string, string][] = []

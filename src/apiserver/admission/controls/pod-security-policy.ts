@@ -1,7 +1,7 @@
 /**
- * PodSecurityPolicy: a pod is let in if a policy allows it that its author or its account may `use`. The policy may fill
- * in what the pod leaves open. One that changes nothing is preferred, then the first by name; an annotation of the pod
- * names it. What exists is only judged, against any policy. The rules are in `pod-security-policy/`.
+ * PodSecurityPolicy: admits a pod if a policy that its author or service account may `use` allows it. The policy may
+ * set defaults. A policy that changes nothing is preferred, then the first by name. An annotation of the pod records
+ * it. Updates are only validated, against any policy. The rules are in `pod-security-policy/`.
  */
 
 import type { Pod } from '../../../api/kinds/core/pod.ts'
@@ -51,11 +51,11 @@ export function podSecurityPolicy(parts: Parts): Control<Pod> {
 
 interface Choice {
   readonly found: Found<PodSecurityPolicy>
-  /** As the policy fills it in. */
+  /** The pod with the defaults of the policy. */
   readonly pod: JudgedPod
 }
 
-/** The policy that lets the pod in. Throws where none does; then the most recent state has been looked at. */
+/** Returns the policy that admits the pod. Throws if none does, after a check against the latest state. */
 async function choose(parts: Parts, request: AdmissionRequest<Pod>, may: 'may change' | 'must fit'): Promise<Choice> {
   const [choice] = await tryAll(parts, request, may)
   if (choice !== undefined) return choice

@@ -1,7 +1,7 @@
 /**
- * PodSecurity: pods keep to the level of the pod security standard that their namespace asks for by its labels. What
- * breaks the level of `enforce` is refused, of that of `warn` the client hears, and that of `audit` is counted and recorded. Kinds
- * that make pods are warned about and never refused, as their pods will be. The rules are in `pod-security/`.
+ * PodSecurity: enforces the pod security standard that the namespace's labels select. Violations of the `enforce` level
+ * are rejected, those of `warn` cause warnings, and those of `audit` are counted and recorded. Workload kinds with pod
+ * templates only cause warnings, because their pods are checked later. The rules are in `pod-security/`.
  */
 
 import type { Json } from '../../../api/json/json.ts'
@@ -103,7 +103,7 @@ function judges({ vendor, lookup, metrics }: Parts, configuration: PodSecurityCo
   }
 }
 
-/** Labels that could not be read before may stay as they are. */
+/** Labels that were already invalid may stay. */
 function sameFaults(errors: ReadPolicy['errors'], before: ReadPolicy['errors'] = []): boolean {
   return (
     errors.length === before.length &&
@@ -120,7 +120,7 @@ function isStricter({ enforce }: Policy, { enforce: before }: Policy): boolean {
   return enforce.version !== before.version || !isAsFree(enforce, before)
 }
 
-/** Most of a pod cannot be changed; what can and matters are images, further containers and profiles. */
+/** Only images, additional containers and profile annotations of a pod can change in a way that matters. */
 function isSignificant(next: DescribedPod, previous: DescribedPod): boolean {
   return whatMatters(next) !== whatMatters(previous)
 }
@@ -139,7 +139,7 @@ interface Judgement {
   readonly request: AdmissionRequest
   readonly pod: DescribedPod
   readonly policy: Policy
-  /** Whether what breaks the level of `enforce` is refused. */
+  /** Whether violations of the `enforce` level are rejected. */
   readonly refuses: boolean
   readonly metrics: Parts['metrics']
 }

@@ -1,7 +1,7 @@
 /**
- * PodTolerationRestriction: the pods of a namespace tolerate what an annotation of the namespace lists, and nothing
- * that another annotation does not list. Where a namespace has no such annotation the lists of the configuration count;
- * an empty annotation is an empty list. Pods that ask for resources tolerate that memory runs short.
+ * PodTolerationRestriction: adds the tolerations of a namespace annotation to its pods and rejects tolerations that
+ * another annotation does not allow. Without the annotations, the lists of the configuration apply. An empty annotation
+ * is an empty list. Pods with resource requests or limits also get a toleration for memory pressure.
  */
 
 import { type Json, sameJson } from '../../../api/json/json.ts'
@@ -89,7 +89,7 @@ function tolerating(request: AdmissionRequest<Pod>, added: readonly Toleration[]
   return sameJson(merged, tolerations) ? undefined : { ...request.object, spec: { ...spec, tolerations: merged } }
 }
 
-/** Beyond these many, comparing all of one list with all of the other would take too long. */
+/** Maximum number of comparisons between the two lists. */
 const maxCompared = 50_000
 
 function refuseBeyond(request: AdmissionRequest<Pod>, whitelist: readonly Toleration[], whose: string): void {
@@ -107,7 +107,7 @@ function refuseBeyond(request: AdmissionRequest<Pod>, whitelist: readonly Tolera
 
 const listed = { list: field(1, s.list(toleration)) }
 
-/** The list in an annotation; undefined where there is none, empty where it is empty. */
+/** Returns the list in an annotation; undefined if the annotation is absent. */
 function readAnnotation(
   request: AdmissionRequest<Pod>,
   { metadata }: ApiObject,

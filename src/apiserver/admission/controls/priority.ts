@@ -1,7 +1,8 @@
 /**
- * Priority: turns the class that a pod names into a number, for schedulers, lets one class at most be the default, and
- * keeps the two classes of the system.
- * A client that sends the number must send the same: the class alone decides how important a pod is.
+ * Priority: sets the numeric priority of a pod from its PriorityClass, allows only one default class and protects the
+ * two system classes.
+ *
+ * A client that sends the number must send the value of the class, because only the class determines the priority.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import { pod as pods } from '../../../api/kinds/core/pod.ts'
@@ -49,7 +50,7 @@ function specOf(object: Pod | undefined): PodSpec {
   return object?.spec ?? {}
 }
 
-/** An update that leaves the number out does not mean to change it. */
+/** Restores fields that an update omitted. */
 function keepPriority({ object, oldObject }: AdmissionRequest<Pod>): Pod | undefined {
   const { priority: number, preemptionPolicy } = specOf(oldObject)
   const spec = specOf(object)
@@ -62,7 +63,7 @@ function keepPriority({ object, oldObject }: AdmissionRequest<Pod>): Pod | undef
 
 type FoundClass = Found<PriorityClass> | undefined
 
-/** The class that the pod names, or the default one; undefined where there is none. */
+/** Returns the class of the pod, or the default class; undefined if there is none. */
 function findClass(lookup: Lookup, request: AdmissionRequest<Pod>): FoundClass | Promise<FoundClass> {
   const { priorityClassName: name = '' } = specOf(request.object)
   if (name === '') return defaultClass(lookup)
@@ -70,7 +71,7 @@ function findClass(lookup: Lookup, request: AdmissionRequest<Pod>): FoundClass |
   return lookup.getCached(priorityClasses, place) ?? lookup.getLatest(priorityClasses, place)
 }
 
-/** Of several that are the default, as only a race can make them, the least important. */
+/** If a race created several default classes, returns the lowest. */
 function defaultClass(lookup: Lookup): FoundClass {
   return lookup
     .list(priorityClasses, { namespace: undefined })

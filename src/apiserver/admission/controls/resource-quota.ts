@@ -1,11 +1,11 @@
 /**
- * ResourceQuota: what the objects of a namespace use together stays within its quotas. Last in the chain: what it
- * charges is what will be stored.
+ * ResourceQuota: keeps the total usage of a namespace within its quotas. It is last in the chain, so that it charges
+ * exactly what will be stored.
  *
- * A write that uses more is charged before it happens, and what was charged is given back if it does not happen; a
- * write that uses less gives back after it happened. What is to be given back is a debt in the store until it is
- * (`quota/debts.ts`), so that a server that is killed in between takes nothing with it. What is enforced is in the
- * status of the quota, which the loop of `cluster/controllers/resource-quota.ts` puts there; until then a quota limits nothing.
+ * A write that uses more is charged before the commit and refunded if the commit fails. A write that uses less is
+ * refunded after the commit. Pending refunds are stored as debts (`quota/debts.ts`), so that a crash loses nothing. The
+ * enforced limits are in the status of the quota, which the loop in `cluster/controllers/resource-quota.ts` writes.
+ * Until then, a quota limits nothing.
  */
 
 import type { ResourceQuota } from '../../../api/kinds/core/resource-quota.ts'
@@ -55,19 +55,22 @@ export function resourceQuota(parts: Parts, limited: readonly LimitedResource[] 
   }
 }
 
-/** A quota that cannot be read limits nobody knows what, so nothing more is used until it is mended or deleted. */
+/**
+ * Returns the quotas of the namespace. If one is unreadable, its limits are unknown, so no usage may grow until it is
+ * repaired or deleted.
+ */
 function quotasOf(lookup: Lookup, request: AdmissionRequest): Found<ResourceQuota>[] {
   const { namespace, operation, subresource, object } = request
   const isEnding = operation === 'DELETE' || object?.metadata.deletionTimestamp !== undefined
   return lookup.list(resourceQuotas, { namespace, whole: !isEnding && subresource === '' })
 }
 
-/** Most writes change nothing of what is used, and are done with here. */
+/** Most writes do not change usage and end here. */
 function mayMatter(request: AdmissionRequest): boolean {
   const { operation, type, subresource, namespace, vendor, object, dryRun, onOutcome } = request
   if (namespace === '' || (onOutcome === undefined && !dryRun) || !isCounted(type, vendor)) return false
   if (operation !== 'UPDATE') return subresource === ''
-  // A pod that ends uses nothing any more; what is being deleted may go with this write.
+  // A terminated pod uses nothing anymore. A terminating object may be removed by this write.
   if (subresource !== '' && !(subresource === 'status' && isPods(type))) return false
   return usageVaries(type) || object?.metadata.deletionTimestamp !== undefined
 }
@@ -79,7 +82,7 @@ interface Means extends Parts {
 
 interface Accounting extends Means {
   readonly request: AdmissionRequest
-  /** What the object uses after the write and before it, in all quotas. */
+  /** Usage of the object after and before the write. */
   readonly after: Amounts
   readonly before: Amounts
 }
@@ -91,15 +94,15 @@ function accountingOf(means: Means, request: AdmissionRequest): Accounting {
   return { ...means, request, after: usage(request.object), before: usage(request.oldObject) }
 }
 
-/** What a write means for one quota. */
+/** The effect of a write on one quota. */
 interface Plan {
   readonly quota: Found<ResourceQuota>
   readonly name: ObjectName
-  /** What it uses more than before. */
+  /** Additional usage. */
   readonly increase: Amounts
-  /** What it uses less, as negative amounts. */
+  /** Reduced usage, as negative amounts. */
   readonly decrease: Amounts
-  /** What the stored object uses. */
+  /** Usage of the stored object. */
   readonly before: Amounts
 }
 
@@ -120,19 +123,19 @@ async function account(accounting: Accounting, known: readonly Found<ResourceQuo
   await charge(accounting, plans, debts)
 }
 
-/** What quotas are owed, by how the write ends. */
+/** Debts to quotas, by the outcome of the write. */
 interface Debts {
-  /** What was charged is owed until the object is stored, whose commit cancels it. */
+  /** Refunds of charges. The commit that stores the object cancels them. */
   readonly charges: Debt[]
   readonly stored: Debt[]
   readonly removed: Debt[]
 }
 
-/** What the write uses less is owed to the quota from the very commit on by which it does. */
+/** Records the refund of reduced usage as a debt in the same commit. */
 function oweWithCommit({ request }: Accounting, plan: Plan, { stored, removed }: Debts): void {
   const { operation, subresource } = request
   const { increase, decrease, before } = plan
-  // What is only marked as being deleted is still there. The status of a pod says what is, and is not charged before.
+  // An object marked for deletion still exists. The status of a pod reports facts and is not charged in advance.
   const change = subresource === '' ? decrease : add(increase, decrease)
   if (operation !== 'DELETE' && change.size > 0) stored.push(owe(request, 'stored', { plan, change }))
   if (before.size > 0) removed.push(owe(request, 'removed', { plan, change: negative(before) }))
@@ -144,11 +147,11 @@ function owe(request: AdmissionRequest, ending: Ending, { plan, change }: { plan
   return debt
 }
 
-/** How many charges a commit makes sure of: a transaction of etcd compares 128 keys. */
+/** Maximum number of charges that a commit depends on, because an etcd transaction has at most 128 comparisons. */
 const maxCharges = 20
 
 async function charge({ request, ledger }: Accounting, plans: readonly Plan[], { charges }: Debts): Promise<void> {
-  // The status of a pod says what is, and is not refused.
+  // The status of a pod reports facts and is not rejected.
   if (request.subresource !== '') return
   for (const plan of plans) {
     if (plan.increase.size === 0) continue
@@ -158,12 +161,12 @@ async function charge({ request, ledger }: Accounting, plans: readonly Plan[], {
     const { key } = outcome.debt
     charges.push(outcome.debt)
     request.commitWith!('stored', { releases: [key] })
-    // Somebody else may have given it back meanwhile: then it is decided anew.
+    // The charge may have been refunded meanwhile. The write is then decided again.
     if (charges.length <= maxCharges) request.dependOn!({ key, revision: 'present' })
   }
 }
 
-/** Whether it fits, as far as this server knows. Before it refuses anything it finds out what is most recent. */
+/** Checks the write against the cached quotas. Before rejecting it, checks against the latest state. */
 async function judge(accounting: Accounting, known: readonly Found<ResourceQuota>[]): Promise<Plan[]> {
   const { lookup, request } = accounting
   try {
@@ -186,7 +189,7 @@ function judgeBy(accounting: Accounting, quotas: readonly Found<ResourceQuota>[]
   return plans
 }
 
-/** How many quotas that nobody has looked at yet a write waits for at most. */
+/** Maximum number of unprocessed quotas that a write depends on. */
 const maxRestedOn = 20
 
 function planFor(accounting: Accounting, quota: Found<ResourceQuota>): Plan {
@@ -223,7 +226,7 @@ function assertFits({ request, vendor }: Accounting, { quota, name, increase }: 
   if (refused !== undefined) throw refusal(request, refused)
 }
 
-/** Where these are limited every container must say how much it needs. */
+/** If these are limited, every container must specify them. */
 const mustBeStated = ['cpu', 'memory', 'limits.cpu', 'limits.memory', 'requests.cpu', 'requests.memory']
 
 function missingIn({ operation, type, object }: AdmissionRequest, quota: Found, vendor: Vendor): string[] {
@@ -250,7 +253,7 @@ function assertCovered({ request, limited, after, before }: Accounting, quotas: 
   if (why !== undefined) throw refusal(request, why)
 }
 
-/** Whether the quota wants to limit what it does not yet: the write must not overtake that. */
+/** Whether the quota has limits that are not yet in its status. The write must not overtake them. */
 function isUnsettled(quota: Found, { request, after }: Accounting): boolean {
   const { hard: wanted = {} } = specOf(quota)
   const { hard = {} } = statusOf(quota)
@@ -258,7 +261,7 @@ function isUnsettled(quota: Found, { request, after }: Accounting): boolean {
   return unknown && isMeantFor(quota, request, request.object)
 }
 
-/** Where the outcome is not known, so is what is owed: `apiserver/upkeep/quota-debts.ts` finds out. */
+/** If the outcome is unknown, `apiserver/upkeep/quota-debts.ts` settles the debts later. */
 async function settle({ ledger, log }: Accounting, debts: Debts, outcome: WriteOutcome): Promise<void> {
   if (outcome === 'unknown') return
   const due = outcome === 'stored' ? debts.stored : [...debts.charges, ...(outcome === 'removed' ? debts.removed : [])]
@@ -269,8 +272,8 @@ async function settle({ ledger, log }: Accounting, debts: Debts, outcome: WriteO
 }
 
 /**
- * Whoever counts what is in use and writes it has counted what was owed until then too: those debts are void. A write
- * under way whose charge was not counted is decided anew.
+ * A recount of usage includes all open debts, so they are void. A concurrent write whose charge was not counted is
+ * decided again.
  */
 async function voidDebts({ ownWrites }: Parts, request: AdmissionRequest): Promise<void> {
   const [before, after] = [request.oldObject, request.object].map((quota) => asQuota(quota).status?.used ?? {})
@@ -285,7 +288,7 @@ function asQuota(object: ApiObject | undefined): Pick<ResourceQuota, 'status'> {
   return (object ?? {}) as Pick<ResourceQuota, 'status'>
 }
 
-/** Whether it writes what is in use of a quota. */
+/** Whether the request writes the usage of a quota. */
 function writesUsage({ operation, type, subresource, dryRun }: AdmissionRequest): boolean {
   const isQuota = type.group === '' && type.plural === resourceQuotas.plural
   return isQuota && operation === 'UPDATE' && subresource === 'status' && !dryRun

@@ -1,6 +1,6 @@
 /**
- * RuntimeClass: a pod that names a class gets what running it so costs, and goes to the nodes that can do it. A pod
- * cannot say another cost, nor any where no class does.
+ * RuntimeClass: sets the pod overhead and the scheduling constraints of the pod's RuntimeClass. A pod cannot set a
+ * different overhead, or any without a class.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import { pod as pods } from '../../../api/kinds/core/pod.ts'

@@ -1,6 +1,6 @@
 /**
- * SecurityContextDeny: pods cannot choose users, groups or SELinux labels, nor that they have no groups. What else a
- * security context may say, such as `privileged`, it does not look at.
+ * SecurityContextDeny: rejects pods that set users, groups or SELinux options. Other settings, such as `privileged`,
+ * are not checked.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import { pod as pods } from '../../../api/kinds/core/pod.ts'

@@ -1,9 +1,9 @@
 /**
- * ServiceAccount: every pod runs as an account of its namespace, `default` where it names none. With the account come
- * its secrets for pulling images and, unless pod or account say no, a volume with a token that every container finds at
- * the same place. Copies of pods that a node runs by itself (mirror pods) have no account, and no secrets either.
+ * ServiceAccount: assigns every pod a service account of its namespace, by default `default`. The pod gets the
+ * account's image pull secrets and, unless pod or account opt out, a token volume that is mounted at the same path in
+ * all containers. Mirror pods, which represent pods that a node runs on its own, have no account and no secrets.
  *
- * A control loop creates the default account of a new namespace, so the control waits for the account for a second.
+ * A control loop creates the default account of a new namespace, so this control waits about a second for it.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
@@ -42,7 +42,7 @@ export function serviceAccount({ vendor, ...looking }: ServiceAccountParts): Con
       const found = findAccount(looking, request)
       return found instanceof Promise ? found.then((later) => useAccount(request, later)) : useAccount(request, found)
     },
-    // Others may have changed the pod since, and ephemeral containers come later.
+    // Other controls may have changed the pod, and ephemeral containers are added later.
     validate: (request) => {
       if (isMirror(request)) return checkMirror(request)
       if (request.operation === 'UPDATE' && request.subresource === '') return undefined
@@ -80,10 +80,10 @@ function nameOf(request: AdmissionRequest<Pod>): string {
 
 const patienceMs = 1000
 const pauseMs = 100
-/** On a starved machine a second may pass in which the control loop hardly runs. It then gets this many pauses. */
+/** Minimum number of lookups. On a starved machine, the control loop may hardly run within a second. */
 const minLooks = 10
 
-/** Only the default account is waited for: others are created by people, before the pods that use them. */
+/** Waits only for the default account. Other accounts are created by users before the pods that need them. */
 async function awaitAccount(
   { lookup, clock }: Looking,
   place: { readonly namespace: string; readonly name: string },
@@ -118,12 +118,12 @@ function useAccount(request: AdmissionRequest<Pod>, found: Found<ServiceAccount>
   if (spec.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true)
     Object.assign(spec, mountToken(spec, request.vendor))
   const object = { ...request.object, spec }
-  // Before the pod itself is judged: what is forbidden is not worth a list of faults.
+  // Runs before pod validation, so that a forbidden pod is reported as such.
   judge({ ...request, object }, found)
   return object
 }
 
-/** An account may keep its pods to its own secrets. */
+/** An account may restrict its pods to its own secrets. */
 function judge(request: AdmissionRequest<Pod>, found: Found | undefined): void {
   if (found === undefined && request.operation === 'UPDATE') return
   const account = accountOf(request, found)
@@ -140,7 +140,7 @@ function keepsSecrets(request: AdmissionRequest<Pod>, { metadata }: ApiObject): 
   throw refusal(request, `annotation ${key} of service account ${metadata.name} must be true or false, not "${value}"`)
 }
 
-/** Wherever a pod names a secret: in volumes, in variables, for pulling images. */
+/** Checks all secrets that a pod uses: in volumes, environment variables and for image pulls. */
 function refuseOtherSecrets(request: AdmissionRequest<Pod>, account: ServiceAccount): void {
   const { imagePullSecrets = [], ...spec } = specOf(request)
   const own = new Set((account.secrets ?? []).map(({ name }) => name))

@@ -1,6 +1,6 @@
 /**
- * StorageObjectInUseProtection: new claims and volumes get a finalizer, so that a deletion waits until nobody uses them
- * any more. A control loop takes it away (`cluster/controllers/storage-protection.ts`).
+ * StorageObjectInUseProtection: adds a finalizer to new claims and volumes, so that their deletion waits until they are
+ * no longer used. A control loop removes it (`cluster/controllers/storage-protection.ts`).
  */
 import { type ApiObject, copyForChange } from '../../../api/model/object.ts'
 import { claimProtection, volumeProtection } from '../../../api/model/protection.ts'

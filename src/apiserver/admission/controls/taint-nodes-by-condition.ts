@@ -1,6 +1,6 @@
 /**
- * TaintNodesByCondition: no pod is put on a new node before it is known to be ready. The controller that finds it ready
- * removes the taint away.
+ * TaintNodesByCondition: taints new nodes as not ready, so that no pod is scheduled there yet. A controller removes the
+ * taint once the node is ready.
  */
 import type { Node } from '../../../api/kinds/core/node.ts'
 import { node as nodes } from '../../../api/kinds/core/node.ts'

@@ -1,4 +1,4 @@
-/** The bounds of a LimitRange, each as a question: does this break it? The answer is a sentence, or undefined. */
+/** Checks the constraints of a LimitRange. Each check returns an error text or undefined. */
 import type { LimitRange } from '../../../api/kinds/core/limit-range.ts'
 import type { ResourceList } from '../../../api/kinds/core/types/resource-list.ts'
 import { quantityIn } from '../../../api/kinds/core/types/resources.ts'
@@ -6,13 +6,13 @@ import { compareQuantities, formatQuantity, type Quantity } from '../../../api/m
 
 export type Bounds = NonNullable<NonNullable<LimitRange['spec']>['limits']>[number]
 
-/** What something asks for, and is limited to. */
+/** Requested and limited resources. */
 export interface Asked {
   readonly requests: ResourceList
   readonly limits: ResourceList
 }
 
-/** For containers and pods. */
+/** Returns the violations of a container or pod. */
 export function breaksOf(bounds: Bounds, asked: Asked): string[] {
   return [
     ...each(bounds.min, (name, bound) => belowLeast(bounds, [name, bound], asked)),
@@ -21,7 +21,7 @@ export function breaksOf(bounds: Bounds, asked: Asked): string[] {
   ]
 }
 
-/** For claims, which ask and are not limited otherwise. */
+/** Returns the violations of a claim, which has only requests. */
 export function claimBreaksOf(bounds: Bounds, requests: ResourceList): string[] {
   return [
     ...each(bounds.min, (name, bound) => belowLeast(bounds, [name, bound], { requests, limits: {} })),

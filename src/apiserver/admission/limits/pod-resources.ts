@@ -1,4 +1,4 @@
-/** What a pod asks for as a whole, as LimitRanges see it. */
+/** The total resources of a pod, as LimitRanges see them. */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { ResourceList } from '../../../api/kinds/core/types/resource-list.ts'
 import { formatQuantity, type Quantity } from '../../../api/model/quantity.ts'
@@ -8,8 +8,8 @@ import type { Asked } from './constraints.ts'
 type PodSpec = NonNullable<Pod['spec']>
 
 /**
- * The sum of its containers, or what the largest of those asks for that prepare it, which run alone. Of what one of
- * its containers says nothing of, nothing is known for the pod either.
+ * Returns the sum over the containers, or the maximum of the init containers, which run alone, if that is higher. A
+ * resource that a container does not specify is unknown for the pod.
  */
 export function askedByPod(spec: PodSpec): Asked {
   return { requests: effective(spec, 'requests'), limits: effective(spec, 'limits') }

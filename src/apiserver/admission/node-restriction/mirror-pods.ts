@@ -1,6 +1,7 @@
 /**
- * The only pods that the agent of a node may make: mirrors, which show what it runs by itself. They are bound to the
- * node, owned by it and by nobody else, and refer to nothing, as a pod gives its node the right to read what it names.
+ * Validates mirror pods, the only pods that a node agent may create. They represent pods that the node runs on its own.
+ * They must be bound to the node, be owned only by it and reference no other objects, because a pod grants its node
+ * read access to the objects that it names.
  */
 
 import { node as nodes } from '../../../api/kinds/core/node.ts'
@@ -29,7 +30,7 @@ export async function assertMirrorPod(lookup: Lookup, request: AdmissionRequest<
   if (named !== '') throw refuse(`node "${node}" can not create pods that reference ${named}`)
 }
 
-/** '' where the node is the owner. */
+/** Returns '' if the node is the owner. */
 function ownerFault(owners: readonly OwnerReference[], node: string): string {
   const [owner, ...others] = owners
   if (others.length > 0) return 'can only create pods with a single owner reference set to itself'
@@ -51,14 +52,14 @@ async function assertOwner(
   request.dependOn?.(found)
 }
 
-/** What a pod refers to that it may not; '' for nothing. */
+/** Returns the kind of a forbidden reference; '' if there is none. */
 function referenced(spec: PodSpec): string {
   const { serviceAccountName = '', volumes = [] } = spec
   if (serviceAccountName !== '') return 'a service account'
   if (secretsOf(spec).length > 0) return 'secrets'
   if (hasConfigMaps(spec)) return 'configmaps'
   if (volumes.some((volume) => volume.persistentVolumeClaim !== undefined)) return 'persistentvolumeclaims'
-  // The claim is made with the pod, and gives the node the right to read it and its volume.
+  // The claim is created with the pod and would grant the node access to it and its volume.
   if (volumes.some(({ ephemeral }) => ephemeral !== undefined)) return 'ephemeral persistentvolumeclaims'
   const tokens = volumes.flatMap(({ projected }) => projected?.sources ?? [])
   return tokens.some(({ serviceAccountToken }) => serviceAccountToken !== undefined) ? 'tokens of an account' : ''

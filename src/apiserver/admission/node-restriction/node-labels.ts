@@ -1,19 +1,19 @@
 /**
- * Which labels of its Node the agent of a node may set. Those of others than the vendor are free. Of the vendor's it
- * has those that describe the machine, and two domains of its own; the rest, and all of `node-restriction`, are for
- * people who keep workloads apart by them.
+ * Labels of its Node that a node agent may set. Labels outside the vendor's domains are unrestricted. In the vendor's
+ * domains, an agent may set the labels that describe the machine and those of two dedicated domains. All others,
+ * including `node-restriction`, are reserved for administrators to isolate workloads.
  */
 import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
 
 type Labels = { readonly [key: string]: string } | undefined
 
-/** Sorted. */
+/** Returns the forbidden keys, sorted. */
 export function forbiddenLabels(keys: Iterable<string>, vendor: Vendor): string[] {
   const own = ownLabels(vendor)
   return [...keys].filter((key) => isRestricted(key, vendor, own)).sort()
 }
 
-/** The keys that were added, changed or removed. */
+/** Returns the keys that were added, changed or removed. */
 export function changedLabels(next: Labels = {}, previous: Labels = {}): string[] {
   const keys = new Set([...Object.keys(next), ...Object.keys(previous)])
   const valueIn = (labels: Labels, key: string) => (Object.hasOwn(labels!, key) ? labels![key] : undefined)
@@ -29,12 +29,12 @@ function isRestricted(key: string, vendor: Vendor, own: ReadonlySet<string>): bo
   return !own.has(key) && ![vendor.nodeAgent, 'node'].some((name) => isWithin(domain, `${name}.${vendor.keyDomain}`))
 }
 
-/** Whether a domain is the other, or below it. */
+/** Whether a domain equals the other or is a subdomain of it. */
 function isWithin(domain: string, other: string): boolean {
   return domain === other || domain.endsWith(`.${other}`)
 }
 
-/** Labels that describe the machine, under their present and their former names. */
+/** Labels that describe the machine, with their current and former names. */
 function ownLabels(vendor: Vendor): ReadonlySet<string> {
   const places = ['zone', 'region']
   return new Set([

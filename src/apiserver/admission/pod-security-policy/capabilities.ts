@@ -6,7 +6,7 @@ import type { PolicySpec } from './effective.ts'
 
 type Capabilities = SecurityContext['capabilities']
 
-/** The same where nothing is to be added or dropped. */
+/** Adds default and required capabilities. Returns the same object if nothing changes. */
 export function fillCapabilities(spec: PolicySpec, own: Capabilities): Capabilities {
   const { add = [], drop = [] } = own ?? {}
   const adds = new Set([...add, ...(spec.defaultAddCapabilities ?? []).filter((name) => !drop.includes(name))])

@@ -1,5 +1,5 @@
 /**
- * What a policy and a pod are to the rules here, and what counts for a container: its own word, else that of its pod.
+ * The parsed policy and pod, and the effective settings of a container: its own, or those of the pod.
  */
 import type { Container } from '../../../api/kinds/core/types/container.ts'
 import type { PodSpec } from '../../../api/kinds/core/types/pod-spec.ts'
@@ -15,13 +15,13 @@ export interface Policy {
   readonly annotations: Annotations
   readonly spec: PolicySpec
   readonly vendor: Vendor
-  /** The profiles that annotations allow; undefined where none says so. */
+  /** Profiles allowed by annotations; undefined if the annotation is absent. */
   readonly allowed: { readonly seccomp: Profiles; readonly appArmor: Profiles }
 }
 
 export type Profiles = ReadonlySet<string> | undefined
 
-/** The older name of `runtime/default`. */
+/** The former name of `runtime/default`. */
 export const dockerDefault = 'docker/default'
 
 export function policyIn({ metadata, spec = {} }: PodSecurityPolicy, vendor: Vendor): Policy {

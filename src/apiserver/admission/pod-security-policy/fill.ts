@@ -1,4 +1,4 @@
-/** A pod with the defaults of a policy. Returns the same object where there is nothing to fill in. */
+/** Applies the defaults of a policy to a pod. Returns the same object if nothing changes. */
 
 import { defined } from '../../../api/json/json.ts'
 import type { Container } from '../../../api/kinds/core/types/container.ts'
@@ -69,7 +69,7 @@ function fillContainer(policy: PolicySpec, spec: PodSpec, container: Container):
   return isSame ? container : { ...container, securityContext: next }
 }
 
-/** Where nobody says who runs it, the node has to look at the image. */
+/** If no user is set, runAsNonRoot makes the node check the image. */
 function nonRootOf({ runAsUser: { rule } = {} }: PolicySpec, { runAsNonRoot, runAsUser }: Ran): true | undefined {
   return rule === 'MustRunAsNonRoot' && runAsNonRoot === undefined && runAsUser === undefined ? true : undefined
 }

@@ -1,6 +1,6 @@
 /**
- * Which users and groups a policy allows. `MustRunAs` wants an id of its ranges and gives the first of them to who has
- * none, `MayRunAs` only judges those that are there, `MustRunAsNonRoot` keeps root away, `RunAsAny` takes all.
+ * User and group ids that a policy allows. `MustRunAs` requires an id from its ranges and defaults to the first one.
+ * `MayRunAs` only checks ids that are set. `MustRunAsNonRoot` forbids root. `RunAsAny` allows everything.
  */
 import { child, type FieldError, type FieldPath, invalid, required } from '../../../api/model/field-error.ts'
 
@@ -9,12 +9,12 @@ export interface IdRule {
   readonly ranges?: readonly { readonly min?: number; readonly max?: number }[]
 }
 
-/** The default id; undefined where none is needed. */
+/** Returns the default id; undefined if none is needed. */
 export function idFrom({ rule, ranges = [] }: IdRule = {}): number | undefined {
   return rule === 'MustRunAs' ? ranges[0]?.min : undefined
 }
 
-/** Faults of ids; none of them is a fault where one must be there. */
+/** Returns the errors of ids. A missing id is an error if the rule requires one. */
 export function checkIds({ rule, ranges = [] }: IdRule = {}, ids: readonly number[], path: FieldPath): FieldError[] {
   if (rule !== 'MustRunAs' && rule !== 'MayRunAs') return []
   if (ids.length === 0)
@@ -27,7 +27,7 @@ function shown(ranges: NonNullable<IdRule['ranges']>): string {
   return `[${ranges.map(({ min = 0, max = 0 }) => `${min}-${max}`).join(', ')}]`
 }
 
-/** Who runs a container. */
+/** User settings of a container. */
 export interface Ran {
   readonly runAsUser: number | undefined
   readonly runAsNonRoot: boolean | undefined

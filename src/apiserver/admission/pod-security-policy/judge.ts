@@ -1,4 +1,4 @@
-/** What a policy does not allow of a pod, field by field. */
+/** Returns the violations of a policy by a pod, field by field. */
 
 import { keysOf } from '../../../api/json/json.ts'
 import type { Container } from '../../../api/kinds/core/types/container.ts'

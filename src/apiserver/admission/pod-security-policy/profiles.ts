@@ -1,6 +1,6 @@
 /**
- * Which profiles of seccomp, AppArmor and SELinux a policy allows, and which it gives to who names none. Those of seccomp
- * and AppArmor are in annotations of the policy.
+ * Seccomp, AppArmor and SELinux profiles that a policy allows, and its defaults. Annotations of the policy set those of
+ * seccomp and AppArmor.
  */
 import type { Container } from '../../../api/kinds/core/types/container.ts'
 import type { SeccompProfile, SecurityContext } from '../../../api/kinds/core/types/security-context.ts'
@@ -31,7 +31,7 @@ const podSeccompKey = (vendor: Vendor) => vendorKey(vendor, 'pod', seccomp)
 const seccompKey = (vendor: Vendor, { name = '' }: Container) => vendorKey(vendor, name, `container.${seccomp}`)
 const appArmorKey = (vendor: Vendor, { name = '' }: Container) => vendorKey(vendor, name, `container.${appArmor}`)
 
-/** The annotations that a pod lacks. */
+/** Returns the profile annotations that the pod is missing. */
 export function missingProfiles(policy: Policy, pod: JudgedPod, containers: readonly Container[]) {
   const { vendor } = policy
   const added: { [key: string]: string } = {}
@@ -95,7 +95,7 @@ export function checkSeLinux({ spec }: Policy, own: SeLinuxOptions, path: FieldP
     .map((field) => invalid(child(path, field), own[field] ?? '', `must be ${wanted[field] ?? ''}`))
 }
 
-/** The order of categories does not count: `s0:c1,c2` is `s0:c2,c1`. */
+/** Normalizes the order of categories: `s0:c1,c2` equals `s0:c2,c1`. */
 function normal(field: string, value = ''): string {
   const [sensitivity, categories, ...more] = value.split(':')
   if (field !== 'level' || categories === undefined || more.length > 0) return value

@@ -1,4 +1,4 @@
-/** Which volumes a policy allows: by kind, and some kinds by path or driver. */
+/** Volumes that a policy allows: by type, and for some types by path or driver. */
 
 import type { PodSpec } from '../../../api/kinds/core/types/pod-spec.ts'
 import type { Volume } from '../../../api/kinds/core/types/volume.ts'
@@ -31,7 +31,7 @@ function checkSources(policy: PolicySpec, { volumes = [] }: PodSpec): FieldError
   })
 }
 
-/** As policies call it, which is nearly the name of its field. */
+/** Returns the volume type as named in policies, which is almost always the field name. */
 function kindOf(volume: Volume): string {
   const field = Object.keys(volume).find((key) => key !== 'name') ?? 'unknown'
   return field === 'cephfs' ? 'cephFS' : field
@@ -42,7 +42,10 @@ function isAllowed({ volumes: allowed = [] }: PolicySpec, volume: Volume, kind: 
   return allowed.includes('secret') && isToken(volume)
 }
 
-/** Tokens used to be mounted from Secrets: a pod that may mount those may mount the volume that replaced them. */
+/**
+ * Tokens used to be mounted from Secrets. A policy that allows Secrets therefore also allows the projected volume that
+ * replaced them.
+ */
 function isToken({ projected }: Volume): boolean {
   const sources = projected?.sources ?? []
   return (
@@ -64,7 +67,7 @@ function checkHostPath(policy: PolicySpec, volume: Volume, path: FieldPath): Fie
   return [invalid(child(path, 'hostPath.pathPrefix'), volume.hostPath?.path, 'is not allowed to be used')]
 }
 
-/** The entries that allow a path of the host; undefined where none is needed. */
+/** Returns the entries that allow a host path; undefined if none is required. */
 function fittingPaths({ allowedHostPaths: allowed = [] }: PolicySpec, { hostPath }: Volume) {
   if (hostPath === undefined || allowed.length === 0) return undefined
   return allowed.filter(({ pathPrefix = '' }) => isBelow(hostPath.path ?? '', pathPrefix))
@@ -75,7 +78,7 @@ function isBelow(path: string, prefix: string): boolean {
   return inner === outer || inner.startsWith(`${outer}/`)
 }
 
-/** Paths that only entries for reading allow may not be mounted to be written. */
+/** Paths that are allowed only for reading must be mounted read-only. */
 function checkMounts(policy: PolicySpec, spec: PodSpec): FieldError[] {
   const isForReading = (volume: Volume) => fittingPaths(policy, volume)?.every(({ readOnly }) => readOnly) ?? false
   const names = new Set((spec.volumes ?? []).filter(isForReading).map(({ name }) => name))

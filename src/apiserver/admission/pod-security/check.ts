@@ -1,6 +1,6 @@
 /**
- * What a check of the pod security standard is: which level asks for it, and since which release under which rule. One
- * file per check in `checks/`; this one has what they share to say which parts of a pod are at fault.
+ * Interface of the checks of the pod security standard: the level that requires a check, and its rules by Kubernetes
+ * release. Each check has a file in `checks/`. This file also contains helpers for messages.
  */
 import type { Container } from '../../../api/kinds/core/types/container.ts'
 import type { PodSpec } from '../../../api/kinds/core/types/pod-spec.ts'
@@ -14,36 +14,36 @@ export interface CheckedPod {
 }
 
 export interface Violation {
-  /** What is wrong in two words: `host namespaces`. */
+  /** Short reason, such as `host namespaces`. */
   readonly reason: string
-  /** Where and with what: `hostNetwork=true`. '' where the reason says all. */
+  /** Location and value, such as `hostNetwork=true`. '' if the reason says it all. */
   readonly detail: string
 }
 
-/** Undefined: nothing is wrong. */
+/** Returns undefined if the pod complies. */
 export type Rule = (pod: CheckedPod) => Violation | undefined
 
 export interface Check {
-  /** Checks of a level run in the order of their ids. */
+  /** The checks of a level run in order of their ids. */
   readonly id: string
   readonly level: Exclude<Level, 'privileged'>
-  /** In order: each rule counts from its release of 1.x on, until that of the next. */
+  /** Rules in ascending order: each applies from release 1.`since` until the next one. */
   readonly rules: readonly { readonly since: number; readonly rule: Rule }[]
 }
 
-/** All containers, in the order in which messages list them. */
+/** Returns all containers in the order used in messages. */
 export function containersOf({ initContainers = [], containers = [], ephemeralContainers = [] }: PodSpec): Container[] {
   return [...initContainers, ...containers, ...ephemeralContainers]
 }
 
-/** The names of the containers that are at fault. */
+/** Returns the names of the violating containers. */
 export function namesWhere({ spec }: CheckedPod, isBad: (container: Container) => boolean): string[] {
   return containersOf(spec)
     .filter(isBad)
     .map(({ name = '' }) => name)
 }
 
-/** `container "a"`, `containers "a", "b"`; '' for none. */
+/** Formats names: `container "a"`, `containers "a", "b"`; '' for none. */
 export function told(noun: string, names: readonly string[]): string {
   if (names.length === 0) return ''
   return `${noun}${names.length === 1 ? '' : 's'} ${quotedList(names)}`
@@ -53,21 +53,21 @@ export function quotedList(names: readonly string[]): string {
   return list(names.map((name) => JSON.stringify(name)))
 }
 
-/** A pod may have thousands of what is wrong: nobody reads more. */
+/** Maximum number of listed names. A pod may have thousands of violations. */
 const maxTold = 20
 
-/** `a, b`, and where there are many how many more. */
+/** Formats a list as `a, b`, followed by the number of omitted entries. */
 export function list(words: readonly string[]): string {
   const more = words.length - maxTold
   return more > 0 ? `${words.slice(0, maxTold).join(', ')} and ${more} more` : words.join(', ')
 }
 
-/** Who set something: `pod and container "a"`; '' for nobody. */
+/** Describes who set a value: `pod and container "a"`; '' for none. */
 export function setters({ pod, containers }: { pod: boolean; containers: readonly string[] }): string {
   return [pod ? 'pod' : '', told('container', containers)].filter((who) => who !== '').join(' and ')
 }
 
-/** Each value once, in order. */
+/** Returns the distinct values, sorted. */
 export function distinct(values: Iterable<string>): string[] {
   return [...new Set(values)].sort()
 }

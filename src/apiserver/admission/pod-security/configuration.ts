@@ -1,6 +1,6 @@
 /**
- * The configuration of PodSecurity: what counts where a namespace says nothing, and who is exempt. Without a file nothing
- * is asked of pods where no label does.
+ * Configuration of PodSecurity: the defaults for namespaces without labels, and the exemptions. Without a file,
+ * unlabeled namespaces are not restricted.
  */
 
 import type { Json } from '../../../api/json/json.ts'

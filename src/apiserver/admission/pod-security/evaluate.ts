@@ -1,4 +1,4 @@
-/** What a pod breaks of a level of the standard, under the rules of a release. */
+/** Returns the violations of a pod against a level of a release. */
 import type { CheckedPod, Rule, Violation } from './check.ts'
 import { allChecks } from './checks/all.ts'
 import { type LevelVersion, levels, releaseOf } from './policy.ts'
@@ -8,7 +8,7 @@ export function violationsOf({ level, version }: LevelVersion, pod: CheckedPod):
   return rulesOf({ level, version }).flatMap((rule) => rule(pod) ?? [])
 }
 
-/** Every check of the level and of those below it, by the newest rule that the release had. */
+/** Returns the rules of the level and all lower levels, in their latest version for this release. */
 function rulesOf({ level, version }: LevelVersion): Rule[] {
   const release = releaseOf(version) ?? Infinity
   return allChecks
@@ -16,12 +16,12 @@ function rulesOf({ level, version }: LevelVersion): Rule[] {
     .flatMap(({ rules }) => rules.findLast(({ since }) => since <= release)?.rule ?? [])
 }
 
-/** `host namespaces (hostNetwork=true), privileged (...)`. */
+/** Formats `host namespaces (hostNetwork=true), privileged (...)`. */
 export function detailsOf(violations: readonly Violation[]): string {
   return violations.map(({ reason, detail }) => (detail === '' ? reason : `${reason} (${detail})`)).join(', ')
 }
 
-/** `host namespaces, privileged`. */
+/** Formats `host namespaces, privileged`. */
 export function reasonsOf(violations: readonly Violation[]): string {
   return violations.map(({ reason }) => reason).join(', ')
 }

@@ -1,6 +1,6 @@
 /**
- * Which pods of a namespace a stricter level would not have let in: told when the level is set, as nothing happens to
- * them. So that setting a label never takes long, only the first pods are looked at, and only for a while.
+ * Warns about existing pods that violate a stricter level when that level is set. The pods themselves are not affected.
+ * Checks only the first pods and only for a limited time, so that labeling a namespace stays fast.
  */
 
 import { pod as pods } from '../../../api/kinds/core/pod.ts'
@@ -21,7 +21,7 @@ interface Search {
   readonly exemptRuntimeClasses: ReadonlySet<string>
 }
 
-/** The warnings, the first of which says what the others are about; none where every pod is fine. */
+/** Returns the warnings: a heading followed by the violations; empty if all pods comply. */
 export async function warningsOfExisting(search: Search): Promise<string[]> {
   const { namespace, level } = search
   const { groups, seen, all } = await findViolating(search)
@@ -32,7 +32,7 @@ export async function warningsOfExisting(search: Search): Promise<string[]> {
   return [...partly, head, ...[...groups].map(groupText).sort()]
 }
 
-/** Pods that break the same rules: the name of the first, and how many there are. */
+/** Pods with the same violations: the first name and the number of pods. */
 interface Group {
   readonly first: string
   count: number

@@ -1,9 +1,11 @@
-/** How often pods and what makes them were judged, in which mode and how: also what only `audit` would have refused. */
+/**
+ * Counts evaluations of pods and pod templates by mode and decision, including those that only `audit` would reject.
+ */
 import { Counter } from '../../../base/telemetry/metrics.ts'
 import type { AdmissionRequest } from '../admission.ts'
 import { type LevelVersion, type Mode, releaseOf } from './policy.ts'
 
-/** The newest release whose rules are known; all later ones are counted together. */
+/** The latest release with known rules. Later releases are counted together. */
 const newest = 23
 
 export class PodSecurityMetrics {

@@ -1,4 +1,4 @@
-/** Where a pod is described: in itself, or in the template of a kind that makes pods. */
+/** Finds the pod spec of an object: its own, or that of its pod template. */
 import { daemonSet } from '../../../api/kinds/apps/daemon-set.ts'
 import { deployment } from '../../../api/kinds/apps/deployment.ts'
 import { replicaSet } from '../../../api/kinds/apps/replica-set.ts'
@@ -15,11 +15,11 @@ import type { ApiObject } from '../../../api/model/object.ts'
 import type { KindOf } from '../../../api/schema/kind.ts'
 
 interface Maker extends StoredType<unknown> {
-  /** Is asked about objects of its own kind alone. */
+  /** Called only for objects of this kind. */
   templateOf(object: ApiObject): PodTemplateSpec | undefined
 }
 
-/** Kinds that make pods, and where their template is. */
+/** Kinds with a pod template, and its location. */
 const makers: readonly Maker[] = [
   maker(podTemplate, ({ template }) => template),
   maker(replicationController, ({ spec }) => spec?.template),
@@ -35,7 +35,7 @@ function maker<T>({ group, plural }: KindOf<T>, templateOf: (object: T) => PodTe
   return { group, plural, templateOf }
 }
 
-/** The kinds whose objects make pods. */
+/** Types with a pod template. */
 export const makerTypes = makers.map(({ group, plural }) => ({ group, plural }))
 
 export interface DescribedPod {
@@ -47,7 +47,7 @@ export function podIn({ metadata, spec = {} }: Pod): DescribedPod {
   return { annotations: metadata.annotations ?? {}, spec }
 }
 
-/** The pod that an object of the kind would make; undefined where it has no template. */
+/** Returns the pod that an object of this kind would create; undefined if it has no template. */
 export function templateIn(plural: string, object: ApiObject): DescribedPod | undefined {
   const template = makers.find((maker) => maker.plural === plural)?.templateOf(object)
   if (template?.spec === undefined) return undefined

@@ -1,12 +1,12 @@
 /**
- * What a namespace asks of its pods: a level of the pod security standard and the release whose rules count, for each
- * of three modes. `enforce` refuses, `warn` tells the client, `audit` only counts. Labels of the namespace say so, and
- * what they leave open the configuration of the server does.
+ * The pod security policy of a namespace: a level and a release for each of three modes. `enforce` rejects, `warn`
+ * warns the client and `audit` only counts and records. Labels of the namespace select the levels, and the server's
+ * configuration provides the defaults.
  */
 import { at, type FieldError, invalid } from '../../../api/model/field-error.ts'
 import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
 
-/** From the freest to the strictest. */
+/** From the least to the most restrictive. */
 export const levels = ['privileged', 'baseline', 'restricted'] as const
 export type Level = (typeof levels)[number]
 const modes = ['enforce', 'audit', 'warn'] as const
@@ -14,7 +14,7 @@ export type Mode = (typeof modes)[number]
 
 export interface LevelVersion {
   readonly level: Level
-  /** As written: `latest`, or `v1.22`. */
+  /** Version as written: `latest` or `v1.22`. */
   readonly version: string
 }
 
@@ -27,7 +27,7 @@ export interface ReadPolicy {
   readonly errors: readonly FieldError[]
 }
 
-/** The policy that labels ask for. Where they cannot be read it is as strict as can be for `enforce`. */
+/** Returns the policy for these labels. If a label is invalid, `enforce` uses the most restrictive level. */
 export function policyOf(labels: Labels = {}, defaults: Policy, vendor: Vendor): ReadPolicy {
   const errors: FieldError[] = []
   const read = (key: string, usual: string, check: Check): string | undefined => {
@@ -46,7 +46,7 @@ export function policyOf(labels: Labels = {}, defaults: Policy, vendor: Vendor):
 
 type Check = (value: string) => string | undefined
 
-/** A level that cannot be read must not admit anything; in modes that only report it may stay silent. */
+/** An invalid level must fail closed for `enforce`. The other modes only report and may stay silent. */
 function strictest(mode: Mode): Level {
   return mode === 'enforce' ? 'restricted' : 'privileged'
 }
@@ -59,14 +59,14 @@ export function versionFault(value: string): string | undefined {
   return releaseOf(value) === undefined ? 'must be "latest" or "v1.x"' : undefined
 }
 
-/** The number of a release: 22 for `v1.22`, Infinity for `latest`. */
+/** Returns the minor version: 22 for `v1.22`, Infinity for `latest`. */
 export function releaseOf(version: string): number | undefined {
   if (version === 'latest') return Infinity
   const digits = /^v1\.(0|[1-9][0-9]{0,8})$/.exec(version)?.[1]
   return digits === undefined ? undefined : Number(digits)
 }
 
-/** Whether the level of the first allows all that the level of the second does. */
+/** Whether the first level is at most as restrictive as the second. */
 export function isAsFree(first: LevelVersion, second: LevelVersion): boolean {
   return levels.indexOf(first.level) <= levels.indexOf(second.level)
 }
@@ -75,7 +75,7 @@ export function sameLevel(first: LevelVersion, second: LevelVersion): boolean {
   return first.level === second.level && first.version === second.version
 }
 
-/** As messages name it: `baseline:latest`. */
+/** Formats the level for messages: `baseline:latest`. */
 export function levelText({ level, version }: LevelVersion): string {
   return `${level}:${version}`
 }

@@ -1,15 +1,15 @@
 /**
- * The writes of this server that quotas account for, from before the first charge until the last amount is given back:
- * while one is under way, what a quota says is in use need not be what the objects use. A count that is to be exact is
- * made while none is: those that come meanwhile wait for a moment. Both waits are bounded, so that neither a slow write
- * nor a long count holds up others.
+ * Tracks the writes of this server that quotas account for, from the first charge to the last refund. During such a
+ * write, the recorded usage may differ from the actual usage. An exact count therefore runs while no such write is
+ * active, and new writes wait briefly. Both waits are bounded, so that neither a slow write nor a long count blocks
+ * others.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 
 export interface StillnessBounds {
-  /** How long what is under way may take to end before the count is given up. */
+  /** Maximum time to wait for active writes before the count is abandoned. */
   readonly drainMs: number
-  /** How long new writes wait at most. */
+  /** Maximum time that new writes wait. */
   readonly holdMs: number
 }
 
@@ -17,14 +17,14 @@ const defaultBounds: StillnessBounds = { drainMs: 500, holdMs: 2000 }
 
 interface Place {
   underWay: number
-  /** Moves on with every write that begins. */
+  /** Increases with every new write. */
   begun: number
-  /** Resolves when new writes may begin; undefined: now. */
+  /** Resolves when new writes may begin; undefined if they may begin now. */
   gate: Promise<void> | undefined
   onStill: () => void
 }
 
-/** The writes under way that quotas account for, by namespace. */
+/** Active writes that quotas account for, by namespace. */
 export class QuotaActivity {
   readonly #bounds: StillnessBounds
   readonly #places = new Map<string, Place>()
@@ -34,7 +34,8 @@ export class QuotaActivity {
   }
 
   /**
-   * Begins a write in the namespace, as soon as that is allowed. Returns a function that ends it, to be called once.
+   * Begins a write in the namespace, after waiting if necessary. Returns a function that ends it and must be called
+   * once.
    */
   async begin(namespace: string): Promise<() => void> {
     const place = this.#placeOf(namespace)
@@ -49,8 +50,8 @@ export class QuotaActivity {
   }
 
   /**
-   * Does this while no write is under way in the namespace; undefined where that could not be. `isStill` says whether
-   * none has begun since: a long run outlasts the time for which new writes wait.
+   * Calls `run` while no write is active in the namespace. Returns undefined if that was not possible. `isStill` tells
+   * whether no write has begun since, because a long run may outlast the time for which new writes wait.
    */
   async whileStill<T>(namespace: string, run: (isStill: () => boolean) => Promise<T>): Promise<T | undefined> {
     const place = this.#placeOf(namespace)

@@ -1,12 +1,12 @@
 /**
- * What is yet to be done to a quota, as keys of the store: each says by how much the quota is to be changed. A debt comes
- * into being in the very commit that makes it due, and goes in the very commit that settles it, so that a server may be
- * killed at any moment: at every revision what a quota says is in use, together with its debts, is what its objects use.
+ * Pending changes of quotas ("debts"), stored as keys that contain the change. The commit that makes a debt due also
+ * creates it, and the commit that settles it deletes it. A server may therefore crash at any time: at every revision,
+ * the recorded usage of a quota plus its debts equals the actual usage of its objects.
  *
- *  - A charge leaves the debt to give it back. The commit that stores the object cancels it.
- *  - A commit that makes an object use less, or removes it, leaves the debt to give that back.
+ * - A charge creates a debt for its refund. The commit that stores the object deletes the debt.
+ * - A commit that reduces or removes an object's usage creates a debt for the refund.
  *
- * Servers settle their own debts at once; `apiserver/upkeep/quota-debts.ts` settles what a server left behind.
+ * Servers settle their own debts at once. `apiserver/upkeep/quota-debts.ts` settles the debts of crashed servers.
  *
  *   quota-debts/team-a/compute/6f1c... -> {"quota":"<uid>","change":{"pods":"-1"}}
  */
@@ -16,34 +16,34 @@ import type { ObjectName } from '../../../api/model/lookup.ts'
 import { type Amounts, readAmounts, type WrittenAmounts, writeAmounts } from '../../../api/model/quota/amounts.ts'
 import type { TakenKey } from '../commit-terms.ts'
 
-/** The keys of all debts begin with it. */
+/** Key prefix of all debts. */
 export const debtsPrefix = 'quota-debts/'
 
-/** A change of a quota that is due. */
+/** A pending change of a quota. */
 export interface Debt {
   readonly key: string
   readonly quota: ObjectName
-  /** Which object of that name is meant; another that took its place owes nothing. */
+  /** Uid of the quota. A debt does not apply to a new quota of the same name. */
   readonly uid: string
   readonly change: Amounts
 }
 
-/** A new key for a debt of this quota. */
+/** Returns a new key for a debt of this quota. */
 export function newDebtKey(quota: ObjectName): string {
   return debtsOf(quota) + randomUUID()
 }
 
-/** Where the debts of a quota are. */
+/** Returns the key prefix of a quota's debts. */
 export function debtsOf({ namespace, name }: ObjectName): string {
   return `${debtsPrefix}${namespace}/${name}/`
 }
 
-/** The debt as a commit takes it. */
+/** Returns the key and value to store. */
 export function recordOf({ key, uid, change }: Debt): TakenKey {
   return { key, value: Buffer.from(JSON.stringify({ quota: uid, change: writeAmounts(change) })) }
 }
 
-/** A record that cannot be read is a debt of nothing: settling it clears it away. */
+/** An unreadable record counts as an empty debt. Settling it deletes it. */
 export function readDebt({ key, value }: TakenKey): Debt {
   const [namespace = '', name = ''] = key.slice(debtsPrefix.length).split('/')
   const { uid, change } = readRecord(Buffer.from(value).toString())
@@ -57,7 +57,7 @@ function readRecord(text: string): Pick<Debt, 'uid' | 'change'> {
     const change = isObject(record) ? own(record, 'change') : undefined
     if (typeof uid === 'string' && isObject(change)) return { uid, change: readAmounts(change as WrittenAmounts) }
   } catch {
-    // As below.
+    // Invalid JSON. Handled below.
   }
   return { uid: '', change: new Map() }
 }

@@ -1,4 +1,4 @@
-/** Whether a charge fits a quota, by what its status says is enforced and in use; and the status after it. */
+/** Decides whether a charge fits a quota, based on the limits and usage in its status, and computes the new status. */
 import type { ResourceQuota } from '../../../api/kinds/core/resource-quota.ts'
 import { addQuantities, compareQuantities, type Quantity } from '../../../api/model/quantity.ts'
 import {
@@ -13,7 +13,7 @@ import {
 
 export type QuotaStatus = NonNullable<ResourceQuota['status']>
 
-/** Why a charge does not fit; undefined: it does. */
+/** Returns why a charge does not fit; undefined if it does. */
 export function whyNot(name: string, { hard = {}, used = {} }: QuotaStatus, charge: Amounts): string | undefined {
   const limited = only(charge, hard)
   const unknown = [...limited.keys()].filter((each) => readAmount(used, each) === undefined)
@@ -30,12 +30,12 @@ function pick(list: WrittenAmounts, names: Iterable<string>): Amounts {
   return new Map([...names].map((name) => [name, readAmount(list, name)!]))
 }
 
-/** That part of the amounts that the quota limits and somebody has counted. */
+/** Returns the amounts that the quota limits and whose usage is known. */
 export function knownOf({ hard = {}, used = {} }: QuotaStatus, amounts: Amounts): Map<string, Quantity> {
   return new Map([...only(amounts, hard)].filter(([name]) => readAmount(used, name) !== undefined))
 }
 
-/** The status after something was charged, or given back. What nobody has counted yet stays unknown. */
+/** Returns the status after a charge or refund. Unknown usage stays unknown. */
 export function charged(status: QuotaStatus, change: Amounts): QuotaStatus {
   const { used = {} } = status
   const after = [...knownOf(status, change)].map(([name, amount]): [string, Quantity] => [

@@ -1,11 +1,11 @@
 /**
- * Charges quotas, and settles their debts (`debts.ts`). Whether a charge fits is decided in the same step in which it is
- * stored: a compare-and-set on the quota's status, so no number of servers and clients can charge more than there is.
+ * Charges quotas and settles their debts (`debts.ts`). The check and the charge are one compare-and-set on the quota's
+ * status, so that concurrent servers and clients cannot exceed the limits.
  *
- * While one change of a quota is being stored, all others that come wait and are stored together by the next: fifty
- * clients cost a few commits, not fifty. What waits is bounded by the requests that are under way. Charges and debts are
- * stored one after the other, so that they never cancel out: every charge makes a new version of the quota, by which
- * `cluster/controllers/resource-quota.ts` knows that a write is under way.
+ * While one change of a quota is being committed, further changes wait and are committed together: fifty clients cost a
+ * few commits, not fifty. The number of waiting changes is bounded by the number of active requests. Charges and
+ * refunds are committed separately so that they never cancel out: every charge creates a new version of the quota, by
+ * which `cluster/controllers/resource-quota.ts` detects an active write.
  */
 import type { ResourceQuota } from '../../../api/kinds/core/resource-quota.ts'
 import { resourceQuota as resourceQuotas } from '../../../api/kinds/core/resource-quota.ts'
@@ -17,38 +17,38 @@ import type { OwnWrites, StatusChange } from '../own-writes.ts'
 import { type Debt, debtsOf, newDebtKey, recordOf } from './debts.ts'
 import { charged, knownOf, type QuotaStatus, whyNot } from './judgement.ts'
 
-/** A charge that was stored leaves a debt, which the commit of the object is to cancel; where there is no quota, none. */
+/** A successful charge creates a debt, which the commit of the object must cancel. Without a quota there is no debt. */
 export type Charge = { readonly refused: string } | { readonly debt: Debt | undefined }
 
 interface Entry {
-  /** Undefined: it settles a debt, and is not refused. */
+  /** Undefined for the settlement of a debt, which cannot be rejected. */
   readonly charge?: Amounts | undefined
   readonly debt?: Debt
-  /** As of the last attempt. */
+  /** Outcome of the last attempt. */
   outcome: Charge
   readonly resolve: (outcome: Charge) => void
   readonly reject: (error: unknown) => void
 }
 
-/** How many changes of a quota are stored together: each debt that is settled is compared in a transaction of etcd. */
+/** Maximum number of changes per commit, because each settled debt is a comparison in an etcd transaction. */
 const maxTogether = 50
 
-/** Changes what quotas say is in use. */
+/** Updates the recorded usage of quotas. */
 export class Ledger {
   readonly #writes: Pick<OwnWrites, 'changeStatus' | 'taken' | 'release'>
-  /** The quotas that are being changed, each with what waits for the next change. */
+  /** Quotas being committed, each with the changes that wait for the next commit. */
   readonly #waiting = new Map<string, Entry[]>()
 
   constructor(writes: Pick<OwnWrites, 'changeStatus' | 'taken' | 'release'>) {
     this.#writes = writes
   }
 
-  /** Charges a quota if that fits; else says why not. */
+  /** Charges a quota. Returns the reason if the charge does not fit. */
   async charge(quota: ObjectName, amounts: Amounts): Promise<Charge> {
     return await this.#enter(quota, { charge: amounts })
   }
 
-  /** Changes what is in use as the debt says, unless it has been settled. */
+  /** Applies a debt unless it was already settled. */
   async settle(debt: Debt): Promise<void> {
     await this.#enter(debt.quota, { debt })
   }
@@ -66,7 +66,7 @@ export class Ledger {
   async #work(key: string, quota: ObjectName, first: readonly Entry[]): Promise<void> {
     for (let batch = first; batch.length > 0; batch = this.#waiting.get(key)!.splice(0, maxTogether)) {
       if (!this.#waiting.has(key)) this.#waiting.set(key, [])
-      // What is given back makes room, so it comes first.
+      // Refunds come first because they make room.
       await this.#store(
         quota,
         batch.filter(({ charge }) => charge === undefined),
@@ -79,7 +79,7 @@ export class Ledger {
     this.#waiting.delete(key)
   }
 
-  /** Never fails: the outcome goes to each entry. */
+  /** Does not throw. Each entry gets its own outcome. */
   async #store(quota: ObjectName, batch: readonly Entry[]): Promise<void> {
     if (batch.length === 0) return
     let attempts = 0
@@ -94,14 +94,14 @@ export class Ledger {
     }
   }
 
-  /** Without debts that another server has settled meanwhile. */
+  /** Drops debts that another server has settled meanwhile. */
   async #due(quota: ObjectName, batch: readonly Entry[]): Promise<readonly Entry[]> {
     if (batch.every(({ debt }) => debt === undefined)) return batch
     const there = new Set((await this.#writes.taken(debtsOf(quota))).map(({ key }) => key))
     return batch.filter(({ debt }) => debt === undefined || there.has(debt.key))
   }
 
-  /** A quota that is gone limits nobody, and nothing is owed to it. */
+  /** A deleted quota has no limits and no debts. */
   async #forget(batch: readonly Entry[]): Promise<void> {
     for (const { debt, resolve, reject } of batch)
       await (debt === undefined ? Promise.resolve() : this.#writes.release(debt.key)).then(
@@ -111,7 +111,7 @@ export class Ledger {
   }
 }
 
-/** The status with all that fits, in the order in which it came. May be called again with a newer state. */
+/** Computes the status with all changes that fit, in order of arrival. May be called again with a newer quota. */
 function book(object: ResourceQuota, batch: readonly Entry[]): StatusChange {
   const { name = '', namespace = '', uid = '' } = object.metadata
   const debts: Debt[] = []

@@ -1,6 +1,6 @@
 /**
- * Resources that are limited by default, as the configuration of ResourceQuota says: where no quota of the namespace
- * covers them, nothing of them may be used. Without a configuration nothing is limited so.
+ * Resources limited by default in the configuration of ResourceQuota: they cannot be used unless a quota of the
+ * namespace covers them. Without a configuration there are none.
  *
  *   limitedResources: [{ resource: pods, matchContains: [cpu], matchScopes: [{ scopeName: PriorityClass, ... }] }]
  */
@@ -42,19 +42,19 @@ export function readLimitedResources(value: Json, vendor: Vendor): readonly Limi
   return readConfiguration(value, { vendor, fields, ...form }).limitedResources ?? []
 }
 
-/** What a request would use, and what quotas say of it. */
+/** The usage of a request and the quotas that cover it. */
 export interface Coverage {
   readonly type: CountedType
   readonly object: ApiObject
-  /** How much more would be used. */
+  /** Additional usage. */
   readonly increase: Amounts
-  /** What each of the quotas that count the object enforces. */
+  /** Enforced limits of each quota that counts the object. */
   readonly hard: readonly WrittenAmounts[]
-  /** The scopes of all quotas that fit the object. */
+  /** Scopes of all quotas that match the object. */
   readonly scopes: readonly ScopeRequirement[]
 }
 
-/** Why a write that no quota covers is refused; undefined: it is not. */
+/** Returns why a write without a covering quota is rejected; undefined if it is allowed. */
 export function uncovered(limited: readonly LimitedResource[], coverage: Coverage): string | undefined {
   const { type, object, increase, hard, scopes } = coverage
   const concerned = limited.filter(({ apiGroup = '', resource }) => apiGroup === type.group && resource === type.plural)

@@ -1,7 +1,7 @@
 /**
- * The circuit breaker of a webhook: after five failures in a row nobody waits for it any more. While it is open the
- * failure policy acts at once; one request in ten seconds is let through to see whether the webhook answers again. Only
- * failures to reach the webhook count (time-out, connection, certificate). Every answer closes the breaker, also a bad one.
+ * Circuit breaker of a webhook. It opens after five consecutive failures: then the failure policy applies at once, and
+ * one call every ten seconds probes whether the webhook responds again. Only failures to reach the webhook count
+ * (timeout, connection, certificate). Any response closes the breaker, even an invalid one.
  */
 import type { Clock } from '../../../base/time/clock.ts'
 
@@ -10,12 +10,12 @@ const probeEveryMs = 10_000
 
 export interface BreakerState {
   readonly open: boolean
-  /** How many calls have failed in a row. */
+  /** Number of consecutive failures. */
   readonly failures: number
   readonly lastError: string | undefined
-  /** When the last call failed, in milliseconds since 1970. */
+  /** Time of the last failure in milliseconds since 1970. */
   readonly lastFailureAt: number | undefined
-  /** How long the last answer took. */
+  /** Latency of the last response. */
   readonly lastLatencyMs: number | undefined
   readonly calls: number
 }
@@ -27,14 +27,17 @@ export class Breaker {
   #lastError: string | undefined
   #lastFailureAt: number | undefined
   #lastLatencyMs: number | undefined
-  /** When the next call is let through although it is open, on the monotonic clock. */
+  /** Time of the next probe while the breaker is open, on the monotonic clock. */
   #nextProbe = 0
 
   constructor(clock: Clock) {
     this.#clock = clock
   }
 
-  /** Why the webhook is not to be called now; undefined: it is. Every call that is allowed must be reported. */
+  /**
+   * Returns why the webhook must not be called; undefined if it may be. The result of every allowed call must be
+   * reported.
+   */
   refusal(): string | undefined {
     if (!this.#open) return undefined
     const now = this.#clock.monotonic()
@@ -58,7 +61,7 @@ export class Breaker {
     if (this.#open) this.#nextProbe = this.#clock.monotonic() + probeEveryMs
   }
 
-  /** The call shows neither that the webhook works nor that it does not: the next call is let through in its place. */
+  /** The call was inconclusive. The next call becomes the probe instead. */
   undecided(): void {
     this.#nextProbe = 0
   }

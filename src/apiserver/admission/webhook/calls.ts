@@ -1,6 +1,6 @@
 /**
- * Asks one webhook about one request: with its breaker, its share of time and its failure policy. What comes out is a
- * verdict that was put to use, nothing where the webhook could not be asked and is to be ignored, or an ApiError.
+ * Calls one webhook for one request, with its circuit breaker, time share and failure policy. Returns the result of the
+ * verdict, undefined if the webhook failed and is ignored, or throws ApiError.
  */
 import { randomUUID } from 'node:crypto'
 import { ApiError, timeout } from '../../../api/model/api-error.ts'
@@ -26,29 +26,29 @@ export interface WebhookCallParts {
   readonly clock: Clock
   readonly metrics: WebhookMetrics
   readonly log: Log
-  /** The time that this server allows a request. */
+  /** Request timeout of this server in milliseconds. */
   readonly requestLimitMs: number
 }
 
 export interface Question extends Candidate {
   readonly request: AdmissionRequest
   readonly reviews: Reviews
-  /** How many calls come one after the other from here on, with this one. */
+  /** Number of sequential calls still to come, including this one. */
   readonly calls: number
-  /** How many calls the request makes one after the other in all. */
+  /** Total number of sequential calls of the request. */
   readonly allCalls: number
 }
 
-/** `isLate` says whether the webhook's time is over, which its patch is a part of. */
+/** `isLate` tells whether the webhook's timeout has passed, which includes applying its patch. */
 export type Use<T> = (verdict: Verdict, isLate: () => boolean) => T | Promise<T>
 
-/** The time that a call had, and the time that it took, in milliseconds. */
+/** Timeout and duration of a call in milliseconds. */
 interface SpentTime {
   readonly timeoutMs: number
   readonly elapsedMs: number
 }
 
-/** Faults that do not show whether the webhook can be reached. */
+/** Failures that do not tell whether the webhook is reachable. */
 const inconclusiveFaults: ReadonlySet<CallFault> = new Set(['aborted', 'limit', 'cut'])
 
 export class WebhookCalls {
@@ -58,7 +58,9 @@ export class WebhookCalls {
     this.#parts = parts
   }
 
-  /** What `use` makes of a verdict that allows the request; it may throw CallError where the verdict is of no use. */
+  /**
+   * Calls the webhook and passes an allowing verdict to `use`, which may throw CallError if the verdict is unusable.
+   */
   async ask<T>(question: Question, use: Use<T>): Promise<T | undefined> {
     const { webhook, request } = question
     const { clock, metrics } = this.#parts
@@ -83,30 +85,30 @@ export class WebhookCalls {
     }
   }
 
-  /** Why the request fails; undefined: the webhook could not be asked, and is to be ignored. */
+  /** Returns the error for the client; undefined if the failure is ignored. */
   #refusal({ webhook, request }: Question, error: unknown): { error: ApiError; cause: RejectionCause } | undefined {
     if (error instanceof ApiError)
       return { error, cause: error.reason === 'InternalError' ? 'apiserver_internal_error' : 'no_error' }
     if (!(error instanceof CallError)) throw error
-    // The request itself is over, which is no failure of the webhook: no policy lets the request go on.
+    // The request itself has ended, which is not a failure of the webhook, so no failure policy applies.
     if (error.fault === 'aborted' || this.#isOver(request))
       return {
         error: timeout('the request ended while an admission webhook was asked'),
         cause: 'calling_webhook_error',
       }
-    // Our own limit says nothing about the webhook, which might have denied the request. An open breaker does.
+    // A local limit says nothing about the webhook, which might have denied the request. An open breaker does.
     if (error.fault === 'limit' && !webhook.breaker.state.open)
       return { error: notAsked(webhook, error.message), cause: 'apiserver_internal_error' }
     if (webhook.ignoresFailures) return undefined
     return { error: unaskable(webhook, error.message), cause: 'calling_webhook_error' }
   }
 
-  /** Whether nobody waits any more. Reads the machine's clock because the signal may lag behind the deadline. */
+  /** Whether the caller has given up. Reads the machine's clock because the signal may lag behind the deadline. */
   #isOver({ abandoned, deadline = Number.POSITIVE_INFINITY }: AdmissionRequest): boolean {
     return abandoned?.().aborted === true || systemClock.monotonic() >= deadline
   }
 
-  /** Whatever is an answer closes the breaker, also a denial, and a patch that does not fit. */
+  /** Any response closes the breaker, even a denial or an invalid patch. */
   async #consult<T>(question: Question, use: Use<T>): Promise<{ used: T; said: string }> {
     const { webhook, request } = question
     const { reviewVersion, breaker } = webhook
@@ -155,10 +157,10 @@ export class WebhookCalls {
   }
 
   /**
-   * Counts failures to reach the webhook. A webhook that answers is alive, whatever it answers: otherwise a client could open
-   * the breaker for everybody, or keep it open, with objects that the webhook cannot read. A webhook that cuts the
-   * connection after it got a request may have crashed because of that request alone. Neither our own limit nor a call that
-   * was cut before the webhook's own time was over says anything about the webhook.
+   * Records the result in the breaker. Only failures to reach the webhook count. A webhook that responds is alive,
+   * whatever the response: otherwise a client could open the breaker for all others with objects that the webhook
+   * cannot handle. A webhook that closes the connection after receiving a request may have crashed because of that
+   * request alone. Local limits and calls cut off before the webhook's own timeout are inconclusive.
    */
   #note(webhook: Webhook, error: CallError, { timeoutMs, elapsedMs }: SpentTime): void {
     if (error.fault === 'answer') webhook.breaker.answered(elapsedMs)
@@ -182,7 +184,7 @@ function controlOf({ phase }: Webhook) {
     : ({ control: 'ValidatingAdmissionWebhook', step: 'validate' } as const)
 }
 
-/** The result of an allowing verdict, with the annotations for the audit. */
+/** Describes an allowing verdict with its audit annotations. */
 function told({ patch, auditAnnotations }: Verdict): string {
   const notes = Object.entries(auditAnnotations).map(([key, value]) => `; ${key}=${value}`)
   return `allowed${patch === undefined ? '' : ', with a patch'}${notes.join('')}`

@@ -1,7 +1,7 @@
 /**
- * Warnings for the writer of a webhook configuration that may lock its owners out: one that would be called for the
- * system namespaces, about leases, or about the very backend that serves it; and one whose Service is not there, or
- * whose CA bundle cannot vouch for it. None of these is an error: the configuration may come before its backend.
+ * Warns about webhook configurations that may lock out their owners: webhooks that are called for system namespaces,
+ * for leases or for the pods of their own backend, webhooks whose Service is missing, and webhooks whose CA bundle
+ * cannot verify it. These are not errors, because the configuration may be created before its backend.
  */
 import { X509Certificate } from 'node:crypto'
 import { mutatingWebhookConfiguration as mutatingWebhookConfigurations } from '../../../api/kinds/admissionregistration/mutating-webhook-configuration.ts'
@@ -16,16 +16,16 @@ import type { FormResource } from '../object-forms.ts'
 import { ruleMatches } from './rules.ts'
 import { compileConfiguration, type Phase, type Webhook, type WebhookConfiguration } from './webhook.ts'
 
-/** What the warnings depend on. */
+/** The components that the warnings need. */
 export interface WarningParts {
   readonly vendor: Vendor
   readonly lookup: Lookup
-  /** What is served at present: a webhook for nothing of it cannot harm. */
+  /** Returns the served types. A webhook that matches none of them is harmless. */
   readonly servedTypes: () => readonly ServedResource[]
   readonly clock: AdmissionClock
 }
 
-/** A served type, as far as the warnings depend on it. */
+/** The properties of a served type that the warnings need. */
 export interface ServedResource extends FormResource {
   readonly namespaced: boolean
   readonly subresources: readonly string[]
@@ -33,7 +33,7 @@ export interface ServedResource extends FormResource {
 
 type AdmissionClock = Parameters<typeof compileConfiguration>[2]
 
-/** A control that warns the writer of a webhook configuration of its risks. */
+/** A control that warns about risky webhook configurations. */
 export function warnOfWebhooks(parts: WarningParts): Control<WebhookConfiguration> {
   return {
     name: 'webhook configuration warnings',
@@ -77,7 +77,7 @@ function isAskedAbout({ rules }: Webhook, { namespaced, subresources, ...resourc
 
 const writes = ['CREATE', 'UPDATE'] as const
 
-/** Whether it is asked about writes of such objects in this namespace. */
+/** Whether the webhook is called for writes of such objects in this namespace. */
 function intercepts(webhook: Webhook, resource: { group: string; resource: string }, place: Place): boolean {
   const { namespace, lookup } = place
   const asked = writes.some((operation) =>
@@ -117,7 +117,7 @@ function leaseRisks(webhook: Webhook, { lookup, vendor }: WarningParts): string[
   return ['it intercepts leases, by which nodes and controllers show that they are alive']
 }
 
-/** A backend that must be asked before it can be started again stays down. */
+/** A backend that must approve its own pods cannot be restarted. */
 function backendRisks(webhook: Webhook, { lookup }: WarningParts): string[] {
   const { service } = webhook.address
   if (service === undefined || !intercepts(webhook, pods, { namespace: service.namespace, lookup })) return []

@@ -1,8 +1,7 @@
 /**
- * The webhooks of one phase, as the stored configurations have them: in the order of the names of configurations, then as
- * they stand there. Each configuration is made ready once per change, when a request next needs it; what is unchanged
- * keeps its webhooks, with the state of their breakers. Which webhooks the rules let a kind of request reach is worked out
- * once too, so that configurations that do not concern a request cost it nothing.
+ * The webhooks of one phase from the stored configurations, ordered by configuration name, then by position. Each
+ * configuration is compiled once per change, on the next request. Unchanged ones keep their webhooks and breaker state.
+ * The webhooks whose rules match a type of request are also cached, so that unrelated configurations cost nothing.
  */
 
 import { mutatingWebhookConfiguration as mutatingWebhookConfigurations } from '../../../api/kinds/admissionregistration/mutating-webhook-configuration.ts'
@@ -15,13 +14,13 @@ import type { ObjectForm, ObjectForms } from '../object-forms.ts'
 import { ruleMatches } from './rules.ts'
 import { compileConfiguration, type Phase, type Webhook, type WebhookConfiguration } from './webhook.ts'
 
-/** A webhook that the rules lead to, and the form that it is to see the object in. */
+/** A webhook whose rules match, and the version in which it sees the object. */
 export interface Candidate {
   readonly webhook: Webhook
   readonly form: ObjectForm
 }
 
-/** What rules look at, the same for many requests. */
+/** The attributes that rules match. Many requests share them. */
 export interface RequestType {
   readonly operation: AdmissionOperation
   readonly forms: ObjectForms
@@ -30,7 +29,7 @@ export interface RequestType {
 }
 
 interface Compiled {
-  /** Says whether what is stored is still the same. */
+  /** Identifies the stored state. */
   readonly state: string
   readonly webhooks: readonly Webhook[]
 }
@@ -48,7 +47,7 @@ export class WebhookConfigurations {
   #candidates = new WeakMap<ObjectForms, Map<string, readonly Candidate[]>>()
   #isOutdated = true
 
-  /** To be made before the caches are loaded. */
+  /** Create it before the caches are loaded. */
   constructor(phase: Phase, lookup: Lookup, clock: Clock) {
     this.phase = phase
     this.#lookup = lookup
@@ -60,13 +59,13 @@ export class WebhookConfigurations {
     this.#isStored = lookup.follow(this.#type, { changed: outdate, reset: outdate })
   }
 
-  /** All of them, as this server knows them at present. */
+  /** All webhooks as currently cached. */
   get webhooks(): readonly Webhook[] {
     if (this.#isOutdated) this.#bringUp()
     return this.#webhooks
   }
 
-  /** The webhooks that the rules lead a request of this type to, in their order. */
+  /** Returns the webhooks whose rules match this type of request, in order. */
   candidates(type: RequestType): readonly Candidate[] {
     const { webhooks } = this
     if (webhooks.length === 0) return none
@@ -91,7 +90,7 @@ export class WebhookConfigurations {
     this.#candidates = new WeakMap()
   }
 
-  /** Labels and the like may change without a new generation: they mean nothing to webhooks. */
+  /** Labels and other metadata may change without a new generation. They do not affect webhooks. */
   #compile(object: WebhookConfiguration, before: ReadonlyMap<string, Compiled>): Compiled {
     const { name = '', uid, generation } = object.metadata
     const state = `${uid} ${generation}`
@@ -100,7 +99,7 @@ export class WebhookConfigurations {
   }
 }
 
-/** In the form that was requested, if a rule names that; else in the first other form that one names. */
+/** Prefers the version of the request if a rule names it; otherwise uses the first other version that a rule names. */
 export function candidateOf(webhook: Webhook, type: RequestType): Candidate | undefined {
   const { forms } = type
   const matches = ({ resource }: ObjectForm) => webhook.rules.some((rule) => ruleMatches(rule, { ...type, resource }))

@@ -1,4 +1,4 @@
-/** The answer to a client whose request a webhook denies, or whose webhook could not be called. */
+/** Errors for requests that a webhook denied or could not check. */
 
 import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
 import {
@@ -14,7 +14,7 @@ const maxText = 4096
 const maxCauses = 100
 const maxSeconds = 2 ** 31 - 1
 
-/** With the code, the reason and the details that the webhook gave. A code that is no failure is 400. */
+/** Uses the code, reason and details of the webhook. A code that is not an error becomes 400. */
 export function denial({ name }: Webhook, status: JsonObject): ApiError {
   const code = own(status, 'code')
   const [message, reason] = [textOf(status, 'message'), textOf(status, 'reason')]
@@ -28,12 +28,12 @@ export function denial({ name }: Webhook, status: JsonObject): ApiError {
   )
 }
 
-/** The webhook could not be asked, and its failure policy says that the request fails then. */
+/** The webhook could not be called, and its failure policy is Fail. */
 export function unaskable({ name }: Webhook, why: string): ApiError {
   return internalError(`failed calling webhook ${JSON.stringify(name)}: ${why}`)
 }
 
-/** This server had no connection or memory left for the call. No failure policy applies: the client must try again. */
+/** The server lacked connections or memory for the call. No failure policy applies, and the client should retry. */
 export function notAsked({ name }: Webhook, why: string): ApiError {
   return tooManyRequests(`admission webhook ${JSON.stringify(name)} was not called: ${why}`)
 }
@@ -59,7 +59,7 @@ function detailsOf(value: Json | undefined): StatusDetails | undefined {
   }
 }
 
-/** The field is an int32: any other number could not be written in every form of the answer. */
+/** The field is an int32. Other numbers could not be encoded in every format. */
 function isSeconds(value: Json | undefined): value is number {
   return Number.isInteger(value) && (value as number) > 0 && (value as number) <= maxSeconds
 }

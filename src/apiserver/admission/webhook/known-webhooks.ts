@@ -1,4 +1,4 @@
-/** All webhooks that this server calls, for those who show them: metrics and the kind AdmissionWebhook. */
+/** All webhooks that this server calls, for metrics and the kind AdmissionWebhook. */
 import type { WebhookConfigurations } from './configurations.ts'
 import type { Webhook } from './webhook.ts'
 
@@ -10,7 +10,7 @@ export class KnownWebhooks {
     this.#sources.push(configurations)
   }
 
-  /** As they are at present. */
+  /** Returns the current webhooks. */
   all(): readonly Webhook[] {
     return this.#sources.flatMap(({ webhooks }) => webhooks)
   }

@@ -1,4 +1,4 @@
-/** Which webhooks a request reaches: by their rules, then by their selectors. */
+/** Selects the webhooks of a request by rules, then by selectors. */
 
 import type { Lookup } from '../../../api/model/lookup.ts'
 import { groupName } from '../../../api/model/vendor.ts'
@@ -10,7 +10,10 @@ import type { Webhook } from './webhook.ts'
 
 const noCandidates: readonly Candidate[] = []
 
-/** By their rules alone. No webhook is ever asked about webhook configurations: a broken one could not be mended. */
+/**
+ * Matches only rules. Webhooks are never called for webhook configurations, because a broken one could then not be
+ * repaired.
+ */
 export function candidatesFor(configurations: WebhookConfigurations, request: AdmissionRequest): readonly Candidate[] {
   if (isConfiguration(request)) return noCandidates
   return configurations.candidates(typeOf(request))
@@ -27,12 +30,14 @@ function typeOf({ operation, forms, subresource, namespace }: AdmissionRequest):
   return { operation, forms, subresource, namespaced: namespace !== '' }
 }
 
-/** Whether the webhook's selectors let it see the request, as it is now. */
+/** Whether the webhook's selectors match the request in its current state. */
 export async function isSelected(webhook: Webhook, request: AdmissionRequest, lookup: Lookup): Promise<boolean> {
   return matchesObject(webhook, request) && (await matchesNamespace(webhook, request, lookup))
 }
 
-/** The new object or the old one: what is taken out of a selection is seen once more. */
+/**
+ * Matches the new or the old object, so that a webhook also sees the update that removes an object from its selection.
+ */
 function matchesObject({ objectSelector }: Webhook, { object, oldObject, forms }: AdmissionRequest): boolean {
   if (objectSelector === undefined) return true
   return [object, oldObject].some((each) => {
@@ -52,7 +57,7 @@ async function matchesNamespace(
   return namespaceSelector.matches(await namespaceLabels(request, place, lookup))
 }
 
-/** The namespace that a request is about: a Namespace is in itself. '' where there is none. */
+/** Returns the namespace of a request. A Namespace object is in itself. '' if there is none. */
 export function namespaceOf(request: AdmissionRequest): string {
   if (!isNamespace(request)) return request.namespace
   return request.drawnFrom === undefined ? request.name : ''
@@ -62,11 +67,11 @@ function isNamespace({ type }: AdmissionRequest): boolean {
   return type.plural === 'namespaces' && type.group === ''
 }
 
-/** A Namespace that is being written has the labels that it will have; any other those that it has now. */
+/** A Namespace that is being written has its new labels. Otherwise the current labels apply. */
 function namespaceLabels(request: AdmissionRequest, place: string, lookup: Lookup): Labels | Promise<Labels> {
   const { object, subresource } = request
   if (isNamespace(request) && subresource === '' && object !== undefined) return object.metadata.labels ?? {}
-  // The write then rests on these labels, unless the namespace is what is written.
+  // The write depends on these labels, unless it writes the namespace itself.
   const looking = isNamespace(request) ? { ...request, namespace: place, restOn: undefined } : request
   return inNamespace(lookup, looking, ({ metadata }) => metadata.labels ?? {})
 }

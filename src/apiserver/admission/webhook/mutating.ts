@@ -1,7 +1,7 @@
 /**
- * MutatingAdmissionWebhook: asks the mutating webhooks one after the other; each sees what those before it made of the
- * object. Where one has changed it the chain asks all controls once more, and of the webhooks those that wish so
- * (`reinvocationPolicy: IfNeeded`) and after whom somebody has changed the object.
+ * MutatingAdmissionWebhook: calls the mutating webhooks one after the other. Each sees the changes of the previous
+ * ones. If one changed the object, the chain runs all controls again. In this second round only webhooks with
+ * `reinvocationPolicy: IfNeeded` are called, and only if the object has changed since their last call.
  */
 import { sameJson } from '../../../api/json/json.ts'
 import type { Lookup } from '../../../api/model/lookup.ts'
@@ -60,7 +60,7 @@ async function askInTurn(parts: WebhookControlParts, round: Round): Promise<ApiO
   for (const [i, { webhook, form }] of candidates.entries()) {
     if (request.again && !rounds.wants(webhook)) continue
     if (!(await isSelected(webhook, request, parts.lookup))) continue
-    // Those after it, itself, and the validating ones, which are asked all at once.
+    // The remaining webhooks including this one, plus one for the validating webhooks, which are called in parallel.
     const allCalls = candidates.length + 1
     const question = { webhook, form, request, reviews, calls: allCalls - i, allCalls }
     const current = request
@@ -81,13 +81,13 @@ async function askInTurn(parts: WebhookControlParts, round: Round): Promise<ApiO
 
 interface Mutation {
   readonly webhook: Webhook
-  /** Which of those that are called in this round. */
+  /** Index among the webhooks called in this round. */
   readonly index: number
-  /** Undefined where nothing was changed. */
+  /** Undefined if nothing changed. */
   readonly patch: Buffer | undefined
 }
 
-/** Tells the audit what a webhook changed, under the keys of kube-apiserver. */
+/** Adds audit annotations about the webhook's changes, with the keys of kube-apiserver. */
 function note({ audit, vendor, again }: AdmissionRequest, { webhook, index, patch }: Mutation): void {
   const place = `webhook.admission.${vendor.groupDomain}/round_${again ? 1 : 0}_index_${index}`
   const told = { configuration: webhook.configuration, webhook: webhook.name }
@@ -97,14 +97,14 @@ function note({ audit, vendor, again }: AdmissionRequest, { webhook, index, patc
   audit?.annotateBody(`patch.${place}`, `${head},"patch":${patch.toString()},"patchType":"JSONPatch"}`)
 }
 
-/** The webhooks that are called again in the second round. */
+/** Tracks which webhooks are called again in the second round. */
 class Rounds {
-  /** Asked, and nobody has changed the object since. */
+  /** Webhooks that were called and have seen the current object. */
   #unaware = new Set<Webhook>()
   #outdated = new Set<Webhook>()
   #result: ApiObject | undefined
 
-  /** The second round begins; where built-in controls have changed the object, everybody is out of date. */
+  /** Begins the second round. If built-in controls changed the object, all webhooks are outdated. */
   begin(object: ApiObject | undefined): void {
     if (object === this.#result || object === undefined || this.#result === undefined) return
     if (!sameJson(asJson(object), asJson(this.#result))) this.changed()
@@ -122,7 +122,7 @@ class Rounds {
     this.#result = object
   }
 
-  /** Notes a change that the webhooks called before have not seen. */
+  /** Records a change that earlier webhooks have not seen. */
   changed(): void {
     for (const webhook of this.#unaware) this.#outdated.add(webhook)
     this.#unaware = new Set()

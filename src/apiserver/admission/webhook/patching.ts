@@ -1,7 +1,7 @@
 /**
- * What a mutating webhook's patch makes of an object: the patched object is decoded and defaulted anew, as if a client had
- * sent it. A patch that does not fit is an internal error whatever the failure policy, as in kube-apiserver: the webhook
- * did answer, and meant to change something.
+ * Applies the patch of a mutating webhook. The patched object is decoded and defaulted as if a client had sent it. An
+ * invalid patch is an internal error regardless of the failure policy, as in kube-apiserver, because the webhook
+ * responded and intended a change.
  */
 
 import { parseSteps } from '../../../api/codec/json.ts'
@@ -24,11 +24,11 @@ export interface Patched {
   readonly request: AdmissionRequest
   readonly webhook: Webhook
   readonly form: ObjectForm
-  /** Whether the time for it is over. */
+  /** Whether the webhook's timeout has passed. */
   readonly isLate: () => boolean
 }
 
-/** The changed object; undefined where the patch changes nothing. */
+/** Returns the changed object; undefined if the patch changes nothing. */
 export async function applyPatch(patched: Patched, patch: Buffer | undefined): Promise<ApiObject | undefined> {
   if (patch === undefined) return undefined
   const { request, webhook, form } = patched
@@ -50,14 +50,14 @@ export async function applyPatch(patched: Patched, patch: Buffer | undefined): P
   } catch (error) {
     if (!(error instanceof ApiError) || error.reason === 'InternalError') throw error
     if (error === otherNamespace) throw error
-    // Else a webhook could keep this server busy for as long as it likes: its breaker must hear of it.
+    // Counts as a failure of the webhook, which could otherwise keep the server busy indefinitely.
     if (error instanceof ExpensivePatch || error.code === 413)
       throw new CallError('answer', `its patch takes too much work: ${error.message}`)
     throw internalError(`the patch of admission webhook ${JSON.stringify(webhook.name)} is of no use: ${error.message}`)
   }
 }
 
-/** The same steps, given up when the time is over: then it is as if the webhook had not answered. */
+/** Runs the steps until the timeout, and then fails as if the webhook had not responded. */
 function* timed<T>(steps: Steps<T>, isLate: () => boolean): Steps<T> {
   for (;;) {
     const step = steps.next()
@@ -79,7 +79,10 @@ const otherNamespace = badRequest(
   'the namespace of the provided object does not match the namespace sent on the request',
 )
 
-/** A drawn name stays unless the webhook gave another; the namespace always; managers as long as they can be read. */
+/**
+ * Keeps a generated name unless the webhook set one. The namespace must not change, and managedFields are restored if
+ * they become invalid.
+ */
 function keepNames({ request }: Patched, before: ApiObject, after: ApiObject): ApiObject {
   if ((after.metadata.namespace ?? '') !== (before.metadata.namespace ?? '')) throw otherNamespace
   const metadata = before.metadata.resourceVersion

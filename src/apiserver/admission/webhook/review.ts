@@ -1,6 +1,6 @@
 /**
- * AdmissionReview: what a webhook is asked. The object is written as JSON once for all webhooks that see it in the same
- * form; only the small part around it is made per call.
+ * Writes AdmissionReview requests. The object is serialized once for all webhooks that see it in the same version. Only
+ * the small envelope is written per call.
  */
 
 import { stringifyJson } from '../../../api/codec/json.ts'
@@ -20,7 +20,7 @@ interface Written {
   readonly oldObject: string
 }
 
-/** The reviews of one request, while its object stays as it is. */
+/** The reviews of one request while its object does not change. */
 export class Reviews {
   readonly #request: AdmissionRequest
   readonly #written = new Map<ObjectForm, Promise<Written>>()
@@ -29,7 +29,7 @@ export class Reviews {
     this.#request = request
   }
 
-  /** The body of a call. */
+  /** Returns the request body of a call. */
   async write(form: ObjectForm, version: ReviewVersion, uid: string): Promise<string> {
     const { vendor } = this.#request
     const { object, oldObject } = await this.#objects(form)
@@ -55,8 +55,8 @@ export class Reviews {
 }
 
 /**
- * The object as webhooks see it. A name that was only just drawn may be drawn anew, so nobody hears of it; an update that
- * is for whichever version there is names the one that it finds.
+ * Returns the object as webhooks see it. A generated name is omitted because a retry may change it. An unconditional
+ * update carries the current resourceVersion.
  */
 export function* shownObject(request: AdmissionRequest, form: ObjectForm, object: ApiObject): Steps<ApiObject> {
   const { drawnFrom, oldObject } = request
@@ -99,7 +99,7 @@ function userInfoOf({ name, uid, groups, extra }: User): JsonObject {
 
 const optionKinds = { CREATE: 'CreateOptions', UPDATE: 'UpdateOptions', DELETE: 'DeleteOptions', CONNECT: '' } as const
 
-/** Of the kind that fits what happens: those of a patch become those of the create or update that it turned out to be. */
+/** Returns the options with the kind of the operation: patch options become create or update options. */
 function optionsOf({ operation, options, vendor }: AdmissionRequest): JsonObject | null {
   if (options === undefined) return null
   return { kind: optionKinds[operation], apiVersion: apiVersionOf(vendor, 'meta', 'v1'), ...options() }

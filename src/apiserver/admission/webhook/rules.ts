@@ -1,4 +1,4 @@
-/** The rules of a webhook: which operations on which resources it is asked about. `*` stands for all. */
+/** Webhook rules: the operations and resources for which a webhook is called. `*` matches all. */
 import type { AdmissionOperation } from '../admission.ts'
 import type { FormResource } from '../object-forms.ts'
 
@@ -10,13 +10,13 @@ export interface Rule {
   readonly scope?: string
 }
 
-/** What a rule is held against. */
+/** The attributes that a rule matches. */
 export interface RuledRequest {
   readonly operation: AdmissionOperation
   readonly resource: FormResource
   /** '' for the object itself. */
   readonly subresource: string
-  /** Whether the object is in a namespace; a Namespace itself is not. */
+  /** Whether the object is namespaced. A Namespace is not. */
   readonly namespaced: boolean
 }
 
@@ -34,7 +34,10 @@ function names(list: readonly string[] = [], value: string): boolean {
   return list.includes('*') || list.includes(value)
 }
 
-/** `pods` is the objects alone, `pods/log` one sub-resource, `pods/*` all of it, `*` and `*` after a slash likewise. */
+/**
+ * `pods` matches only the objects, `pods/log` one subresource and `pods/*` the objects and all subresources. A `*`
+ * before or instead of the name matches all resources.
+ */
 function resourceMatches(pattern: string, resource: string, subresource: string): boolean {
   const slash = pattern.indexOf('/')
   const [wanted, sub] = slash < 0 ? [pattern, ''] : [pattern.slice(0, slash), pattern.slice(slash + 1)]

@@ -1,29 +1,29 @@
 /**
- * How long the server waits for a webhook: at most as long as the webhook's configuration says. Webhooks whose failures are
- * ignored share the time that this server allows a request, so that webhooks that hang leave time for the write itself.
+ * Timeout of a webhook call: at most the timeout in the webhook's configuration. Webhooks whose failures are ignored
+ * also share the server's request timeout, so that hanging webhooks leave time for the write itself.
  *
- * The time that a client allows plays no part here. A call that is cut by the client's deadline ends the request; it is
- * never a failure of the webhook, or a client could skip any webhook with `failurePolicy: Ignore`. For the same reason time
- * counts from the start of admission: a client may take as long as it likes to send its body.
+ * The client's timeout is irrelevant here. A call cut off by the client's deadline ends the request but is not a
+ * failure of the webhook. Otherwise a client could skip any webhook with `failurePolicy: Ignore`. For the same reason
+ * time counts from the start of admission, because a client may send its body slowly.
  */
 import type { Webhook } from './webhook.ts'
 
-/** For validation and the store. */
+/** Time reserved for validation and the store. */
 const reservedMs = 1000
 const minShareMs = 1000
 
 export interface Remaining {
-  /** The time that this server allows a request. */
+  /** Request timeout of this server in milliseconds. */
   readonly limitMs: number
-  /** The part of it that is left since admission began. */
+  /** Time left since admission began. */
   readonly leftMs: number
-  /** How many calls come one after the other from here on, with this one. */
+  /** Number of sequential calls still to come, including this one. */
   readonly calls: number
-  /** How many the request makes one after the other in all. */
+  /** Total number of sequential calls of the request. */
   readonly allCalls: number
 }
 
-/** A share does not fall below a second, or where there are very many webhooks, below an equal part of the time. */
+/** A share is at least one second or, with very many webhooks, an equal part of the time. */
 export function timeFor(
   { timeoutMs, ignoresFailures }: Webhook,
   { limitMs, leftMs, calls, allCalls }: Remaining,

@@ -1,6 +1,6 @@
 /**
- * ValidatingAdmissionWebhook: asks the validating webhooks all at once about the object as it would be stored. One that
- * refuses is enough; of several the first in their order is reported.
+ * ValidatingAdmissionWebhook: calls all validating webhooks in parallel on the object as it would be stored. One denial
+ * suffices. If there are several, the first in order is reported.
  */
 import type { AdmissionRequest, Control } from '../admission.ts'
 import type { Candidate } from './configurations.ts'

@@ -1,6 +1,6 @@
 /**
- * What a webhook answered: an AdmissionReview with a response. It is bounded before it is parsed, and checked to the
- * letter in version v1; v1beta1 does not ask for the uid and the type. What is not an answer is a CallError.
+ * Reads the AdmissionReview response of a webhook. Its size is limited before parsing. In v1 it is validated strictly;
+ * v1beta1 requires neither uid nor type. Invalid responses throw CallError.
  */
 
 import { parseSteps } from '../../../api/codec/json.ts'
@@ -15,9 +15,9 @@ import type { Phase, ReviewVersion } from './webhook.ts'
 
 export interface Verdict {
   readonly allowed: boolean
-  /** Why not, as the webhook says it. */
+  /** Status of a denial, as sent by the webhook. */
   readonly status: JsonObject
-  /** The bytes of a JSON patch; undefined: none. */
+  /** JSON patch as bytes; undefined if there is none. */
   readonly patch: Buffer | undefined
   readonly warnings: readonly string[]
   readonly auditAnnotations: { readonly [key: string]: string }
@@ -30,10 +30,10 @@ export interface Asked {
   readonly uid: string
 }
 
-/** More than in a body: of long lists, such as warnings, only the beginning is used. */
+/** Higher than the limit of a request body, because long lists such as warnings are truncated later. */
 const maxValues = 200_000
 
-/** The verdict that an answer holds, in steps: a hostile one is large. Throws CallError for what is none. */
+/** Reads the verdict in steps, because a hostile response may be large. Throws CallError if it is invalid. */
 export function* verdictSteps({ body, contentType, status }: HttpsAnswer, asked: Asked): Steps<Verdict> {
   if (body.length === 0)
     throw new CallError('answer', `0-length response with status code: ${status} and content type: ${contentType}`)
@@ -64,14 +64,14 @@ function* parse(body: Buffer): Steps<JsonObject> {
   try {
     value = (yield* parseSteps(body, maxValues)).value
   } catch {
-    // The parser's own words quote what it read.
+    // Hides the parser's message because it quotes the input.
     throw malformed('the answer is not valid JSON')
   }
   if (!isObject(value)) throw malformed('the answer is not a JSON object')
   return value
 }
 
-/** An answer that says nothing of its type is taken for the right one where the version is the older. */
+/** In v1beta1, a response without a type is accepted. */
 function assertType(review: JsonObject, { vendor, version }: Asked): void {
   const wanted = apiVersionOf(vendor, 'admission', version)
   const [apiVersion, kind] = [textOf(review, 'apiVersion'), textOf(review, 'kind')]
@@ -108,7 +108,7 @@ function patchOf(response: JsonObject, { phase, version }: Asked): Buffer | unde
 function bytesOf(response: JsonObject, field: string): Buffer {
   const text = textOf(response, field)
   const bytes = Buffer.from(text, 'base64')
-  // Node passes over what is not base64; each character of it stands for six bits.
+  // Node skips invalid base64 characters. Every valid character encodes six bits.
   const length = trimEndOf(text, '=').replaceAll(/[\r\n]/g, '').length
   if (bytes.length !== Math.floor((length * 3) / 4)) throw malformed(`response.${field} is not base64`)
   return bytes

@@ -1,18 +1,18 @@
-/** What is counted of webhooks, under the names of kube-apiserver 1.23; and which breakers are open. */
+/** Webhook metrics with the names of kube-apiserver 1.23, and the state of the circuit breakers. */
 import { Counter, Gauge, Histogram, type Metric } from '../../../base/telemetry/metrics.ts'
 import type { AdmissionOperation } from '../admission.ts'
 import type { Phase, Webhook } from './webhook.ts'
 
-/** Why a request was not let through: the webhook could not be asked, its patch was of no use, or it said no. */
+/** Cause of a rejection: the call failed, the patch was unusable, or the webhook denied the request. */
 export type RejectionCause = 'calling_webhook_error' | 'apiserver_internal_error' | 'no_error'
 
 export interface WebhookOutcome {
   readonly webhook: Webhook
   readonly operation: AdmissionOperation
   readonly ms: number
-  /** The code that the client is answered with, or 200. */
+  /** Status code of the response, or 200. */
   readonly code: number
-  /** Undefined where the request went on. */
+  /** Undefined if the request was not rejected. */
   readonly rejection: RejectionCause | undefined
 }
 
@@ -66,7 +66,7 @@ export class WebhookMetrics {
     ),
   ]
 
-  /** Where webhooks are found, at each scrape. */
+  /** Sets the source of the webhooks, which is read at each scrape. */
   showBreakers(all: () => readonly Webhook[]): void {
     this.#all = all
   }
@@ -89,7 +89,7 @@ export class WebhookMetrics {
   }
 }
 
-/** As 1.23 calls the two. */
+/** Returns the phase as named in 1.23. */
 function stepOf(phase: Phase): string {
   return phase === 'mutating' ? 'admit' : 'validating'
 }

@@ -1,4 +1,4 @@
-/** A webhook of a stored configuration, made ready for requests: its rules and selectors, its address, its breaker. */
+/** A webhook of a stored configuration, compiled for requests: its rules, selectors, address and circuit breaker. */
 
 import type { MutatingWebhookConfiguration } from '../../../api/kinds/admissionregistration/mutating-webhook-configuration.ts'
 import type { ValidatingWebhookConfiguration } from '../../../api/kinds/admissionregistration/validating-webhook-configuration.ts'
@@ -14,26 +14,26 @@ export type ReviewVersion = 'v1' | 'v1beta1'
 export type WebhookConfiguration = MutatingWebhookConfiguration | ValidatingWebhookConfiguration
 type StoredWebhook = NonNullable<MutatingWebhookConfiguration['webhooks']>[number]
 
-/** One webhook of a configuration, prepared for matching and calling. */
+/** A webhook prepared for matching and calling. */
 export interface Webhook {
   readonly phase: Phase
-  /** The name of its configuration. */
+  /** Name of its configuration. */
   readonly configuration: string
   readonly name: string
   readonly rules: readonly Rule[]
-  /** Whether its rules mean just the versions that they name. */
+  /** Whether its rules match only the versions that they name. */
   readonly exact: boolean
-  /** Undefined: every namespace, every object. */
+  /** Undefined matches all namespaces or objects. */
   readonly namespaceSelector: LabelMatcher | undefined
   readonly objectSelector: LabelMatcher | undefined
-  /** Whether requests go on that it could not be asked about. */
+  /** Whether requests proceed if the webhook fails. */
   readonly ignoresFailures: boolean
   readonly timeoutMs: number
-  /** The version that it is asked in; undefined: it understands none of ours. */
+  /** Version of AdmissionReview; undefined if the webhook supports none that the server supports. */
   readonly reviewVersion: ReviewVersion | undefined
-  /** Whether it may be asked about a dry run. */
+  /** Whether it may be called for dry runs. */
   readonly allowsDryRun: boolean
-  /** Whether it is asked again where others have changed the object since. */
+  /** Whether it is called again if the object has changed since. */
   readonly isReinvoked: boolean
   readonly address: WebhookAddress
   readonly breaker: Breaker
@@ -41,7 +41,7 @@ export interface Webhook {
 
 const reviewVersions: readonly string[] = ['v1', 'v1beta1'] satisfies ReviewVersion[]
 
-/** Prepares all webhooks of a configuration. */
+/** Compiles all webhooks of a configuration. */
 export function compileConfiguration(configuration: WebhookConfiguration, phase: Phase, clock: Clock): Webhook[] {
   const { metadata, webhooks = [] } = configuration
   return webhooks.map((stored) => compileWebhook(stored, { phase, configuration: metadata.name ?? '', clock }))

@@ -1,5 +1,5 @@
 /**
- * The only list of checks: baseline, then restricted, each in the order of their ids, which is the order of messages.
+ * All checks: baseline, then restricted, each in order of ids, which is also the order in messages.
  */
 import type { Check } from '../check.ts'
 import { allowPrivilegeEscalation } from './allow-privilege-escalation.ts'

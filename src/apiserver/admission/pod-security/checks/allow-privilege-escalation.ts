@@ -1,4 +1,4 @@
-/** No process gets more rights than its parent: every container must say so. */
+/** All containers must set allowPrivilegeEscalation to false. */
 import { type Check, namesWhere, told } from '../check.ts'
 
 export const allowPrivilegeEscalation: Check = {

@@ -1,4 +1,6 @@
-/** The profile of AppArmor stays that of the runtime, or is one of the node. Annotations name it, one per container. */
+/**
+ * The AppArmor profile must be the runtime's default or one loaded on the node. Annotations set it for each container.
+ */
 import { vendorKey } from '../../../../api/model/vendor.ts'
 import { type Check, list } from '../check.ts'
 

@@ -1,4 +1,4 @@
-/** No capabilities are added beyond those that a container usually has. */
+/** Containers may add only capabilities of the default set. */
 import type { Container } from '../../../../api/kinds/core/types/container.ts'
 import { type Check, containersOf, distinct, quotedList, told } from '../check.ts'
 

@@ -1,4 +1,4 @@
-/** Every container gives up all capabilities; the one that opens low ports may be taken back. */
+/** Containers must drop all capabilities and may add back only NET_BIND_SERVICE. */
 import type { Container } from '../../../../api/kinds/core/types/container.ts'
 import { type Check, containersOf, distinct, namesWhere, quotedList, told } from '../check.ts'
 

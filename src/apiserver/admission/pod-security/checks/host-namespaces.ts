@@ -1,4 +1,4 @@
-/** A pod has its own network, processes and shared memory, not those of the node. */
+/** Pods must not use the network, process or IPC namespaces of the host. */
 import type { Check } from '../check.ts'
 
 const fields = ['hostNetwork', 'hostPID', 'hostIPC'] as const

@@ -1,4 +1,4 @@
-/** No directory of the node is mounted. */
+/** hostPath volumes are forbidden. */
 import { type Check, told } from '../check.ts'
 
 export const hostPathVolumes: Check = {

@@ -1,4 +1,4 @@
-/** No port of the node is taken. */
+/** Host ports are forbidden. */
 import type { Container } from '../../../../api/kinds/core/types/container.ts'
 import { type Check, containersOf, distinct, list, told } from '../check.ts'
 

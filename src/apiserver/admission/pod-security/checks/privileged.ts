@@ -1,4 +1,4 @@
-/** No container has all the rights of the node's root. */
+/** Privileged containers are forbidden. */
 import { type Check, namesWhere, told } from '../check.ts'
 
 export const privileged: Check = {

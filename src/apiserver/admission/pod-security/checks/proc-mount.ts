@@ -1,4 +1,4 @@
-/** What is hidden of /proc stays hidden. */
+/** Containers must use the default /proc mount type, which masks sensitive paths. */
 import { type Check, containersOf, distinct, quotedList, told } from '../check.ts'
 
 export const procMount: Check = {

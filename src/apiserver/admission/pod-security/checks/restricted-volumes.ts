@@ -1,4 +1,4 @@
-/** Only volumes that the cluster provides or that hold data of the API. */
+/** Only volume types that the cluster provides or that hold API data are allowed. */
 import type { Volume } from '../../../../api/kinds/core/types/volume.ts'
 import { type Check, distinct, quotedList, told } from '../check.ts'
 
@@ -35,7 +35,7 @@ export const restrictedVolumes: Check = {
   ],
 }
 
-/** A volume has one source, beside its name. */
+/** A volume has exactly one source besides its name. */
 function sourceOf(volume: Volume): string {
   return Object.keys(volume).find((key) => key !== 'name') ?? 'unknown'
 }

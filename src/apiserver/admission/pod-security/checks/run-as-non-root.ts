@@ -1,4 +1,4 @@
-/** Nothing runs as root: the pod says so, or each container; and none says otherwise. */
+/** Containers must run as non-root. The pod or all containers must set this, and no container may override it. */
 import { type Check, namesWhere, setters, told } from '../check.ts'
 
 export const runAsNonRoot: Check = {

@@ -1,4 +1,4 @@
-/** Nobody asks for the user id of root. */
+/** Pods and containers must not set runAsUser to 0. */
 import { type Check, namesWhere, setters } from '../check.ts'
 
 export const runAsUser: Check = {

@@ -1,4 +1,4 @@
-/** SELinux labels are those of containers: some types, and neither another user nor another role. */
+/** SELinux options are limited to some container types. Custom users and roles are forbidden. */
 import type { SecurityContext } from '../../../../api/kinds/core/types/security-context.ts'
 import { type Check, containersOf, distinct, namesWhere, quotedList, setters } from '../check.ts'
 

@@ -1,4 +1,4 @@
-/** Calls into the kernel are filtered. Annotations said so up to 1.18, fields do since. */
+/** The seccomp profile must not be Unconfined. Annotations set the profile up to release 1.18, fields since. */
 import { vendorKey } from '../../../../api/model/vendor.ts'
 import {
   type Check,

@@ -1,4 +1,4 @@
-/** Calls into the kernel are filtered by a profile that the pod or each container names. */
+/** The pod or all containers must set a seccomp profile. */
 import { type Check, containersOf, distinct, namesWhere, quotedList, setters, told } from '../check.ts'
 
 export const seccompRestricted: Check = {

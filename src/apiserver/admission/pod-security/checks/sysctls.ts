@@ -1,7 +1,7 @@
-/** Only parameters of the kernel that are safe, as they count for the pod alone. */
+/** Only safe sysctls are allowed. */
 import { type Check, distinct, list } from '../check.ts'
 
-/** They count for the pod alone, and do no harm. */
+/** Sysctls that are namespaced to the pod and harmless. */
 export const safeSysctls = new Set([
   'kernel.shm_rmid_forced',
   'net.ipv4.ip_local_port_range',

@@ -1,4 +1,4 @@
-/** Containers of Windows are no processes of the host. */
+/** Windows HostProcess containers are forbidden. */
 import { type Check, namesWhere, setters } from '../check.ts'
 
 export const windowsHostProcess: Check = {
