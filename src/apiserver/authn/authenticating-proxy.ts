@@ -1,9 +1,9 @@
 /**
- * An authenticating proxy: it has a client certificate of its own and names the user in headers.
+ * Authenticating proxy: a proxy that authenticates with a client certificate and names the user in headers.
  *
- * The headers count only from a proxy whose certificate leads back to an authority for proxies and whose name is
- * allowed; from anybody else they are no credentials at all. Names of headers are compared without case and in no other
- * form: `X_Remote_User` is another header.
+ * The headers are trusted only if the proxy's certificate is signed by a CA for proxies and has an allowed name. From
+ * any other client they are ignored. Header names are compared case-insensitively but otherwise exactly:
+ * `X_Remote_User` is a different header.
  */
 import type { X509Certificate } from 'node:crypto'
 import type { User } from '../../api/model/user.ts'
@@ -14,30 +14,30 @@ import { Chains, subjectOf } from './client-certificate.ts'
 import type { DeniedCertificates } from './denied-certificates.ts'
 import type { SeveralNames } from './several-names.ts'
 
-/** All names in lower case. */
+/** Header names in lower case. */
 export interface ProxyHeaders {
-  /** The first of these with a value names the user. */
+  /** The first of these headers with a value names the user. */
   readonly username: readonly string[]
-  /** Every value of these is a group. */
+  /** Every value of these headers is a group. */
   readonly groups: readonly string[]
-  /** Headers that begin with one of these tell more of the user. */
+  /** Headers with one of these prefixes contain extra attributes of the user. */
   readonly extraPrefixes: readonly string[]
 }
 
 export interface ProxyParts {
-  /** The authorities of proxies that count now; another array when they are others. */
+  /** Returns the current CAs for proxies. The array changes identity when the CAs change. */
   readonly authorities: () => readonly X509Certificate[]
   readonly denied: DeniedCertificates
-  /** Whether an API server calls node agents with this certificate. Such a certificate is no proxy's. */
+  /** Whether API servers call node agents with this certificate. Such a certificate cannot be a proxy's. */
   readonly isNodeClient: (certificate: X509Certificate) => boolean
   readonly severalNames: SeveralNames
-  /** The common names that proxies may have; none given: any. */
+  /** Allowed common names of proxies. Empty allows any. */
   readonly allowedNames: readonly string[]
   readonly headers: ProxyHeaders
   readonly clock: Clock
 }
 
-/** Accepts the user that a trusted proxy names in headers; a client certificate identifies the proxy. */
+/** Authenticates the user that a trusted proxy names in headers. A client certificate identifies the proxy. */
 export function authenticatingProxy({ allowedNames, headers, ...parts }: ProxyParts): Authenticator {
   const chains = new Chains(parts)
   return (credentials) => {
@@ -54,12 +54,12 @@ export function authenticatingProxy({ allowedNames, headers, ...parts }: ProxyPa
   }
 }
 
-/** Whether a header may only come from a proxy: nobody behind this should see it. */
+/** Whether only a proxy may set this header. It must not be forwarded to backends. */
 export function isProxyHeader({ username, groups, extraPrefixes }: ProxyHeaders, name: string): boolean {
   return username.includes(name) || groups.includes(name) || extraPrefixes.some((prefix) => name.startsWith(prefix))
 }
 
-/** Undefined where a value is no text. */
+/** Returns undefined if a value is not valid text. */
 function userOf(user: string, { groups, extraPrefixes }: ProxyHeaders, sent: SentHeaders): User | undefined {
   const name = headerText(user)
   const inGroups = groups.flatMap((header) => sent.all(header)).map(headerText)
@@ -81,7 +81,7 @@ function extraOf(prefixes: readonly string[], sent: SentHeaders): Map<string, st
   return extra
 }
 
-/** A key that is not properly percent-encoded is taken literally. */
+/** A key with invalid percent-encoding is taken literally. */
 export function decodeKey(key: string): string {
   try {
     return decodeURIComponent(key)

@@ -1,6 +1,6 @@
 /**
- * What is counted of authentication: how often it is tried, how it ends, how long it takes, and for whom, where the
- * name is one that every cluster has. Every request passes here, so all series exist from the start.
+ * Authentication metrics: attempts, results and durations, and requests by user if the name is well known. All series
+ * are created at startup, because every request updates them.
  */
 
 import type { User } from '../../api/model/user.ts'
@@ -8,34 +8,34 @@ import { type Count, Counter, type Distribution, Histogram, type Metric } from '
 import type { Clock } from '../../base/time/clock.ts'
 import type { AuthenticationOutcome, Authenticator } from './authenticator.ts'
 
-/** From a millisecond to some sixteen seconds. */
+/** From one millisecond to about sixteen seconds. */
 const durations = Array.from({ length: 15 }, (_, i) => 0.001 * 2 ** i)
-const results = 'success, failure (nobody knew what was sent, or nothing was) or error (wrong credentials)'
+const results = 'success, failure (no or unknown credentials) or error (invalid credentials)'
 
 interface Series {
   readonly attempts: Count
   readonly duration: Distribution
 }
 
-/** Counts attempts by outcome, and the requests of each known user. */
+/** Counts attempts by result, and requests by well-known user. */
 export class AuthenticationMetrics {
   readonly #clock: Clock
   readonly #attempts = new Counter({
     name: 'authentication_attempts',
-    help: `How many requests were authenticated or refused, by result: ${results}.`,
+    help: `Number of authentication attempts by result: ${results}.`,
     labels: ['result'],
   })
   readonly #durations = new Histogram(
     {
       name: 'authentication_duration_seconds',
-      help: `How long authentication took, by result: ${results}.`,
+      help: `Duration of authentication by result: ${results}.`,
       labels: ['result'],
     },
     durations,
   )
   readonly #users = new Counter({
     name: 'authenticated_user_requests',
-    help: 'How many requests were authenticated, by user where that is one that every cluster has.',
+    help: 'Number of authenticated requests by user. Only well-known users are named.',
     labels: ['username'],
   })
   readonly metrics: readonly Metric[] = [this.#attempts, this.#durations, this.#users]
@@ -48,7 +48,7 @@ export class AuthenticationMetrics {
     this.#clock = clock
   }
 
-  /** The same authenticator, counted. Stays synchronous where it is. */
+  /** Wraps an authenticator with measurements. A synchronous authenticator stays synchronous. */
   measured(authenticator: Authenticator): Authenticator {
     return (credentials) => {
       const began = this.#clock.monotonic()
@@ -102,7 +102,7 @@ export class AuthenticationMetrics {
 
 const wellKnown = new Set(['admin', 'client', 'kubelet', 'kube_proxy', 'system:serviceaccount:kube-system:default'])
 
-/** Names of users are private, and an unbounded number of names would be an unbounded number of series. */
+/** Hides user names, because they are private and would create an unbounded number of series. */
 function publicName({ name }: User): string {
   if (wellKnown.has(name)) return name
   return name.includes('@') ? 'email_id' : 'other'

@@ -1,44 +1,44 @@
 /**
- * Authentication: every strategy is a function from the credentials of a request to an outcome. They are tried in
- * order; the first that knows the user ends it, and wrong credentials are never turned into an anonymous user.
+ * Authentication: every strategy is a function from a request's credentials to an outcome. Strategies are tried in
+ * order, and the first that recognizes the user wins. Invalid credentials never result in an anonymous user.
  */
 import type { X509Certificate } from 'node:crypto'
 import { authenticated, type User } from '../../api/model/user.ts'
 import type { Traced } from '../../base/telemetry/tracing/trace-context.ts'
 
-/** The certificate that a client showed when it connected. */
+/** The client certificate of a connection. */
 export interface ShownCertificate {
   readonly x509: X509Certificate
-  /** The certificates that came with it, as they were sent. */
+  /** Intermediate certificates sent by the client. */
   readonly sent: readonly X509Certificate[]
-  /** Whether TLS found it in order, for a client, at that time and by the authorities of that time. */
+  /** Whether TLS verified the certificate for client use when the connection was opened. */
   readonly trusted: boolean
 }
 
-/** The headers of a request; names in lower case. */
+/** Headers of a request, with names in lower case. */
 export interface SentHeaders {
-  /** The only value of a header; undefined when it is not there. Throws where it was sent twice. */
+  /** Returns the only value of a header; undefined if it is absent. Throws if it was sent twice. */
   one(name: string): string | undefined
   all(name: string): readonly string[]
   withPrefix(prefix: string): readonly { readonly name: string; readonly value: string }[]
 }
 
-/** Of something that is not a request. */
+/** For credentials without a request. */
 export const noHeaders: SentHeaders = { one: () => undefined, all: () => [], withPrefix: () => [] }
 
 export interface Credentials {
   readonly certificate: ShownCertificate | undefined
-  /** The Authorization header. */
+  /** Value of the Authorization header. */
   readonly authorization: string | undefined
   readonly headers: SentHeaders
-  /** Identifies the connection, so that a strategy can remember what it learned from an earlier request on it. */
+  /** Identifies the connection, so that strategies can cache results of earlier requests on it. */
   readonly connection: object
   /**
-   * For a review of a token: audiences of which it must name at least one. Absent: this server, as in every
-   * request. A strategy whose tokens name nobody need not look at it.
+   * For token reviews: the token must be valid for at least one of these audiences. Absent in ordinary requests, which
+   * use this server's audiences. Strategies whose tokens have no audience may ignore it.
    */
   readonly audiences?: readonly string[]
-  /** The request that they came with. */
+  /** The request that carries the credentials. */
   readonly trace?: Traced
 }
 
@@ -46,32 +46,33 @@ export interface KnownUser {
   readonly result: 'user'
   readonly user: User
   /**
-   * Those of the audiences in question that the token names; absent: it names none, so it is for this server.
+   * The requested audiences for which the token is valid. Absent if the token names none and is thus valid for this
+   * server.
    */
   readonly audiences?: readonly string[]
-  /** What the user should know of the credentials. */
+  /** A warning for the user about the credentials. */
   readonly warning?: string
 }
 
-/** The user, a refusal, or no opinion. */
+/** A user, a rejection or no opinion. */
 export type AuthenticationOutcome =
   | KnownUser
-  /** Credentials of this strategy's kind were sent and are wrong. */
+  /** The credentials are of this strategy's type and invalid. */
   | { readonly result: 'refused'; readonly why?: string }
-  /** Nothing for this strategy to judge. */
+  /** No credentials of this strategy's type. */
   | { readonly result: 'none' }
 
-/** One way to authenticate a request. */
+/** An authentication strategy. */
 export type Authenticator = (credentials: Credentials) => AuthenticationOutcome | Promise<AuthenticationOutcome>
 
-/** Nothing to judge. */
+/** No credentials of this strategy's type. */
 export const none: AuthenticationOutcome = { result: 'none' }
-/** Wrong credentials. */
+/** Invalid credentials. */
 export const refused: AuthenticationOutcome = { result: 'refused' }
 
 /**
- * The strategies in order; `anonymous` is the user of a request that none of them can judge, if there is one. Stays
- * synchronous for as long as the strategies do. Of several that refuse, the first that says why is quoted.
+ * Tries the strategies in order. `anonymous` is the user of requests without credentials, if allowed. Stays synchronous
+ * as long as the strategies do. If several reject, the first one with a reason is reported.
  */
 export function firstOf(strategies: readonly Authenticator[], anonymous: User | undefined): Authenticator {
   const known = authenticatedOutcomes()
@@ -98,13 +99,13 @@ export function firstOf(strategies: readonly Authenticator[], anonymous: User | 
   return (credentials) => ask(credentials, 0, none)
 }
 
-/** What two strategies have found that know no user. */
+/** Combines the outcomes of two strategies that found no user. */
 function together(one: AuthenticationOutcome, other: AuthenticationOutcome): AuthenticationOutcome {
   if (other.result !== 'refused') return one
   return one.result === 'refused' && one.why !== undefined ? one : other
 }
 
-/** Strategies mostly give the same user again: the outcome is made once per user, not once per request. */
+/** Caches the outcome per user, because strategies usually return the same User object. */
 function authenticatedOutcomes(): (known: KnownUser) => AuthenticationOutcome {
   const outcomes = new WeakMap<User, KnownUser>()
   return ({ user, audiences, warning }) => {
@@ -116,7 +117,7 @@ function authenticatedOutcomes(): (known: KnownUser) => AuthenticationOutcome {
   }
 }
 
-/** The user of a request without credentials, where anonymous requests are allowed. */
+/** The user of requests without credentials, if anonymous requests are allowed. */
 export const anonymousUser: User = {
   name: 'system:anonymous',
   uid: '',

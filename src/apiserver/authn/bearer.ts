@@ -1,7 +1,7 @@
 /**
- * The bearer token of an Authorization header, read as kube-apiserver does: the scheme, one blank, and the token up to
- * the next blank. Undefined when the header has no token in that place, such as `Bearer` alone or with two blanks; that
- * counts as no credentials. An odd token is still a token, and a wrong one.
+ * Reads the bearer token of an Authorization header like kube-apiserver: the scheme, one space, and the token up to the
+ * next space. Returns undefined if there is no token in that position, as in `Bearer` alone or with two spaces; this
+ * counts as no credentials. A malformed token counts as an invalid one.
  */
 export function bearerToken(authorization: string | undefined): string | undefined {
   const [scheme, token] = (authorization ?? '').trim().split(' ', 2)

@@ -1,10 +1,10 @@
 /**
- * Bootstrap tokens, with which a new node makes itself known: `<id>.<secret>`, kept as the Secret
- * `bootstrap-token-<id>` in the system namespace. They are good for as long as that Secret says, and not a moment longer:
- * it is read in its most recent state on every request.
+ * Bootstrap tokens, with which a new node joins the cluster: `<id>.<secret>`, stored as the Secret
+ * `bootstrap-token-<id>` in the system namespace. They are valid exactly as long as the Secret says, because every
+ * request reads its latest state.
  *
- * Whatever is wrong, the answer is the same and takes the same time: every rule is looked at, and a token of which there
- * is no Secret is judged by one that fits nobody. The form alone is decided before; it is no secret.
+ * All failures have the same response and timing: every rule is checked, and a token without a Secret is checked
+ * against a dummy. Only the format is checked before, because it is not secret.
  */
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { Secret } from '../../api/kinds/core/secret.ts'
@@ -29,7 +29,7 @@ export interface BootstrapTokenParts {
   readonly vendor: Vendor
   readonly lookup: Pick<Lookup, 'getLatest'>
   readonly clock: Clock
-  /** Where the Secrets are. */
+  /** Namespace of the Secrets. */
   readonly namespace: string
 }
 
@@ -38,7 +38,7 @@ interface Token {
   readonly secret: string
 }
 
-/** Authenticates by the bootstrap tokens that are kept as Secrets. */
+/** Authenticates with bootstrap tokens stored as Secrets. */
 export function bootstrapTokens({ vendor, lookup, clock, namespace }: BootstrapTokenParts): Authenticator {
   const type = bootstrapTokenType(vendor)
   const judge = (token: Token, object: ApiObject = nobodys): AuthenticationOutcome => {
@@ -55,7 +55,7 @@ export function bootstrapTokens({ vendor, lookup, clock, namespace }: BootstrapT
   }
 }
 
-/** As long as a good one in everything that is read, but no token has such an id or secret. */
+/** A dummy with the same field lengths as a valid Secret. No token can have its id or secret. */
 const nobodys: Secret = {
   apiVersion: 'v1',
   kind: 'Secret',
@@ -89,12 +89,12 @@ function readerOf({ data = {} }: Secret): (key: string) => string {
   return (key) => Buffer.from(data[key] ?? '', 'base64').toString()
 }
 
-/** In a time that does not tell how much of it is the same. */
+/** Compares in constant time. */
 function sameText(one: string, other: string): boolean {
   return timingSafeEqual(hash('sha256', one, 'buffer'), hash('sha256', other, 'buffer'))
 }
 
-/** Undefined where it asks for a group that no such token may have. */
+/** Returns undefined if the Secret contains a group that is not allowed. */
 function userOf({ id }: Token, object: ApiObject): User | undefined {
   const extra = readerOf(object)('auth-extra-groups')
   const groups = extra === '' ? [] : extra.split(',')

@@ -1,9 +1,9 @@
 /**
- * Client certificates: the common name is the user, each organization a group. A certificate with several common names
- * names nobody.
+ * Client certificates: the common name is the user and each organization a group. A certificate with several common
+ * names is rejected.
  *
- * Connections outlive certificates and authorities. So each request asks again whether the certificate leads back to an
- * authority that counts now, whether all on the way are valid now, and whether one of them is denied.
+ * Connections outlive certificates and CAs. Every request therefore checks that the certificate still chains to a
+ * current CA, that all certificates of the chain are valid now, and that none is denied.
  */
 import type { X509Certificate } from 'node:crypto'
 import type { User } from '../../api/model/user.ts'
@@ -23,16 +23,16 @@ import type { DeniedCertificates } from './denied-certificates.ts'
 import type { SeveralNames } from './several-names.ts'
 
 export interface CertificateParts {
-  /** The authorities that count now; another array when they are others. */
+  /** Returns the current CAs. The array changes identity when the CAs change. */
   readonly authorities: () => readonly X509Certificate[]
   readonly denied: DeniedCertificates
-  /** Whether an API server calls node agents with this certificate. Such a certificate authenticates nobody. */
+  /** Whether API servers call node agents with this certificate. Such a certificate authenticates no user. */
   readonly isNodeClient: (certificate: X509Certificate) => boolean
   readonly severalNames: SeveralNames
   readonly clock: Clock
 }
 
-/** Authenticates by a client certificate that a trusted authority signed. */
+/** Authenticates with client certificates signed by a trusted CA. */
 export function clientCertificates(parts: CertificateParts): Authenticator {
   const chains = new Chains(parts)
   const users = new WeakMap<X509Certificate, User | AuthenticationOutcome>()
@@ -51,13 +51,13 @@ export function clientCertificates(parts: CertificateParts): Authenticator {
 
 const day = 24 * 60 * 60 * 1000
 
-/** In the last tenth of its life, and two weeks at most: automatic renewal has happened by then. */
+/** Warns in the last tenth of the lifetime, at most two weeks before the end. Automatic renewal happens earlier. */
 function expiryWarning({ to, lifetime }: Chain, now: number): string | undefined {
   if (to - now > Math.min(lifetime / 10, 14 * day)) return undefined
   return `the client certificate expires at ${new Date(to).toISOString()}: renew it`
 }
 
-/** The user that a certificate names; none where its subject cannot be read. */
+/** Returns the subject of a certificate; empty if it is unreadable. */
 export const subjectOf = memoizeByObject(({ raw }: X509Certificate): Subject => {
   try {
     return readSubject(raw)
@@ -74,7 +74,7 @@ function userOf(x509: X509Certificate, severalNames: SeveralNames): User | Authe
   return name ? { name, uid: '', groups: organizations, extra: new Map() } : refused
 }
 
-/** The chains of the certificates that are shown, each found once for as long as the authorities stay the same. */
+/** Certificate chains, cached until the CAs change. */
 export class Chains {
   readonly #parts: CertificateParts
   #found = new WeakMap<X509Certificate, { readonly chain: Chain | undefined }>()
@@ -84,7 +84,7 @@ export class Chains {
     this.#parts = parts
   }
 
-  /** Undefined where the certificate leads to no authority, or does not count now. */
+  /** Returns undefined if the certificate does not chain to a CA or is not valid now. */
   of({ x509, sent, trusted }: ShownCertificate): Chain | undefined {
     if (!trusted) return undefined
     const { authorities, denied, clock } = this.#parts

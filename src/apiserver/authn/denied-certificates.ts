@@ -1,29 +1,29 @@
 /**
- * The client certificates that deny lists name. A change of a list counts from the moment in which this server hears of
- * it, and whoever keeps connections open is told of it.
+ * Client certificates listed in CertificateDenyLists. A change takes effect as soon as this server receives it, and the
+ * owner of open connections is notified.
  */
 import type { X509Certificate } from 'node:crypto'
 import { certificateDenyList as certificateDenyLists, plainHex } from '../../api/kinds/ops/certificate-deny-list.ts'
 import type { Lookup } from '../../api/model/lookup.ts'
 
-/** The certificates that CertificateDenyLists name. */
+/** Certificates listed in CertificateDenyLists. */
 export class DeniedCertificates {
   #lookup: Lookup | undefined
   #onChange = () => {}
-  /** Whether a list has changed since they were read. */
+  /** Whether a list has changed since the last read. */
   #stale = false
   #serials = new Set<string>()
   #fingerprints = new Set<string>()
-  /** What was found out, for as long as the lists stay the same. */
+  /** Cached results until the lists change. */
   #judged = new WeakMap<X509Certificate, boolean>()
 
-  /** To be called before the caches are loaded. */
+  /** Call it before the caches are loaded. */
   follow(lookup: Lookup): void {
     this.#lookup = lookup
     lookup.follow(certificateDenyLists, { changed: () => this.#change(), reset: () => this.#change() })
   }
 
-  /** Called when lists have changed: once for changes that come together. */
+  /** Sets the callback for changed lists. Simultaneous changes cause one call. */
   onChange(run: () => void): void {
     this.#onChange = run
   }

@@ -1,9 +1,10 @@
 /**
- * The certificates with which API servers call node agents. No server accepts them as a client of the API: whoever may set
- * the address of a Node could otherwise make the server send requests to an API server in the server's own name.
+ * The certificates with which API servers call node agents. No server accepts them from API clients. Otherwise a user
+ * who can set the address of a Node could make the server send requests to an API server with the server's own
+ * identity.
  *
- * A certificate is recognized by a common name that is reserved for this use, so that every server recognizes the
- * certificates of the others, and by the key or the whole subject of the one that `--kubelet-client-certificate` names.
+ * A certificate is recognized by a reserved common name, so that every server recognizes the certificates of the
+ * others. It is also recognized by the key or full subject of the certificate in `--kubelet-client-certificate`.
  */
 import { X509Certificate } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
@@ -11,10 +12,10 @@ import { nodeClientName } from '../../api/model/user.ts'
 import { type AuthenticationOutcome, type Authenticator, refused } from './authenticator.ts'
 import { subjectOf } from './client-certificate.ts'
 
-/** The second is the name that other tools, and earlier versions of this server, give such certificates. */
+/** The second is the name used by other tools and by earlier versions of this server. */
 const reservedNames = [nodeClientName, 'kube-apiserver-kubelet-client']
 
-/** Returns a function that recognizes these certificates. `given` returns the PEM that the flag names now, if any. */
+/** Returns a test for these certificates. `given` returns the current PEM of the flag, if any. */
 export function nodeClientCertificates(given: () => string | undefined): (certificate: X509Certificate) => boolean {
   let pem: string | undefined
   let isGiven: (certificate: X509Certificate) => boolean = () => false
@@ -27,7 +28,7 @@ export function nodeClientCertificates(given: () => string | undefined): (certif
   }
 }
 
-/** Remembers each verdict: a connection asks about its certificate with every request. */
+/** Caches results, because every request checks the certificate of its connection. */
 function sameClientAs(given: X509Certificate): (certificate: X509Certificate) => boolean {
   const verdicts = new WeakMap<X509Certificate, boolean>()
   const isSame = (certificate: X509Certificate) =>
@@ -39,7 +40,7 @@ function sameClientAs(given: X509Certificate): (certificate: X509Certificate) =>
   }
 }
 
-/** Refuses the user of these certificates whatever names it: a token, a proxy, a provider of identities. */
+/** Rejects the user of these certificates from every source: tokens, proxies and identity providers. */
 export function withoutNodeClient(authenticate: Authenticator): Authenticator {
   const check = (outcome: AuthenticationOutcome) =>
     outcome.result === 'user' && outcome.user.name === nodeClientName ? refused : outcome

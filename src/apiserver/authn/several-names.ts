@@ -1,7 +1,6 @@
 /**
- * Certificates with several common names: programs disagree on which one counts, so such a certificate is refused
- * rather than let two programs see two people. Each is logged once, by its fingerprint, for its issuer. How many
- * fingerprints are remembered is bounded: the oldest go first.
+ * Rejects certificates with several common names, because programs disagree on which one counts. Each certificate is
+ * logged once by fingerprint. The number of remembered fingerprints is bounded, and the oldest are forgotten first.
  */
 import type { X509Certificate } from 'node:crypto'
 import { BoundedMap } from '../../base/collections/bounded-map.ts'
@@ -10,7 +9,7 @@ import type { AuthenticationOutcome } from './authenticator.ts'
 
 const maxLogged = 1024
 
-/** Refuses certificates with several common names, and logs each once. */
+/** Rejects certificates with several common names and logs each once. */
 export class SeveralNames {
   readonly #log: Log
   readonly #logged = new BoundedMap<string, true>(maxLogged)
@@ -19,7 +18,7 @@ export class SeveralNames {
     this.#log = log
   }
 
-  /** To be called for trusted certificates alone: strangers could fill the log. */
+  /** Call it only for trusted certificates. Otherwise any client could fill the log. */
   refuse({ fingerprint256 }: X509Certificate): AuthenticationOutcome {
     if (!this.#logged.has(fingerprint256)) this.#report(fingerprint256)
     return { result: 'refused', why: 'the client certificate has several common names' }
@@ -27,7 +26,7 @@ export class SeveralNames {
 
   #report(fingerprint: string): void {
     this.#logged.set(fingerprint, true)
-    this.#log.warn('refused a client certificate with several common names: issue one with a single common name', {
+    this.#log.warn('rejected client certificate with several common names; issue one with a single common name', {
       fingerprint,
     })
   }

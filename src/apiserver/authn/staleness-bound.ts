@@ -1,21 +1,21 @@
 /**
- * How far what this server holds may be behind the store when it authenticates a request. Where several servers share a
- * store, an object may be deleted at another one: half a second later no decision rests on it any more, whatever
- * happens to the connection. In between the store is not asked, however many requests come. A no is never decided by
- * what may be late: what is missing here may be there already.
+ * Bounds the staleness of cached data used for authentication. If several servers share a store, another server may
+ * delete an object. At most half a second later, no authentication succeeds because of it, even if the connection to
+ * the store hangs. Within that time the store is not contacted, whatever the number of requests. Rejections never rely
+ * on stale data, because a missing object may already exist in the store.
  */
 
 import type { Lookup } from '../../api/model/lookup.ts'
 import type { Clock } from '../../base/time/clock.ts'
 
-/** With the time that a request takes this stays below a second. */
+/** Together with the duration of a request, this stays below a second. */
 const boundMs = 500
 
-/** Limits how far behind the store a cache may be when a credential is judged by it. */
+/** Bounds the staleness of the cache for authentication. */
 export class StalenessBound {
   readonly #lookup: Lookup
   readonly #clock: Clock
-  /** Everything that the store held then has been seen here. */
+  /** Time up to which the cache has seen all changes of the store. */
   #seenUpTo = Number.NEGATIVE_INFINITY
 
   constructor(lookup: Lookup, clock: Clock) {
@@ -23,7 +23,7 @@ export class StalenessBound {
     this.#clock = clock
   }
 
-  /** The verdict of `judge`, on what is recent enough for it. Throws StoreError where the store cannot be asked. */
+  /** Returns the result of `judge` on sufficiently recent data. Throws StoreError if the store is unreachable. */
   decide(judge: () => boolean): boolean | Promise<boolean> {
     const now = this.#clock.monotonic()
     if (now - this.#seenUpTo < boundMs && judge()) return true

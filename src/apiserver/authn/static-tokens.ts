@@ -1,8 +1,8 @@
 /**
- * Tokens from a file: `token,user,uid,"group1,group2"` on each line; the uid may be empty. They never expire. Only
- * their hashes are kept, and looked up by hash, so that no comparison reveals how much of a guess was right.
+ * Static tokens from a file: `token,user,uid,"group1,group2"` on each line; the uid may be empty. They never expire.
+ * Only their hashes are kept and looked up, so that no comparison reveals how much of a guess was right.
  *
- * Of a file that changes while the server runs, removals count at once and additions after a restart: see
+ * If the file changes while the server runs, removals take effect at once and additions after a restart: see
  * `stillGranted`.
  */
 import { hash as digest } from 'node:crypto'
@@ -11,10 +11,10 @@ import type { User } from '../../api/model/user.ts'
 import { type AuthenticationOutcome, type Authenticator, none, refused } from './authenticator.ts'
 import { bearerToken } from './bearer.ts'
 
-/** Users by the hashes of their tokens: see `readTokens`. */
+/** Users by token hash: see `readTokens`. */
 export type TokenUsers = ReadonlyMap<string, User>
 
-/** `current` returns the tokens in effect: another map when the file has changed. */
+/** `current` returns the tokens in effect: a new map if the file has changed. */
 export function staticTokens(current: () => TokenUsers): Authenticator {
   const known = new WeakMap<object, Known>()
   return ({ authorization, connection }) => {
@@ -39,13 +39,15 @@ interface Known {
   readonly outcome: AuthenticationOutcome
 }
 
-/** The tokens that counted before and are unchanged in the file, and how many more the file has. */
+/** Returns the tokens that were valid before and are unchanged in the file, and the number of added ones. */
 export function stillGranted(before: TokenUsers, file: TokenUsers): { users: TokenUsers; added: number } {
   const users = new Map([...file].filter(([token, user]) => isDeepStrictEqual(before.get(token), user)))
   return { users, added: file.size - users.size }
 }
 
-/** Throws an Error that names the line, never the token; hands the number of a line without a token to `skipped`. */
+/**
+ * Throws an Error that names the line, never the token. Calls `skipped` with the number of each line without a token.
+ */
 export function readTokens(csv: string, skipped: (line: number) => void): Map<string, User> {
   const users = new Map<string, User>()
   for (const [index, line] of csv.split(/\r?\n/).entries()) {
@@ -79,7 +81,7 @@ function splitCsv(line: string, number: number): string[] {
   }
 }
 
-/** Under which `TokenUsers` know a token. */
+/** Returns the key of a token in `TokenUsers`. */
 export function tokenHash(token: string): string {
   return digest('sha256', token, 'base64')
 }

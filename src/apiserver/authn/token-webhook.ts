@@ -1,8 +1,8 @@
 /**
- * Another service decides whose a token is: it is sent a TokenReview, and its answers are remembered for a while. A
- * service that cannot be asked, or does not answer as it should, knows nobody: the token is wrong.
+ * Authenticates tokens with a webhook: sends a TokenReview and caches the response for a while. If the webhook cannot
+ * be reached or responds incorrectly, the token is rejected.
  *
- * Tokens are remembered as hashes, and are never part of an error.
+ * Tokens are cached as hashes and never appear in errors.
  */
 import { hash } from 'node:crypto'
 import { isObject, type Json, type JsonObject, own } from '../../api/json/json.ts'
@@ -19,24 +19,24 @@ import { bearerToken } from './bearer.ts'
 export interface TokenWebhookParts {
   readonly vendor: Vendor
   readonly clock: Clock
-  /** In which version the service is asked. */
+  /** Version of TokenReview. */
   readonly version: 'v1' | 'v1beta1'
-  /** How long an answer is remembered, whatever it is. */
+  /** How long a response is cached, whatever the result. */
   readonly ttlMs: number
-  /** The audiences of tokens in requests: this server. */
+  /** Audiences of tokens in requests: this server's. */
   readonly audiences: readonly string[]
-  /** Sends a review to the service and returns its answer. */
+  /** Sends a review to the webhook and returns the response. */
   readonly post: (review: JsonObject, trace: TraceHeaders) => Promise<Json>
   readonly onFailure: (error: unknown) => void
 }
 
-/** For who reviews the token; why the webhook failed is in the log. */
+/** Reason shown to the creator of a token review. The cause of the failure is in the log. */
 const unchecked: AuthenticationOutcome = {
   result: 'refused',
   why: 'the token webhook failed, so the token could not be checked',
 }
 
-/** Asks a webhook whose a token is. */
+/** Authenticates tokens with a webhook. */
 export function tokenWebhook(parts: TokenWebhookParts): Authenticator {
   const answers = new TtlCache<AuthenticationOutcome>(parts.clock)
   return ({ authorization, audiences = parts.audiences, trace }) => {
@@ -48,7 +48,7 @@ export function tokenWebhook(parts: TokenWebhookParts): Authenticator {
         return { value: await review(parts, { token, audiences, trace }), ttlMs: parts.ttlMs }
       } catch (error) {
         parts.onFailure(error)
-        // Our own limit does not make the token wrong: the client must try again.
+        // A local limit does not make the token invalid. The client must retry.
         if (error instanceof NoFreeConnection) throw tooManyRequests('the token webhook has too many calls under way')
         return { value: unchecked, ttlMs: 0 }
       }
@@ -85,13 +85,16 @@ function outcomeOf(status: JsonObject, audiences: readonly string[]): Authentica
   }
   const user = userOf(own(status, 'user'))
   const named = texts(own(status, 'audiences') ?? [], 'status.audiences')
-  // A service that names no audience vouches for this server alone.
+  // A webhook that returns no audiences accepts the token only for this server.
   if (named.length === 0) return { result: 'user', user }
   const meant = audiences.filter((audience) => named.includes(audience))
   return meant.length === 0 ? refused : { result: 'user', user, audiences: meant }
 }
 
-/** In characters: of the name and of the UID, and of all that a user is. They go into messages, logs and headers. */
+/**
+ * Limits in characters of the name or uid, and of all groups and extra attributes. They appear in messages, logs and
+ * headers.
+ */
 const maxName = 4096
 const maxUser = 128 * 1024
 

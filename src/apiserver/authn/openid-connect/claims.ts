@@ -1,5 +1,5 @@
 /**
- * The user that an ID token names, by the claims that the flags choose. Errors describe a fault and never quote the
+ * Maps the claims of an ID token to a user, as configured by flags. Errors describe the problem and never quote the
  * token.
  */
 import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
@@ -13,16 +13,16 @@ export interface ClaimRules {
   /** '' for no groups. */
   readonly groupsClaim: string
   readonly groupsPrefix: string
-  /** Claims that must be there with exactly this text. */
+  /** Claims that must be present with exactly this value. */
   readonly requiredClaims: ReadonlyMap<string, string>
 }
 
-/** The claims cannot be used. */
+/** The claims are invalid. */
 export class BadClaims extends Error {
   override readonly name = 'BadClaims'
 }
 
-/** Throws BadClaims. */
+/** Returns the user of a token. Throws BadClaims. */
 export function userIn(claims: JsonObject, rules: ClaimRules): User {
   for (const [claim, text] of rules.requiredClaims)
     if (own(claims, claim) !== text) throw new BadClaims(`the required claim ${claim} is not as it must be`)
@@ -34,7 +34,9 @@ export function userIn(claims: JsonObject, rules: ClaimRules): User {
   }
 }
 
-/** Names of one issuer must not be taken for those of another; addresses are the same everywhere. */
+/**
+ * Prefixes names with the issuer so that issuers cannot impersonate each other's users. Email addresses need no prefix.
+ */
 function usernamePrefix({ usernamePrefix, usernameClaim, issuer }: ClaimRules): string {
   if (usernamePrefix === '-') return ''
   return usernamePrefix === '' && usernameClaim !== 'email' ? `${issuer}#` : usernamePrefix
@@ -49,7 +51,7 @@ function usernameIn(claims: JsonObject, claim: string): string {
   return name
 }
 
-/** A list of texts, or one text; where the claim is absent or null there are none. */
+/** Accepts a list of strings or a single string. Empty if the claim is absent or null. */
 function groupsIn(claims: JsonObject, { groupsClaim }: ClaimRules): string[] {
   const groups = groupsClaim === '' ? undefined : own(claims, groupsClaim)
   if (groups === undefined || groups === null) return []
@@ -64,8 +66,8 @@ const leewaySeconds = 60
 const lastSecond = 253_402_300_799
 
 /**
- * Whether the times of a token let it count now. `exp` and `iat` must be there; clocks may differ by a minute where a
- * token is young, but it never counts for longer than it says. Returns when it ends, in seconds. Throws BadClaims.
+ * Validates the times of a token. `exp` and `iat` are required. A minute of clock skew is allowed for new tokens but
+ * not for the expiry. Returns the expiry in seconds. Throws BadClaims.
  */
 export function endOf(claims: JsonObject, nowSeconds: number): number {
   const [exp, iat] = [timeIn(claims, 'exp'), timeIn(claims, 'iat')]
@@ -86,7 +88,7 @@ function isTime(value: Json | undefined): value is number {
   return typeof value === 'number' && value >= 0 && value <= lastSecond
 }
 
-/** Whether a token names this client as its audience. */
+/** Whether the token's audience contains this client. */
 export function isFor(claims: JsonObject, client: string): boolean {
   const audience = own(claims, 'aud')
   return audience === client || (Array.isArray(audience) && audience.includes(client))

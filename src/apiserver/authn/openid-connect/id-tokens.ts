@@ -1,9 +1,9 @@
 /**
- * OpenID Connect: ID tokens of one issuer, verified by its keys. The provider is not asked for each: a token that was
- * verified is known for a while by its hash, for as long as the keys are the same, and ends when it says that it does.
+ * OpenID Connect: verifies ID tokens of one issuer with its keys. The provider is not called for each token. Verified
+ * tokens are cached by hash for a limited time, until the keys change or the token expires.
  *
- * The algorithms are those of the configuration, whatever the token says, and keys that a token brings along or points
- * to do not count. A token of another issuer is none of ours.
+ * Only the configured algorithms are accepted, whatever the token says. Keys that a token contains or refers to are
+ * ignored. Tokens of other issuers are left to other strategies.
  */
 import { hash } from 'node:crypto'
 import type { CompactVerifyResult, errors as JoseErrors, LocalJWKSet } from 'jose'
@@ -24,10 +24,10 @@ export interface IdTokenParts {
   readonly clock: Clock
 }
 
-/** How long a verified token is known at most. */
+/** Maximum time to cache a verified token. */
 const knownMs = 60_000
 
-/** Authenticates by ID tokens of an OpenID Connect provider. */
+/** Authenticates with ID tokens of an OpenID Connect provider. */
 export function idTokens(parts: IdTokenParts): Authenticator {
   let known = new TtlCache<AuthenticationOutcome>(parts.clock)
   let knownBy: LocalJWKSet | undefined
@@ -35,7 +35,7 @@ export function idTokens(parts: IdTokenParts): Authenticator {
     const token = bearerToken(authorization)
     if (token === undefined || issuerOf(token) !== parts.rules.issuer) return none
     const { keys } = parts.provider
-    // By other keys another token may be right.
+    // With new keys, the results may change.
     if (keys !== knownBy) known = new TtlCache(parts.clock)
     knownBy = keys
     return known.get(hash('sha256', token, 'base64'), () => judge(parts, token))
@@ -57,7 +57,7 @@ async function judge(parts: IdTokenParts, token: string): Promise<Answer<Authent
   }
 }
 
-/** What was signed. Where no key fits, the keys may have changed: then they are fetched once more. */
+/** Returns the signed payload. If no key matches, fetches the keys again and retries once. */
 async function payloadOf({ provider, algorithms }: IdTokenParts, token: string): Promise<Uint8Array> {
   const first = await verify(token, provider.keys, algorithms)
   if (first !== undefined) return first
@@ -82,7 +82,7 @@ async function verify(
   } catch (error) {
     if (!isFault(error)) throw error
     if (!(error instanceof errors.JWKSMultipleMatchingKeys)) return undefined
-    // It does not say by which: any may do.
+    // The token has no key id, so all keys are tried.
     for await (const key of error) {
       const verified = await compactVerify(token, key, options).catch((fault: unknown) => {
         if (!isFault(fault)) throw fault
@@ -94,23 +94,23 @@ async function verify(
   }
 }
 
-/** A payload that is not encoded is of no JWT. */
+/** A JWT must not have an unencoded payload. */
 function payloadIn({ payload, protectedHeader }: CompactVerifyResult): Uint8Array | undefined {
   return protectedHeader.b64 === false ? undefined : payload
 }
 
-/** Read as a body is: what occurs twice could be read in two ways. */
+/** Parses strictly, because duplicate members are ambiguous. */
 function strictly(payload: Uint8Array) {
   try {
     const { value, duplicates } = parseJson(Buffer.from(payload))
     if (duplicates.length === 0) return value
   } catch {
-    // The error quotes what it read.
+    // Hides the error because it quotes the input.
   }
   throw new BadClaims('its claims cannot be read')
 }
 
-/** The issuer that a token names, before it is verified. */
+/** Returns the issuer of an unverified token. */
 function issuerOf(token: string): string | undefined {
   const parts = token.split('.', 4)
   if (parts.length !== 3) return undefined

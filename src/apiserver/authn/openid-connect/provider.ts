@@ -1,8 +1,8 @@
 /**
- * The keys of an OpenID Connect provider, found by its discovery document. They are fetched at the start, when a token
- * comes that none of them fits, and now and then; what was found last counts for as long as the provider is away.
+ * The keys of an OpenID Connect provider, located through its discovery document. They are fetched at startup, when a
+ * token matches no key, and periodically. The last keys stay in use while the provider is unavailable.
  *
- * Anybody can send tokens that no key fits, so the provider is asked once in a while at most.
+ * Requests to the provider are rate-limited, because anyone can send tokens that match no key.
  */
 import type { JSONWebKeySet, LocalJWKSet } from 'jose'
 import { isObject, type Json, own } from '../../../api/json/json.ts'
@@ -11,19 +11,19 @@ import type { Clock } from '../../../base/time/clock.ts'
 export interface ProviderParts {
   readonly issuer: string
   readonly clock: Clock
-  /** Gets JSON from this address. */
+  /** Fetches JSON from a URL. */
   readonly get: (url: string) => Promise<Json>
   readonly onFailure: (error: unknown) => void
 }
 
-/** The least time between two questions, and how soon a provider is asked again that was never found. */
+/** Minimum time between two requests, and retry interval until the first success. */
 const minMs = 2_000
 const retryMs = 5_000
-/** After so long keys are fetched again even where they fit: one may have been withdrawn. */
+/** Keys are fetched again after this time even if they match, because one may have been revoked. */
 const staleMs = 60 * 60 * 1000
 const maxKeys = 100
 
-/** The provider's keys, fetched when they are needed. */
+/** The provider's keys, fetched on demand. */
 export class OpenidProvider {
   readonly #parts: ProviderParts
   #keys: LocalJWKSet | undefined
@@ -36,7 +36,7 @@ export class OpenidProvider {
     this.#parts = parts
   }
 
-  /** Begins to look for the keys, and goes on until they are found. */
+  /** Fetches the keys and retries until they are found. */
   start(): void {
     void this.refresh().then((found) => {
       if (found || this.#keys !== undefined) return
@@ -48,13 +48,13 @@ export class OpenidProvider {
     clearTimeout(this.#retry)
   }
 
-  /** Undefined while none were found. */
+  /** Undefined until the first success. */
   get keys(): LocalJWKSet | undefined {
     if (this.#parts.clock.monotonic() - this.#found > staleMs) void this.refresh()
     return this.#keys
   }
 
-  /** Whether the keys were fetched anew. Never rejects. */
+  /** Returns whether new keys were fetched. Never rejects. */
   refresh(): Promise<boolean> {
     if (this.#asking !== undefined) return this.#asking
     const now = this.#parts.clock.monotonic()

@@ -1,6 +1,6 @@
 /**
- * Service account tokens: a bearer token that this cluster has signed is the user that its account is. The signature is
- * verified once; the times, and that account, pod and secret are still there, count on every request.
+ * Service account tokens: a bearer token signed by this cluster authenticates as its service account. The signature is
+ * verified once. The times and the existence of account, pod and Secret are checked on every request.
  */
 
 import { serviceAccountGroups, serviceAccountName, type User } from '../../../api/model/user.ts'
@@ -20,23 +20,23 @@ export interface ServiceAccountParts {
   readonly signatures: Signatures
   readonly holders: TokenDependencies
   readonly recency: StalenessBound
-  /** The audiences of which a token must name one. */
+  /** Accepted audiences. */
   readonly audiences: readonly string[]
   readonly metrics: TokenMetrics
 }
 
 type Outcome = AuthenticationOutcome | Promise<AuthenticationOutcome>
 
-/** How far the clocks of servers may be apart: what one has just signed is good at the other. */
+/** Tolerated clock skew between servers. */
 const skewMs = 60_000
 
-/** Authenticates by tokens of ServiceAccounts. */
+/** Authenticates with service account tokens. */
 export function serviceAccountTokens(parts: ServiceAccountParts): Authenticator {
   const judge = judgeOf(parts)
   const known = new WeakMap<object, Known>()
   return ({ authorization, connection, audiences }) => {
     if (authorization === undefined) return none
-    // The same header on the same connection is the same token, or the same somebody else's.
+    // The same header on the same connection has the same result.
     const before = known.get(connection)
     if (before?.authorization === authorization)
       return before.token === 'foreign' ? none : judge(before.token, audiences)
@@ -83,7 +83,7 @@ function judgeOf({ vendor, clock, holders, recency, audiences: own, metrics }: S
   }
 }
 
-/** The requested audiences that it names; a token that names none is for this server. */
+/** Returns the requested audiences for which the token is valid. A token without audiences is valid for this server. */
 function meantFor({ audiences }: TokenClaims, asked: readonly string[], own: readonly string[]): string[] {
   const named = audiences.length === 0 ? own : audiences
   return asked.filter((audience) => named.includes(audience))

@@ -1,7 +1,7 @@
 /**
- * What a service account token says. There are two kinds: bound ones, which are asked for (`serviceaccounts/token`),
- * expire, and may stand and fall with a pod or a secret; and legacy ones, which are kept in a secret and are good for
- * as long as that is there. Here they are written and read; whether what they say still holds is decided elsewhere.
+ * Claims of service account tokens. Bound tokens are requested through `serviceaccounts/token`, expire, and may be
+ * bound to a pod or Secret. Legacy tokens are stored in a Secret and valid as long as it exists. This file writes and
+ * reads claims; other files check whether they still apply.
  */
 import type { Json, JsonObject } from '../../../api/json/json.ts'
 import { isObject } from '../../../api/json/json.ts'
@@ -9,10 +9,10 @@ import type { ObjectName } from '../../../api/model/lookup.ts'
 import { serviceAccountName } from '../../../api/model/user.ts'
 import { legacyTokenIssuer, type Vendor } from '../../../api/model/vendor.ts'
 
-/** An object that a token depends on, in the namespace of the account. */
+/** An object that a token depends on, in the account's namespace. */
 export interface Holder {
   readonly name: string
-  /** Undefined for the Secret of a legacy token, which is identified by the token in it. */
+  /** Undefined for the Secret of a legacy token, which is identified by the token that it contains. */
   readonly uid: string | undefined
 }
 
@@ -21,12 +21,12 @@ export interface TokenClaims {
   readonly account: Holder
   readonly pod?: Holder | undefined
   readonly secret?: Holder | undefined
-  /** Its audiences; empty: it names none, so it is for this server. */
+  /** Audiences; empty if the token names none and is thus valid for this server. */
   readonly audiences: readonly string[]
-  /** In milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   readonly validFrom: number
   readonly validUntil: number
-  /** From then on its holder should have a newer one. */
+  /** Time from which the holder should use a newer token. */
   readonly staleFrom: number
   readonly legacy: boolean
 }
@@ -38,7 +38,7 @@ export interface BoundToken extends ObjectName {
   readonly audiences: readonly string[]
   readonly nowSeconds: number
   readonly lifeSeconds: number
-  /** For one that is good for longer than was asked for: when it should have been replaced. */
+  /** For tokens with an extended lifetime: the requested lifetime in seconds. */
   readonly warnAfterSeconds?: number | undefined
 }
 
@@ -58,7 +58,7 @@ export function boundClaims(vendor: Vendor, token: BoundToken): JsonObject {
   }
 }
 
-/** A token that is kept in a Secret: whose it is and where. */
+/** Owner and Secret of a legacy token. */
 export interface LegacyToken extends ObjectName {
   readonly uid: string
   readonly secret: string
@@ -78,7 +78,7 @@ export function legacyClaims(vendor: Vendor, { namespace, name, uid, secret }: L
 
 const legacyKey = (vendor: Vendor) => (part: string) => `${vendor.keyDomain}/serviceaccount/${part}`
 
-/** The claims of a token whose signature is right; undefined where they are not what such a token says. */
+/** Reads the claims of a verified token. Returns undefined if they are invalid. */
 export function readClaims(vendor: Vendor, payload: JsonObject): TokenClaims | undefined {
   const claims = payload.iss === legacyTokenIssuer(vendor) ? readLegacy(vendor, payload) : readBound(vendor, payload)
   if (claims === undefined) return undefined
@@ -130,12 +130,12 @@ function word(value: Json | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-/** Milliseconds; undefined for what is not a time. */
+/** Returns milliseconds; undefined if the value is not a time. */
 function seconds(value: Json | undefined): number | undefined {
   return typeof value === 'number' && value >= 0 && value < 2 ** 43 ? value * 1000 : undefined
 }
 
-/** One, or a list of at least one. */
+/** Accepts one audience or a non-empty list. */
 function audiencesOf(value: Json | undefined): string[] | undefined {
   const list = Array.isArray(value) ? value : [value]
   return list.length > 0 && list.every((each) => typeof each === 'string') ? list : undefined

@@ -1,12 +1,12 @@
-/** Signs service account tokens, and publishes the keys that they can be verified with by anybody else. */
+/** Signs service account tokens and publishes the keys with which others can verify them. */
 import type { JsonObject } from '../../../api/json/json.ts'
 import type { Vendor } from '../../../api/model/vendor.ts'
 import { type BoundToken, boundClaims, type LegacyToken, legacyClaims } from './claims.ts'
 import type { TokenKeys } from './keys.ts'
 
-/** Signs tokens of ServiceAccounts. */
+/** Signs service account tokens. */
 export class TokenIssuer {
-  /** What tokens name as their issuer, where they are not legacy ones. */
+  /** Issuer of bound tokens. */
   readonly name: string
   readonly #vendor: Vendor
   readonly #keys: TokenKeys
@@ -21,7 +21,7 @@ export class TokenIssuer {
     return await this.#sign(boundClaims(this.#vendor, { ...token, issuer: this.name }))
   }
 
-  /** A token to be kept in a secret: it does not expire. */
+  /** Issues a token for a Secret. It does not expire. */
   async issueLegacy(token: LegacyToken): Promise<string> {
     return await this.#sign(legacyClaims(this.#vendor, token))
   }
@@ -30,7 +30,7 @@ export class TokenIssuer {
     return [...new Set(this.#keys.verifying.map(({ algorithm }) => algorithm))]
   }
 
-  /** The public keys as a JSON Web Key Set. */
+  /** Returns the public keys as a JSON Web Key Set. */
   async publicKeys(): Promise<JsonObject> {
     const { exportJWK } = await import('jose')
     const keys = this.#keys.verifying.map(async ({ id, algorithm, publicKey }) => {

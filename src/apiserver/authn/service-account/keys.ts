@@ -1,6 +1,6 @@
 /**
- * The keys of service account tokens: one that signs, and all that verify. They come as PEM, any number in one text:
- * private keys, public keys and certificates. The algorithm of a key is fixed by the key, never by a token.
+ * Keys of service account tokens: one signing key and all verification keys. They are read from PEM text with any
+ * number of private keys, public keys and certificates. The key determines the algorithm, never the token.
  */
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { type PemBlock, readPemBlocks } from '../../../api/pki/pem.ts'
@@ -8,7 +8,7 @@ import { messageOf } from '../../../base/text/errors.ts'
 
 /** A public key and its ID. */
 export interface VerifyingKey {
-  /** How tokens name it: a hash of the public key, as kube-apiserver makes it. */
+  /** Key ID in tokens: a hash of the public key, computed as in kube-apiserver. */
   readonly id: string
   readonly algorithm: string
   readonly publicKey: KeyObject
@@ -19,14 +19,14 @@ export interface SigningKey extends VerifyingKey {
   readonly privateKey: KeyObject
 }
 
-/** The keys of this server's tokens: one that signs, all that verify. */
+/** The token keys of this server. */
 export interface TokenKeys {
   readonly signing: SigningKey
-  /** Each once; that of `signing` is among them. */
+  /** Distinct keys, including the public part of `signing`. */
   readonly verifying: readonly VerifyingKey[]
 }
 
-/** All keys in a text. Throws an Error that says which of them cannot be used, and why, without quoting any. */
+/** Reads all keys in a text. Throws an Error that names the unusable key and the reason without quoting it. */
 export function readKeys(pem: string): (VerifyingKey | SigningKey)[] {
   const blocks = [...readPemBlocks(Buffer.from(pem))].filter(({ label }) => label !== 'EC PARAMETERS')
   if (blocks.length === 0) throw new Error('there is no key in PEM form')
@@ -39,12 +39,12 @@ export function readKeys(pem: string): (VerifyingKey | SigningKey)[] {
   })
 }
 
-/** Whether the private part of the key is known. */
+/** Whether the private key is known. */
 export function isSigning(key: VerifyingKey | SigningKey): key is SigningKey {
   return 'privateKey' in key
 }
 
-/** The first to sign is the one that does; every key verifies. */
+/** `signing` signs; all keys verify. */
 export function tokenKeys(signing: SigningKey, others: readonly VerifyingKey[]): TokenKeys {
   const all = new Map([signing, ...others].map((key) => [key.id, key]))
   return { signing, verifying: [...all.values()] }

@@ -1,9 +1,9 @@
 /**
- * Which tokens this cluster has signed. A signature is verified once: afterwards the token is known by its hash, as one
- * of a bounded number that were used last. Nothing else of a token is kept, and what can change (times, the objects
- * that it depends on) is not decided here.
+ * Verifies the signatures of this cluster's tokens. Each signature is verified once, and then the token is recognized
+ * by its hash in a bounded LRU cache. The cache keeps the claims but not the token. Times and dependencies, which can
+ * change, are checked elsewhere.
  *
- * The algorithm is that of the key; keys that a token brings along or points to do not count.
+ * The key determines the algorithm. Keys that a token contains or refers to are ignored.
  */
 import { hash } from 'node:crypto'
 import { parseJson } from '../../../api/codec/json.ts'
@@ -22,19 +22,19 @@ export interface SignedToken {
 export interface SignatureOptions {
   readonly vendor: Vendor
   readonly keys: readonly VerifyingKey[]
-  /** Of bound tokens; the first signs, the others were in use before. */
+  /** Issuers of bound tokens. The first signs, the others were used before. */
   readonly issuers: readonly string[]
 }
 
-/** How many tokens are remembered. */
+/** Maximum number of cached tokens. */
 const maxKnown = 4096
 
-/** Verifies tokens; a token that was verified before is known by its hash. */
+/** Verifies tokens and caches the results by hash. */
 export class Signatures {
   readonly #vendor: Vendor
   readonly #keys: readonly VerifyingKey[]
   readonly #issuers: ReadonlySet<string>
-  /** By hash. */
+  /** Keyed by hash, most recently used last. */
   readonly #known = new BoundedMap<string, SignedToken>(maxKnown)
 
   constructor({ vendor, keys, issuers }: SignatureOptions) {
@@ -43,7 +43,9 @@ export class Signatures {
     this.#issuers = new Set([...issuers, legacyTokenIssuer(vendor)])
   }
 
-  /** 'foreign': of another kind or of somebody else. Undefined: it says that it is ours, and is not. */
+  /**
+   * Returns 'foreign' for tokens of another type or issuer, and undefined for invalid tokens that claim this issuer.
+   */
   verify(token: string): SignedToken | 'foreign' | Promise<SignedToken | undefined> {
     const key = hash('sha256', token, 'base64')
     const known = this.#known.use(key)
@@ -52,7 +54,7 @@ export class Signatures {
     return header === undefined ? 'foreign' : this.#verifyAnew(token, key, header)
   }
 
-  /** The header of a token that names us as its issuer, before anything of it is believed. */
+  /** Returns the header of an unverified token that names this issuer. */
   #ownHeader(token: string): JsonObject | undefined {
     const parts = token.split('.', 4)
     if (parts.length !== 3) return undefined
@@ -77,7 +79,7 @@ export class Signatures {
     return undefined
   }
 
-  /** Read as strictly as a body is: what occurs twice could be read in two ways. */
+  /** Parses strictly, because duplicate members are ambiguous. */
   #claimsOf(bytes: Uint8Array): TokenClaims | undefined {
     try {
       const { value, duplicates } = parseJson(Buffer.from(bytes))
@@ -88,7 +90,7 @@ export class Signatures {
   }
 }
 
-/** Whether it is spelt in the one way there is: base64 has bits to spare, and a changed token is another token. */
+/** Whether the token is canonical base64. Otherwise different texts could represent the same token. */
 function isCanonical(token: string): boolean {
   return token.split('.').every((part) => Buffer.from(part, 'base64url').toString('base64url') === part)
 }

@@ -1,8 +1,8 @@
 /**
- * Whether what a token depends on is still there: its account, and the pod or secret that it is bound to. Each is told
- * by its uid, so that one of the same name that came later does not count; a legacy token is told by the secret that
- * holds it. What is being deleted counts as gone, but a pod only when its time to end is over: it needs its token to
- * end well.
+ * Checks that the objects that a token depends on still exist: its account and the pod or Secret that it is bound to.
+ * Objects are compared by uid, so that a recreated object does not count; a legacy token is compared with the content
+ * of its Secret. A terminating object counts as deleted, except for a pod, which needs its token until its grace period
+ * ends.
  */
 import { hash, timingSafeEqual } from 'node:crypto'
 import { pod as pods } from '../../../api/kinds/core/pod.ts'
@@ -17,7 +17,7 @@ import type { SignedToken } from './signatures.ts'
 export interface HolderOptions {
   readonly lookup: Lookup
   readonly clock: Clock
-  /** False: a legacy token is good without its account and secret. */
+  /** If false, legacy tokens are accepted without their account and Secret. */
   readonly lookupLegacy: boolean
 }
 
@@ -26,7 +26,7 @@ export class TokenDependencies {
   readonly #lookup: Lookup
   readonly #clock: Clock
   readonly #lookupLegacy: boolean
-  /** The objects, as they were, on which a token was found good: while nothing changed they need not be read again. */
+  /** Object states for which a token was valid, so that unchanged objects are not checked again. */
   readonly #good = new WeakMap<SignedToken, readonly (Found | undefined)[]>()
 
   constructor({ lookup, clock, lookupLegacy }: HolderOptions) {
@@ -35,7 +35,7 @@ export class TokenDependencies {
     this.#lookupLegacy = lookupLegacy
   }
 
-  /** By what this server holds. */
+  /** Checks the cached objects. */
   exist(token: SignedToken): boolean {
     const { namespace, account, pod, secret, legacy } = token.claims
     if (legacy && !this.#lookupLegacy) return true
@@ -57,7 +57,7 @@ export class TokenDependencies {
       (pod === undefined || this.#isPodThere(ofPod, pod.uid)) &&
       (secret === undefined || isThere(ofSecret, secret.uid)) &&
       (!legacy || holdsToken(ofSecret!, token.hash))
-    // A pod that is ending does not change when its time is over.
+    // The end of a pod's grace period does not change the pod, so the result is not cached.
     if (stands && !ofPod?.metadata.deletionTimestamp) this.#good.set(token, found)
     return stands
   }

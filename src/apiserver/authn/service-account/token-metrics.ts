@@ -1,22 +1,22 @@
-/** Counts the older kinds of service account tokens in use, so that operators know when they can be removed. */
+/** Counts the use of legacy and stale service account tokens, so that operators know when they can be removed. */
 import { Counter, type Metric } from '../../../base/telemetry/metrics.ts'
 import type { TokenClaims } from './claims.ts'
 
-/** Counts the requests that use the older kinds of tokens. */
+/** Counts requests with legacy or stale tokens. */
 export class TokenMetrics {
   readonly #legacy = new Counter({
     name: 'serviceaccount_legacy_tokens_total',
-    help: 'How many requests used a token that is kept in a secret.',
+    help: 'Number of requests with a legacy token from a Secret.',
     labels: [],
   })
   readonly #stale = new Counter({
     name: 'serviceaccount_stale_tokens_total',
-    help: 'How many requests used a token that its holder should have replaced.',
+    help: 'Number of requests with a token that its holder should have replaced.',
     labels: [],
   })
   readonly #valid = new Counter({
     name: 'serviceaccount_valid_tokens_total',
-    help: 'How many requests used a token that is bound and within its time.',
+    help: 'Number of requests with a bound token that is not stale.',
     labels: [],
   })
   readonly metrics: readonly Metric[] = [this.#legacy, this.#stale, this.#valid]
