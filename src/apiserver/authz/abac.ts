@@ -1,11 +1,11 @@
 /**
- * The mode ABAC: a file of policies, one JSON object on each line, read at the start. A policy says who may do what:
+ * The ABAC mode: a policy file with one JSON object per line, read at startup. A policy allows actions to users:
  *
  *   {"apiVersion":"abac.authorization.orch.io/v1beta1","kind":"Policy",
  *    "spec":{"user":"bob","namespace":"a","apiGroup":"","resource":"pods","readonly":true}}
  *
- * `*` stands for everything, as a user or group for everybody who is authenticated. It never denies what others may
- * allow.
+ * `*` matches everything; as a user or group it matches all authenticated users. ABAC never denies a request that
+ * another mode may allow.
  */
 
 import { isObject, type Json, type JsonObject, own } from '../../api/json/json.ts'
@@ -92,7 +92,7 @@ function everybody(policy: Policy): Policy {
   return { ...policy, user, group: authenticatedUsers }
 }
 
-/** A policy that names both a user and a group is for that user in that group; one that names neither is for nobody. */
+/** A policy with a user and a group requires both. A policy with neither matches no user. */
 function isFor({ user, group }: Policy, { name, groups }: User): boolean {
   if (user === '' && group === '') return false
   return (user === '' || user === name) && (group === '' || groups.includes(group))

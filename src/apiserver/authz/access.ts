@@ -1,45 +1,45 @@
 /**
- * What a server knows about permissions: the modes of `--authorization-mode` as one authorizer, and what may be asked
- * about them besides.
+ * Authorization of a server: the modes of `--authorization-mode` combined into one authorizer, and further queries
+ * about permissions.
  */
 import type { User } from '../../api/model/user.ts'
 import type { Authorizer } from './authorizer.ts'
 import type { Policy } from './rbac/policy.ts'
 import type { PolicyRule } from './rbac/rule.ts'
 
-/** What decides on requests, and what explains the decisions. */
+/** Authorizes requests and explains the decisions. */
 export interface Access {
-  /** Decides on requests. */
+  /** Authorizes requests. */
   readonly authorizer: Authorizer
-  /** The rights that roles and bindings give, whether or not RBAC is among the modes. */
+  /** Permissions granted by roles and bindings, even if RBAC is not enabled. */
   readonly policy: Policy
-  /** What the user may do in a namespace, as far as that can be told. */
+  /** Returns the user's rules in a namespace, as far as they can be listed. */
   rulesOf(user: User, namespace: string): Promise<ToldRules>
 }
 
-/** The rules of a user in a namespace, as far as they can be listed. */
+/** The listed rules of a user in a namespace. */
 export interface ToldRules {
-  /** A list for each role; what is made of a list may be remembered, as lists never change. */
+  /** One list per role. Lists are immutable, so results derived from them may be cached. */
   readonly rules: readonly (readonly PolicyRule[])[]
-  /** Whether there may be more than these. */
+  /** Whether there may be further rules. */
   readonly incomplete: boolean
-  /** What went wrong, or why they are incomplete; each a sentence. */
+  /** Errors and reasons for incompleteness, one sentence each. */
   readonly notes: readonly string[]
 }
 
-/** One mode: how it decides, and what it can tell of its rules. */
+/** An authorization mode: its authorizer and its rules. */
 export interface Mode {
   readonly authorizer: Authorizer
   readonly rulesOf: (user: User, namespace: string) => ToldRules | Promise<ToldRules>
 }
 
-/** The rule that allows everything. */
+/** The rules that allow everything. */
 export const everything: readonly PolicyRule[] = [
   { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
   { verbs: ['*'], nonResourceURLs: ['*'] },
 ]
 
-/** The list of a user who may do nothing. */
+/** The rules of a user without permissions. */
 export const noRules: ToldRules = { rules: [], incomplete: false, notes: [] }
-/** The list of a user who may do everything. */
+/** The rules of a user with all permissions. */
 export const allRules: ToldRules = { rules: [everything], incomplete: false, notes: [] }

@@ -1,4 +1,4 @@
-/** May they: each mode is a function from a request's attributes to a verdict, or no opinion. */
+/** Authorization: each mode is a function from a request's attributes to a verdict or no opinion. */
 import {
   authenticatedUsers,
   nodeClientName,
@@ -20,25 +20,25 @@ export interface ResourceAttributes {
   readonly name: string
 }
 
-/** A request for a path that is no resource, such as `/healthz`. */
+/** A request for a non-resource path such as `/healthz`. */
 export interface PathAttributes {
   readonly resource: false
   readonly verb: string
   readonly path: string
 }
 
-/** Who wants to do what. */
+/** A user and the attributes of the request. */
 export interface Question {
   readonly user: User
   readonly attributes: ResourceAttributes | PathAttributes
-  /** The request that it is about. */
+  /** The request to authorize. */
   readonly trace?: Traced
 }
 
-/** The verdict and why. */
+/** A verdict and its reason. */
 export interface Decision {
   readonly verdict: 'allow' | 'deny' | 'no opinion'
-  /** Why, or '' where there is nothing to say. Put into words only when somebody wants to know. */
+  /** Returns the reason, or '' if there is none. The text is built on demand. */
   readonly reason: () => string
 }
 
@@ -50,9 +50,9 @@ export const allow: Decision = { verdict: 'allow', reason: nothing }
 export const noOpinion: Decision = { verdict: 'no opinion', reason: nothing }
 const forbidden: Decision = { verdict: 'no opinion', reason: () => 'everything is forbidden' }
 
-/** The mode AlwaysAllow. */
+/** The AlwaysAllow mode. */
 export const alwaysAllow: Authorizer = () => allow
-/** The mode AlwaysDeny. */
+/** The AlwaysDeny mode. */
 export const alwaysDeny: Authorizer = () => forbidden
 
 /** Members of `system:masters` may do everything. */
@@ -61,8 +61,8 @@ export const privilegedGroup: Authorizer = ({ user }) => (user.groups.includes(s
 const agentSubresources = ['log', 'metrics', 'proxy', 'spec', 'stats']
 
 /**
- * The API server may use every port of a node agent, in all modes. Agents ask about it in reviews; a request of the API never
- * comes from this user (`apiserver/authn/node-client-certificates.ts`).
+ * In all modes, the API server may use every port of a node agent. Node agents check this with reviews. API requests
+ * never come from this user (`apiserver/authn/node-client-certificates.ts`).
  */
 export const nodeClient: Authorizer = ({ user, attributes }) => {
   if (user.name !== nodeClientName || !attributes.resource) return noOpinion
@@ -71,10 +71,10 @@ export const nodeClient: Authorizer = ({ user, attributes }) => {
 }
 
 /**
- * Paths that anyone may read, exactly these: probes must work whoever asks. Whoever sends a request is in one of two
- * groups; a review may ask about somebody who is in neither, and that is nobody who could send one.
+ * Paths that anyone may read, so that probes work without credentials. Only exact paths match. Every sender is in one
+ * of two groups. A review may name a user in neither group, who cannot send requests and is not allowed.
  *
- * The reason is that of `explainBy`, if that authorizer allows the path too. It is asked only when the reason is read.
+ * The reason comes from `explainBy` if that authorizer also allows the path. It is evaluated only on demand.
  */
 export function openPaths(paths: readonly string[], explainBy: Authorizer): Authorizer {
   return (question) => {
@@ -91,7 +91,10 @@ function reasonToAllow(decision: Decision | Promise<Decision>): string {
   return !(decision instanceof Promise) && decision.verdict === 'allow' ? decision.reason() : ''
 }
 
-/** The first verdict counts; without any the answer is no. Stays synchronous for as long as the authorizers do. */
+/**
+ * Combines authorizers: the first verdict counts, and without any the request is denied. Stays synchronous as long as
+ * the authorizers do.
+ */
 export function union(authorizers: readonly Authorizer[]): Authorizer {
   const ask = (question: Question, from: number, heard: readonly Decision[]): Decision | Promise<Decision> => {
     let undecided = heard

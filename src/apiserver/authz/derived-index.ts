@@ -1,38 +1,38 @@
 /**
- * What is made of the objects of a few kinds and kept in memory, such as an index of rights.
+ * An in-memory index derived from the objects of some kinds, such as an index of permissions.
  *
- * A change is noted in the moment in which this server hears of it, and taken in when somebody asks next: who asks never
- * sees less than the caches hold, and what nobody asks for costs nothing. A few changes are taken in at once; many, or
- * whole kinds, as after a start, in stretches, and who asks meanwhile waits.
+ * Changes are recorded when this server receives them and processed on the next query. Queries therefore always see the
+ * state of the caches, and an unused index costs nothing. A few changes are processed synchronously. Many changes or
+ * whole kinds, as after startup, are processed in slices while queries wait.
  */
 
 import type { Lookup, ObjectName, StoredType } from '../../api/model/lookup.ts'
 import type { ApiObject } from '../../api/model/object.ts'
 import { TimeSlice } from '../../base/concurrency/time-slice.ts'
 
-/** One kind that something is made of. */
+/** A kind from which the index is derived. */
 export interface Source {
   readonly type: StoredType
-  /** Puts what is made of this object in the place of what was made of it before; undefined: the object is gone. */
+  /** Replaces the entries derived from an object; undefined if the object was deleted. */
   readonly take: (name: ObjectName, object: ApiObject | undefined) => void
-  /** Forgets what was made of all objects of the kind. */
+  /** Removes the entries derived from all objects of the kind. */
   readonly clear: () => void
 }
 
-/** As many as can be taken in at once, without anybody noticing. */
+/** Maximum number of changes to process synchronously. */
 const fewChanges = 200
-/** What reading one object costs, in units of a pace. */
+/** Cost of reading one object, in units of a TimeSlice. */
 const unitsPerObject = 20
 
 export class DerivedIndex {
   readonly #lookup: Lookup
   readonly #pending = new Map<Source, Map<string, ObjectName>>()
-  /** Kinds of which all objects are to be taken in. */
+  /** Kinds to be read completely. */
   readonly #whole = new Set<Source>()
   #working: Promise<void> | undefined
-  /** How many changes have been noted and not taken in. */
+  /** Number of recorded changes that are not processed yet. */
   #noted = 0
-  /** Moves on with whatever is taken in. */
+  /** Increases with every processed change. */
   generation = 0
 
   /** Kinds that are not stored here have no objects. */
@@ -41,7 +41,7 @@ export class DerivedIndex {
     for (const source of sources) this.#follow(source)
   }
 
-  /** Undefined when all that was heard of is taken in; else resolves when it is. */
+  /** Returns undefined if all received changes are processed; otherwise resolves when they are. */
   current(): Promise<void> | undefined {
     if (this.#working !== undefined) return this.#working
     if (this.#noted === 0 && this.#whole.size === 0) return undefined
@@ -90,7 +90,10 @@ export class DerivedIndex {
     }
   }
 
-  /** What changes meanwhile is noted, and taken in afterwards; when all are loaded anew, it begins again. */
+  /**
+   * Changes that arrive meanwhile are recorded and processed afterwards. If the cache is reloaded, the work starts
+   * again.
+   */
   async #takeWhole(source: Source, pace: TimeSlice): Promise<void> {
     this.#whole.delete(source)
     for (const [{ namespace, name }, object] of this.#lookup.readAllUncached(source.type)) {

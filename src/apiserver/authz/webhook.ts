@@ -1,7 +1,7 @@
 /**
- * The mode Webhook: another service is asked, with a SubjectAccessReview, and its answers are remembered for a while.
- * Callers that ask the same at the same time share one call. A service that fails, or takes too long, has no opinion. If
- * this server has no connection left to ask it, the request is rejected with 429.
+ * The Webhook mode: asks a remote service with a SubjectAccessReview and caches the responses for a while. Concurrent
+ * identical queries share one call. If the service fails or times out, it has no opinion. If this server has no free
+ * connection for the call, the request is rejected with 429.
  */
 
 import { isObject, type Json, type JsonObject, own } from '../../api/json/json.ts'
@@ -17,20 +17,20 @@ import type { Decision, Question } from './authorizer.ts'
 export interface WebhookParts {
   readonly vendor: Vendor
   readonly clock: Clock
-  /** In which version the service is asked. */
+  /** Version of SubjectAccessReview. */
   readonly version: 'v1' | 'v1beta1'
-  /** How long a yes is remembered, and how long anything else. */
+  /** How long positive and other responses are cached. */
   readonly authorizedTtlMs: number
   readonly unauthorizedTtlMs: number
-  /** Sends a review to the service and returns its answer. */
+  /** Sends a review to the service and returns the response. */
   readonly post: (review: JsonObject, trace: TraceHeaders) => Promise<Json>
   readonly onFailure: (error: unknown) => void
 }
 
-/** How long a question may be for its answer to be remembered. */
+/** Maximum length of a query whose response is cached. */
 const maxKeyLength = 10_000
 
-/** The mode Webhook: another server decides, and its answers are cached. */
+/** The Webhook mode: a remote service decides, and its responses are cached. */
 export function webhook(parts: WebhookParts): Mode {
   const answers = new TtlCache<Decision>(parts.clock)
   return {
@@ -60,7 +60,7 @@ async function call(parts: WebhookParts, spec: JsonObject, trace: Traced | undef
     return decisionOf(await parts.post(review, trace?.traceHeaders ?? {}), apiVersion)
   } catch (error) {
     parts.onFailure(error)
-    // Our own limit is no reason to go on without the webhook, which might have denied the request.
+    // A local limit is no reason to skip the webhook, which might have denied the request.
     if (error instanceof NoFreeConnection)
       throw tooManyRequests('the authorization webhook has too many calls under way')
     return silence
@@ -88,7 +88,7 @@ function specOf({ user, attributes }: Question, version: WebhookParts['version']
       ? { resourceAttributes: resourceOf(attributes) }
       : { nonResourceAttributes: { path: attributes.path, verb: attributes.verb } }),
     user: name,
-    // The older version calls them by another name.
+    // v1beta1 uses another name.
     [version === 'v1' ? 'groups' : 'group']: [...groups],
     ...(extra.size === 0 ? {} : { extra: Object.fromEntries([...extra].map(([key, values]) => [key, [...values]])) }),
     ...(uid === '' ? {} : { uid }),

@@ -1,8 +1,8 @@
 /**
- * The mode Node: what the agent of a node may do. It is the user `system:node:<name>` in the group `system:nodes`. What
- * the role `system:node` allows it may do to everything; but of secrets, configmaps, claims, volumes, attachments and
- * tokens only to those that the pods on its node need, and of leases and CSINodes only to its own. It never denies what
- * others may allow.
+ * The Node mode: authorizes node agents, the users `system:node:<name>` in the group `system:nodes`. They have the
+ * permissions of the role `system:node`, with restrictions: Secrets, ConfigMaps, claims, volumes, attachments and
+ * tokens must be needed by pods on the node, and Leases and CSINodes must be the node's own. It never denies a request
+ * that another mode may allow.
  */
 import type { Lookup } from '../../../api/model/lookup.ts'
 import { nodesGroup, nodeUserPrefix, shownName, type User } from '../../../api/model/user.ts'
@@ -13,10 +13,10 @@ import { defaultRules } from '../rbac/defaults/all.ts'
 import { allows, ruleOf } from '../rbac/rule.ts'
 import { NodeGraph } from './graph.ts'
 
-/** Where the agents of nodes tell that they are alive. */
+/** Namespace of node heartbeat Leases. */
 const leaseNamespace = 'kube-node-lease'
 
-/** The mode Node: an agent may read what the pods on its node use. */
+/** The Node mode: a node agent may read objects that pods on its node use. */
 export function nodeMode({ vendor, lookup }: { readonly vendor: Vendor; readonly lookup: Lookup }): Mode {
   return {
     authorizer: nodeAuthorizer(vendor, new NodeGraph(lookup, vendor)),
@@ -43,14 +43,14 @@ function nodeAuthorizer(vendor: Vendor, graph: NodeGraph): Authorizer {
   }
 }
 
-/** The name of the node whose agent the user is; undefined where it is none. */
+/** Returns the node of an agent; undefined for other users. */
 function nodeOf({ name, groups }: User): string | undefined {
   return name.startsWith(nodeUserPrefix) && groups.includes(nodesGroup) ? name.slice(nodeUserPrefix.length) : undefined
 }
 
 type Judge = (node: string, attributes: ResourceAttributes) => Decision | Promise<Decision>
 
-/** Resources of which a node may see its own part alone; undefined for the others. */
+/** Returns the check for resources that are restricted per node; undefined for others. */
 function judgeOf(vendor: Vendor, graph: NodeGraph) {
   const judges = new Map<string, Judge>()
   const concerning = (fault: (attributes: ResourceAttributes) => string): Judge => {
@@ -90,7 +90,7 @@ function related(graph: NodeGraph, node: string, { plural, namespace, name }: Re
   return because(`no relationship found between node '${node}' and this object`)
 }
 
-/** Why it is no reading of an object in a namespace; '' where it is one. */
+/** Returns why the request is not a read of a namespaced object; '' if it is. */
 function notRead({ verb, subresource, namespace }: ResourceAttributes): string {
   if (!['get', 'list', 'watch'].includes(verb)) return 'can only read resources of this type'
   if (subresource !== '') return 'cannot read subresource'
@@ -113,7 +113,7 @@ function notToken({ verb, subresource, name }: ResourceAttributes): string {
 
 const ownVerbs = ['get', 'create', 'update', 'patch', 'delete']
 
-/** Of these a node has one under its own name. */
+/** A node may access only the object with its own name. */
 function own(node: string, { verb, plural, subresource, namespace, name }: ResourceAttributes, home: string): Decision {
   if (!ownVerbs.includes(verb)) return because(`can only ${ownVerbs.join(', ')} its own of ${plural}`)
   if (subresource !== '') return because(`cannot use subresources of ${plural}`)

@@ -1,7 +1,7 @@
 /**
- * Who needs what, kept by watch: from the pods on a node to the secrets, configmaps, claims and accounts that they
- * name; from claims to the volumes that they are bound to, and the secrets that those name; and which attachments are a
- * node's. A question costs a look-up or two, however many pods there are.
+ * A graph of dependencies, maintained by watches: from the pods on a node to the Secrets, ConfigMaps, claims and
+ * accounts that they reference, from claims to their volumes and the Secrets that those reference, and from attachments
+ * to nodes. A query costs one or two lookups, whatever the number of pods.
  */
 
 import { persistentVolume as persistentVolumes } from '../../../api/kinds/core/persistent-volume.ts'
@@ -18,12 +18,12 @@ export class NodeGraph {
   readonly #kept: DerivedIndex
   readonly #mirrorKey: string
   readonly #pods = new Map<string, PodNeeds>()
-  /** How many pods of each node need a thing. */
+  /** Number of pods of each node that need an object. */
   readonly #needed = new Map<string, Map<string, number>>()
   readonly #volumes = new Map<string, VolumeNeeds>()
-  /** The volumes that name a secret. */
+  /** Volumes that reference a Secret. */
   readonly #volumesOf = new Map<string, Set<string>>()
-  /** The node of each attachment. */
+  /** Node of each attachment. */
   readonly #attachments = new Map<string, string>()
 
   constructor(lookup: Lookup, vendor: Vendor) {
@@ -53,12 +53,15 @@ export class NodeGraph {
     ])
   }
 
-  /** Undefined when all that was heard of is known here; else resolves when it is. To be asked before anything else. */
+  /**
+   * Returns undefined if all received changes are processed; otherwise resolves when they are. Await it before other
+   * queries.
+   */
   current(): Promise<void> | undefined {
     return this.#kept.current()
   }
 
-  /** Whether the node has anything to do with the object. */
+  /** Whether the node needs the object. */
   concerns(node: string, plural: string, { namespace, name }: ObjectName): boolean {
     if (plural === 'volumeattachments') return this.#attachments.get(name) === node
     if (plural === 'persistentvolumes') return this.#usesVolume(node, name)

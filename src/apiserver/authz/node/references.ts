@@ -1,14 +1,14 @@
-/** What a pod, and a volume, make a node need: the secrets, configmaps, claims and the account that they name. */
+/** Extracts the references of pods and volumes: Secrets, ConfigMaps, claims and the service account. */
 import type { ApiObject } from '../../../api/model/object.ts'
 
 export interface PodNeeds {
-  /** '' before the pod has a place. */
+  /** '' for an unscheduled pod. */
   readonly node: string
-  /** `secrets/a/b` and so on, each once. */
+  /** Distinct keys such as `secrets/a/b`. */
   readonly needs: ReadonlySet<string>
 }
 
-/** The words under which things are kept: `secrets/<namespace>/<name>`. */
+/** Returns the key of an object: `secrets/<namespace>/<name>`. */
 export function thing(plural: string, namespace: string, name: string): string {
   return `${plural}/${namespace}/${name}`
 }
@@ -49,10 +49,13 @@ interface PodSpec {
   readonly volumes?: readonly Volume[]
 }
 
-/** Kinds of storage that name a secret, in pods and in volumes alike. */
+/** Volume sources of pods and PersistentVolumes that may reference a Secret. */
 const sourcesWithSecret = ['azureFile', 'cephfs', 'cinder', 'flexVolume', 'iscsi', 'rbd', 'scaleIO', 'storageos']
 
-/** `mirrorKey`: the annotation of a pod that stands for one which a node runs by itself, and must not give it rights. */
+/**
+ * `mirrorKey` is the annotation of mirror pods, which represent pods that a node runs on its own. They must not grant
+ * permissions.
+ */
 export function podNeeds({ metadata, spec = {} }: ApiObject, mirrorKey: string): PodNeeds {
   const { namespace = '', name: pod = '' } = metadata
   const { nodeName = '', ...rest } = spec as PodSpec
@@ -101,7 +104,7 @@ function secretOf(source: Source | undefined): string | undefined {
 }
 
 export interface VolumeNeeds {
-  /** The claim that the volume is bound to, as a thing; '' while it is to none. */
+  /** Key of the claim that the volume is bound to; '' if unbound. */
   readonly claim: string
   readonly secrets: readonly string[]
 }

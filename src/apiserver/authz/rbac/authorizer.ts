@@ -1,4 +1,7 @@
-/** The mode RBAC: whatever a rule of a role that is bound to the user allows. It never denies what others may allow. */
+/**
+ * The RBAC mode: allows actions that a rule of a bound role allows. It never denies a request that another mode may
+ * allow.
+ */
 
 import type { User } from '../../../api/model/user.ts'
 import { groupName, type Vendor } from '../../../api/model/vendor.ts'
@@ -8,7 +11,7 @@ import type { Authorizer, Decision, Question } from '../authorizer.ts'
 import { appliesTo, type Binding, type Grant, type Policy, rbacGroup, type Subject } from './policy.ts'
 import { allows, type Rule } from './rule.ts'
 
-/** The mode RBAC. */
+/** The RBAC mode. */
 export function rbac(policy: Policy, vendor: Vendor): Authorizer {
   const decide = (question: Question): Decision => {
     const { user, attributes } = question
@@ -23,7 +26,7 @@ export function rbac(policy: Policy, vendor: Vendor): Authorizer {
   }
 }
 
-/** `RBAC: allowed by RoleBinding "read/a" of Role "read" to User "bob"` */
+/** Formats `RBAC: allowed by RoleBinding "read/a" of Role "read" to User "bob"`. */
 function reasonOf({ binding }: Grant, user: User): string {
   const { kind, role } = binding
   const subject = binding.subjects.find((each) => appliesTo(each, user))
@@ -40,7 +43,7 @@ function describe({ kind, name, namespace }: Subject): string {
 
 const storedRules = memoizeByObject((rules: readonly Rule[]) => rules.map(({ stored }) => stored))
 
-/** All roles bound to the user, and which of them do not exist. */
+/** Returns the rules of all roles bound to the user, and notes about missing roles. */
 export function rbacRules(policy: Policy, vendor: Vendor): Mode['rulesOf'] {
   return async (user, namespace) => {
     await policy.current()
@@ -49,7 +52,7 @@ export function rbacRules(policy: Policy, vendor: Vendor): Mode['rulesOf'] {
   }
 }
 
-/** A binding to a role that does not exist grants nothing, which people may not expect. */
+/** Explains bindings to missing roles, which grant nothing. */
 function danglingOf(bindings: readonly Binding[], vendor: Vendor): string {
   const missing = missingRoles(bindings, vendor)
   if (missing.length === 0) return ''

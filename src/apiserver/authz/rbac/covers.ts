@@ -1,26 +1,26 @@
 /**
- * Whether the rules that a user has cover the rules that the user would grant.
+ * Decides whether a user's rules cover the rules that the user wants to grant.
  *
- * Every single right of a rule (one verb on one resource of one group, of one name) must be in one of theirs. The
- * single rights are as many as the product of the lists, so they are looked at only where no rule covers more at once.
- * The work is bounded, and yields where others may have a turn. What is left when the bound is reached is undecided,
- * which is neither yes nor no.
+ * Every single permission of a rule (one verb on one resource of one group with one name) must be in one of the user's
+ * rules. Their number is the product of the lists, so single permissions are checked only if no rule covers several at
+ * once. The work is bounded and yields to other requests. If the bound is reached, the result is undecided: neither yes
+ * nor no.
  */
 import { HeldRules, hasWord, type Part } from './held-rules.ts'
 import { type PolicyRule, type Rule, ruleOf } from './rule.ts'
 
-/** Some hundred milliseconds of work: a hundred times what 2,000 rules against 10,000 take. */
+/** About a hundred milliseconds of work: a hundred times what 2,000 rules against 10,000 take. */
 const maxSteps = 3_000_000
 const stepsBetweenTurns = 2000
 
 export interface Coverage {
-  /** Those of the rules that are not covered, as many as were asked for. */
+  /** The uncovered rules, up to the requested number. */
   readonly uncovered: readonly PolicyRule[]
-  /** Whether every rule was judged, or enough found that are not covered. */
+  /** Whether all rules were checked, or enough uncovered ones were found. */
   readonly decided: boolean
 }
 
-/** Looks for rules that are not covered until it has found `most`. */
+/** Searches for uncovered rules until it has found `most`. */
 export function* coverage(
   held: readonly Rule[],
   given: readonly PolicyRule[],
@@ -56,7 +56,7 @@ class Effort {
     this.#sinceTurn += steps
   }
 
-  /** Whether others should have a turn before the work goes on. */
+  /** Whether to yield to other requests. */
   get isTurn(): boolean {
     if (this.#sinceTurn < stepsBetweenTurns) return false
     this.#sinceTurn = 0
@@ -64,17 +64,17 @@ class Effort {
   }
 }
 
-/** The lists of a rule, in the order in which it is taken apart: what tells rules apart most comes first. */
+/** The lists of a rule in the order in which they are split: the most selective one comes first. */
 const parts: readonly Part[] = ['resources', 'groups', 'names', 'verbs']
 
 function* coversResources(held: HeldRules, rule: Rule, effort: Effort): Generator<void, boolean> {
   const { apiGroups = [], resources = [], verbs = [] } = rule.stored
-  // A rule that allows nothing is covered by anybody's.
+  // A rule that allows nothing is always covered.
   if (apiGroups.length === 0 || resources.length === 0 || verbs.length === 0) return true
   return yield* coversFrom(held, rule, { at: 0, effort })
 }
 
-/** `held` all have what was taken apart before `at`. What is said once the effort is over does not count. */
+/** All `held` rules contain the parts before `at`. Results after the effort is used up are ignored. */
 function* coversFrom(
   held: HeldRules,
   rule: Rule,
@@ -87,13 +87,13 @@ function* coversFrom(
   if (coversAtOnce(held, rule, { rest, effort })) return true
   const [part] = rest
   if (part === undefined) return false
-  // All words at once are only covered by a rule that has them all.
+  // No single rule covers all words, so each word is checked separately.
   for (const word of rule[part] ?? [undefined])
     if (!(yield* coversFrom(held.having(part, word), rule, { at: at + 1, effort }))) return false
   return true
 }
 
-/** Whether one rule has all the words of these lists: such a rule is among those that have the first word of each. */
+/** Whether one rule contains all words of these lists. Such a rule must contain the first word of each. */
 function coversAtOnce(
   held: HeldRules,
   rule: Rule,

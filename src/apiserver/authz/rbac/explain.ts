@@ -1,5 +1,6 @@
 /**
- * Why rules allow something or do not: those that come nearest, the smallest that would, and everybody whose rules do.
+ * Explains decisions: the closest rules, the smallest rule that would allow a request, and all subjects that are
+ * allowed.
  */
 import type { User } from '../../../api/model/user.ts'
 import type { PathAttributes, ResourceAttributes } from '../authorizer.ts'
@@ -8,14 +9,14 @@ import { allows, type PolicyRule, type Rule } from './rule.ts'
 
 type Attributes = ResourceAttributes | PathAttributes
 
-/** A rule that somebody has, and what of a request it does not allow. */
+/** A rule of a user, and the parts of a request that it does not allow. */
 export interface NearRule extends Grant {
   readonly lacks: readonly string[]
 }
 
 const maxNear = 10
 
-/** The rules of the user that allow the request but for the fewest parts of it, and not for all. */
+/** Returns the user's rules that allow all but the fewest parts of the request. */
 export function nearRules(policy: Policy, user: User, attributes: Attributes): NearRule[] {
   const near: NearRule[] = []
   policy.find(user, scopeOf(attributes), (rule, binding) => {
@@ -35,10 +36,10 @@ function scopeOf(attributes: Attributes): string {
   return attributes.resource ? attributes.namespace : ''
 }
 
-/** The parts of the request that the rule does not allow; undefined where the two have next to nothing in common. */
+/** Returns the parts of the request that the rule does not allow; undefined if they have almost nothing in common. */
 export function lacking(rule: Rule, attributes: Attributes): string[] | undefined {
   const parts = attributes.resource ? resourceParts : pathParts
-  // Each part is judged alone, with all others made to fit anything.
+  // Checks each part separately, with all other parts set to match everything.
   const lacks = parts.filter(({ only }) => !allows({ ...rule, ...only }, attributes)).map(({ part }) => part)
   return lacks.length === parts.length || (attributes.resource && lacks.length > 2) ? undefined : lacks
 }
@@ -66,7 +67,7 @@ const pathParts: readonly Part[] = [
   { part: 'path', only: { verbs: undefined } },
 ]
 
-/** The rule that allows this request and nothing else. */
+/** Returns the rule that allows exactly this request. */
 export function smallestRule(attributes: Attributes): PolicyRule {
   if (!attributes.resource) return { verbs: [attributes.verb], nonResourceURLs: [attributes.path] }
   const { verb, group, plural, subresource, name } = attributes
@@ -80,7 +81,7 @@ export interface Holder {
   readonly binding: Binding
 }
 
-/** All subjects that a binding allows to make the request, each once. */
+/** Returns all distinct subjects that a binding allows to make the request. */
 export function holders(policy: Policy, attributes: Attributes, limit: number): Holder[] {
   const found = new Map<string, Holder>()
   for (const binding of policy.bindings(scopeOf(attributes))) {

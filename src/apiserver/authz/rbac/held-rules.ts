@@ -1,21 +1,21 @@
 /**
- * The rules that somebody has, made ready to be asked many times which of them have a word: all that allow `pods`, of
- * those all that allow it in the group `apps`, and so on. Each answer is worked out once, when it is first needed, and
- * is such a set of rules again; so many questions about many rules cost little more than going through the rules once.
+ * A user's rules, indexed for repeated queries by word: all rules that allow `pods`, of those all that allow it in the
+ * group `apps`, and so on. Each result is computed once on first use and is again such a set. Many queries thus cost
+ * little more than one pass over the rules.
  *
- * What it costs is reported to `spend`, in steps of about the same length.
+ * The cost is reported to `spend` in steps of similar duration.
  */
 import { allowsPath, type Rule } from './rule.ts'
 
-/** The lists of a rule for resources. */
+/** The lists of a resource rule. */
 export type Part = 'resources' | 'groups' | 'names' | 'verbs'
 
-/** The rules of a set by the words of one of their lists. */
+/** Rules indexed by the words of one list. */
 interface Index {
   readonly byWord: ReadonlyMap<string, readonly Rule[]>
-  /** The rules that have every word. */
+  /** Rules with a wildcard. */
   readonly every: HeldRules
-  /** What was answered before. */
+  /** Cached results. */
   readonly answers: Map<string, HeldRules>
 }
 
@@ -30,7 +30,7 @@ export class HeldRules {
     this.#spend = spend
   }
 
-  /** The rules that have the word in this list; undefined: that have every word. */
+  /** Returns the rules whose list contains the word; for undefined, those with a wildcard. */
   having(part: Part, word: string | undefined): HeldRules {
     const { byWord, every, answers } = this.#index(part)
     if (word === undefined) return every
@@ -43,7 +43,7 @@ export class HeldRules {
     return answer
   }
 
-  /** The rules that allow this path, one that may end in `*`. */
+  /** Returns the rules that allow this path, which may end in `*`. */
   allowingPath(path: string): Rule[] {
     this.#paths ??= this.#indexPaths()
     const { byPath, open } = this.#paths
@@ -86,7 +86,7 @@ export class HeldRules {
 
 interface PathIndex {
   readonly byPath: ReadonlyMap<string, readonly Rule[]>
-  /** The rules that allow every path, or all that begin in some way. */
+  /** Rules that allow all paths or a prefix. */
   readonly open: readonly Rule[]
 }
 
@@ -96,13 +96,13 @@ function add(byWord: Map<string, Rule[]>, word: string, rule: Rule): void {
   else rules.push(rule)
 }
 
-/** Whether the rule has the word in this list. */
+/** Whether the list of the rule contains the word. */
 export function hasWord(rule: Rule, part: Part, word: string): boolean {
   const words = rule[part]
   return words === undefined || words.has(word) || wordsThatHold(part, word).some((each) => words.has(each))
 }
 
-/** `pods/log` is held with that sub-resource itself, and with the same sub-resource of every resource. */
+/** `pods/log` is also contained in `*` followed by `/log`. */
 function wordsThatHold(part: Part, word: string): string[] {
   const slash = part === 'resources' ? word.indexOf('/') : -1
   return slash === -1 ? [word] : [word, `*${word.slice(slash)}`]

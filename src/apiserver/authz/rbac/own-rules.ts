@@ -1,26 +1,27 @@
 /**
- * Explains a decision by the rules that a user may read about themselves (SelfSubjectRulesReview). Users who lack the
- * right to create `accessexplanations` still learn which of their own rules come nearest, without roles and bindings.
+ * Explains a decision with the rules that users may list about themselves (SelfSubjectRulesReview). Users without
+ * permission to create `accessexplanations` still learn which of their rules are closest, without roles and
+ * bindings.
  */
 import type { PathAttributes, ResourceAttributes } from '../authorizer.ts'
 import { lacking, smallestRule } from './explain.ts'
 import { type PolicyRule, ruleOf } from './rule.ts'
 
-/** The status of a SelfSubjectRulesReview. */
+/** Status of a SelfSubjectRulesReview. */
 export interface OwnRules {
   readonly resourceRules?: readonly PolicyRule[]
   readonly nonResourceRules?: readonly PolicyRule[]
 }
 
 export interface OwnRulesExplanation {
-  /** Rules that lack the fewest parts of the action, nearest first. */
+  /** Rules that lack the fewest parts of the action, closest first. */
   readonly nearRules: readonly { readonly rule: PolicyRule; readonly lacks: readonly string[] }[]
   readonly smallestRule: PolicyRule
 }
 
 const maxNear = 10
 
-/** Which of the user's own rules come nearest to a denied action, and the smallest rule that would allow it. */
+/** Returns the user's own rules that are closest to a denied action, and the smallest rule that would allow it. */
 export function explainByOwnRules(
   attributes: ResourceAttributes | PathAttributes,
   { resourceRules = [], nonResourceRules = [] }: OwnRules,

@@ -1,8 +1,8 @@
 /**
- * The rights that roles and bindings give, as an index kept by watch: what a user may do is found by the user's name
- * and groups, so that its cost depends on what is bound to them and not on how many bindings there are.
+ * Permissions granted by roles and bindings, in an index maintained by watches. Lookups are by user name and groups, so
+ * that their cost depends on the user's own bindings and not on the total number.
  *
- * A binding whose role does not exist grants nothing; the role may be created later.
+ * A binding to a missing role grants nothing until the role is created.
  */
 import type { Lookup, ObjectName, StoredType } from '../../../api/model/lookup.ts'
 import type { ApiObject } from '../../../api/model/object.ts'
@@ -10,14 +10,14 @@ import { serviceAccountName, type User } from '../../../api/model/user.ts'
 import { DerivedIndex } from '../derived-index.ts'
 import { type PolicyRule, type Rule, ruleOf } from './rule.ts'
 
-/** The short id of the group of roles and bindings. */
+/** Group id of roles and bindings. */
 export const rbacGroup = 'rbac.authorization'
 
 const typeOf = (plural: string): StoredType => ({ group: rbacGroup, plural })
 
 export type RoleKind = 'Role' | 'ClusterRole'
 
-/** Which role a binding is to. */
+/** The role of a binding. */
 export interface RoleRef {
   readonly kind: RoleKind
   readonly name: string
@@ -27,29 +27,29 @@ export interface RoleRef {
 export interface Subject {
   readonly kind: 'User' | 'Group' | 'ServiceAccount'
   readonly name: string
-  /** Of a ServiceAccount. */
+  /** Namespace of a ServiceAccount. */
   readonly namespace: string
 }
 
 /** A RoleBinding or ClusterRoleBinding, prepared for decisions. */
 export interface Binding {
   readonly kind: 'RoleBinding' | 'ClusterRoleBinding'
-  /** '' of a ClusterRoleBinding. */
+  /** '' for a ClusterRoleBinding. */
   readonly namespace: string
   readonly name: string
   readonly role: RoleRef
   readonly subjects: readonly Subject[]
 }
 
-/** One rule that somebody has, and by what. */
+/** A rule that a user has, and the binding that grants it. */
 export interface Grant {
   readonly rule: Rule
   readonly binding: Binding
 }
 
-/** The bindings of one role that are for one subject. */
+/** The bindings of a subject by role. */
 type Bound = Map<string, Set<Binding>>
-/** What is bound to somebody, by the namespace of the binding ('' for all), and by the role. */
+/** The bindings of a subject by namespace ('' for cluster-wide) and role. */
 type Holdings = Map<string, Bound>
 
 /** All roles and bindings, indexed by subject. */
@@ -69,19 +69,23 @@ export class Policy {
     ])
   }
 
-  /** Undefined when all that was heard of is known here; else resolves when it is. To be asked before anything else. */
+  /**
+   * Returns undefined if all received changes are processed; otherwise resolves when they are. Await it before other
+   * queries.
+   */
   current(): Promise<void> | undefined {
     return this.#kept.current()
   }
 
-  /** The first rule that holds for the user in the namespace ('' for none) and passes the test. */
+  /** Returns the first rule of the user in the namespace ('' for cluster scope) that passes the test. */
   find(user: User, namespace: string, test: (rule: Rule, binding: Binding) => boolean): Grant | undefined {
     const found = this.#findIn('', user, test)
     return found !== undefined || namespace === '' ? found : this.#findIn(namespace, user, test)
   }
 
   /**
-   * The rules of every role that holds for the user in the namespace ('' for none): the same list for the same role.
+   * Returns the rules of every role of the user in the namespace ('' for cluster scope). The list of a role is always
+   * the same object.
    */
   rolesOf(user: User, namespace: string): (readonly Rule[])[] {
     const roles = new Set<readonly Rule[]>()
@@ -91,17 +95,17 @@ export class Policy {
     return [...roles]
   }
 
-  /** The rules of a role, as seen from a namespace; undefined where there is no such role. */
+  /** Returns the rules of a role as seen from a namespace; undefined if the role does not exist. */
   role({ kind, name }: RoleRef, namespace: string): readonly Rule[] | undefined {
     return this.#roles.get(kind === 'Role' ? roleKey(namespace, name) : roleKey('', name))
   }
 
-  /** All bindings that hold in the namespace: its own, and those that hold everywhere. */
+  /** Returns all bindings that apply in the namespace, including cluster-wide ones. */
   bindings(namespace: string): Binding[] {
     return [...this.#bindings.values()].filter((binding) => binding.namespace === '' || binding.namespace === namespace)
   }
 
-  /** The bindings of the user that hold in the namespace and name a role that does not exist. */
+  /** Returns the user's bindings in the namespace whose role does not exist. */
   dangling(user: User, namespace: string): Binding[] {
     const bound = [...new Set(['', namespace])]
       .flatMap((scope) => this.#boundIn(scope, user))
@@ -194,7 +198,7 @@ export class Policy {
   }
 }
 
-/** As it is stored in a binding. */
+/** A binding as stored. */
 interface StoredBinding {
   readonly roleRef?: { readonly kind?: string; readonly name?: string }
   readonly subjects?: readonly { readonly kind?: string; readonly name?: string; readonly namespace?: string }[]
@@ -217,7 +221,7 @@ type StoredSubject = NonNullable<StoredBinding['subjects']>[number]
 
 function subjectOf({ kind, name = '', namespace = '' }: StoredSubject, own: string): Subject[] {
   if (kind === 'User' || kind === 'Group') return [{ kind, name, namespace: '' }]
-  // A service account without a namespace is of the binding's.
+  // A service account without a namespace is in the namespace of the binding.
   const home = namespace === '' ? own : namespace
   return kind === 'ServiceAccount' && home !== '' ? [{ kind, name, namespace: home }] : []
 }
@@ -231,7 +235,7 @@ function keyOfRole({ role, namespace }: Binding): string {
   return roleKey(role.kind === 'Role' ? namespace : '', role.name)
 }
 
-/** No name of a role or a namespace holds a slash. */
+/** Names of roles and namespaces cannot contain a slash. */
 function roleKey(namespace: string, name: string): string {
   return `${namespace}/${name}`
 }

@@ -1,17 +1,17 @@
 /**
- * One rule of a role: which verbs on which resources, or on which paths that are no resource. `*` stands for all.
+ * A rule of a role: verbs on resources or on non-resource paths. `*` matches all.
  *
- *   pods             pods, but none of their sub-resources
- *   pods/log         the sub-resource alone
- *   * / scale        (written as one word) the sub-resource of every resource
- *   /logs/*          every path that begins so
+ *   pods             pods without their subresources
+ *   pods/log         only the subresource
+ *   * / scale        (written as one word) the subresource of every resource
+ *   /logs/*          every path with this prefix
  *
- * Rules only ever allow. A rule that names objects does not hold for requests that name none, such as lists.
+ * Rules only allow. A rule with resource names does not apply to requests without a name, such as lists.
  */
 import { trimEndOf } from '../../../base/text/trim-end.ts'
 import type { PathAttributes, ResourceAttributes } from '../authorizer.ts'
 
-/** As it is stored in a Role or ClusterRole. */
+/** A rule as stored in a Role or ClusterRole. */
 export interface PolicyRule {
   readonly verbs?: readonly string[]
   readonly apiGroups?: readonly string[]
@@ -20,20 +20,20 @@ export interface PolicyRule {
   readonly nonResourceURLs?: readonly string[]
 }
 
-/** A set of words; undefined: all words. */
+/** A set of words; undefined matches all. */
 type Words = ReadonlySet<string> | undefined
 
-/** A rule made ready to be asked many times. */
+/** A rule prepared for repeated checks. */
 export interface Rule {
   readonly stored: PolicyRule
   readonly verbs: Words
   readonly groups: Words
   readonly resources: Words
-  /** Undefined: objects of every name, and requests that name none. */
+  /** Undefined matches all names, and requests without a name. */
   readonly names: Words
-  /** Whole paths. */
+  /** Exact paths. */
   readonly paths: Words
-  /** Beginnings of paths. */
+  /** Path prefixes. */
   readonly beginnings: readonly string[]
 }
 

@@ -1,4 +1,4 @@
-/** The roles and bindings that every cluster begins with, as objects of the API in the names of a vendor. */
+/** The default roles and bindings of every cluster as API objects with the vendor's names. */
 import type { ApiObject, ObjectMeta } from '../../../../api/model/object.ts'
 import { apiVersionOf, groupName, type Vendor, vendorKey } from '../../../../api/model/vendor.ts'
 import { rbacGroup, type Subject } from '../policy.ts'
@@ -9,7 +9,7 @@ import { controllerRoles } from './controller-roles.ts'
 import { namespacedRoles } from './namespaced-roles.ts'
 import { type DefaultBinding, type DefaultRole, inWordsOf } from './role-builders.ts'
 
-/** Objects by the plural of their kind. */
+/** Objects by plural. */
 export interface DefaultPolicy {
   readonly clusterroles: readonly ApiObject[]
   readonly roles: readonly ApiObject[]
@@ -17,7 +17,7 @@ export interface DefaultPolicy {
   readonly rolebindings: readonly ApiObject[]
 }
 
-/** The roles and bindings that every cluster has. */
+/** Returns the default roles and bindings. */
 export function defaultPolicy(vendor: Vendor): DefaultPolicy {
   const objectOf = (role: DefaultRole) => roleObject(inWordsOf(vendor, role), vendor)
   return {
@@ -28,13 +28,13 @@ export function defaultPolicy(vendor: Vendor): DefaultPolicy {
   }
 }
 
-/** The rules of a default ClusterRole. */
+/** Returns the rules of a default ClusterRole. */
 export function defaultRules(vendor: Vendor, name: string): readonly PolicyRule[] {
   const role = clusterRoles.find((each) => each.name === name)
   return role === undefined ? [] : inWordsOf(vendor, role).rules
 }
 
-/** Set to `false` by administrators who want to keep their own changes to a default role or binding. */
+/** Annotation that administrators set to `false` to keep their own changes to a default role or binding. */
 export function autoUpdateKey(vendor: Vendor): string {
   return vendorKey(vendor, 'autoupdate', 'rbac.authorization')
 }
@@ -48,7 +48,7 @@ function metadataOf(vendor: Vendor, name: string, namespace: string | undefined)
   }
 }
 
-/** `rbac.authorization.orch.io/aggregate-to-edit` */
+/** Returns the aggregation label, such as `rbac.authorization.orch.io/aggregate-to-edit`. */
 function aggregateKey(vendor: Vendor, word: string): string {
   return `${groupName(vendor, rbacGroup)}/aggregate-to-${word}`
 }

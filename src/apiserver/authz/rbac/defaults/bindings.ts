@@ -1,10 +1,10 @@
-/** The subjects of the default roles. The role of a control loop is bound to the service account that it runs as. */
+/** Subjects of the default roles. The role of a control loop is bound to the service account of that loop. */
 import { controllerRoles } from './controller-roles.ts'
 import { account, bind, type DefaultBinding, group, user } from './role-builders.ts'
 
 const loopPrefix = 'system:controller:'
 
-/** Each role of a loop goes to the account of the same name. */
+/** Binds each control loop's role to the account of the same name. */
 export const loopBindings: readonly DefaultBinding[] = controllerRoles.map(({ name }) =>
   bind(name, [account(name.slice(loopPrefix.length))]),
 )
@@ -23,9 +23,9 @@ export const clusterBindings: readonly DefaultBinding[] = [
   bind('system:public-info-viewer', [group('system:authenticated'), group('system:unauthenticated')]),
   bind('system:service-account-issuer-discovery', [group('system:serviceaccounts')]),
   bind('system:volume-scheduler', [user('system:kube-scheduler')]),
-  // Beyond what other servers have: csrapproving denies a certificate for the name of a node that is alive.
+  // Not in Kubernetes: csrapproving denies a certificate with the name of a live node.
   bind('system:ops-node-liveness', [account('certificate-controller')]),
-  // Beyond what other servers have: the built-in scheduler is an account, with the rights of the real one.
+  // Not in Kubernetes: the built-in scheduler runs as a service account with the permissions of kube-scheduler.
   bind('system:ops-kube-scheduler', [account('kube-scheduler')], { to: 'system:kube-scheduler' }),
   bind('system:ops-volume-scheduler', [account('kube-scheduler')], { to: 'system:volume-scheduler' }),
 ]

@@ -1,4 +1,4 @@
-/** The roles that are there for people and for the parts of the system, on the whole cluster. */
+/** Default ClusterRoles for users and system components. */
 
 import { type DefaultRole, events, named, on, paths, role, signer } from './role-builders.ts'
 
@@ -200,7 +200,7 @@ export const clusterRoles: readonly DefaultRole[] = [
     on('get list patch update watch', 'core', 'persistentvolumeclaims'),
   ]),
   role('view', [], { collects: 'view', joins: 'edit' }),
-  // Beyond what other servers have: everybody may ask who they are.
+  // Not in Kubernetes: all users may query their own identity.
   role('system:ops-basic-user', [on('create', 'ops', 'objecthistories paststates whoamis')]),
   role('system:ops-node-liveness', [on('get', 'core', 'nodes'), on('get', 'coordination', 'leases')]),
 ]

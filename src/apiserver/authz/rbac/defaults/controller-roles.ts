@@ -1,7 +1,7 @@
-/** What each control loop may do, under the service account that is its identity: what it needs, and no more. */
+/** Minimal permissions of each control loop, bound to its service account. */
 import { type DefaultRole, events, named, on, role, signer } from './role-builders.ts'
 
-/** The roles of the control loops, one for each account. */
+/** Roles of the control loops, one per account. */
 export const controllerRoles: readonly DefaultRole[] = [
   role('system:controller:attachdetach-controller', [
     on('list watch', 'core', 'persistentvolumeclaims persistentvolumes'),

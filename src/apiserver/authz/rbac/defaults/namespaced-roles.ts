@@ -1,4 +1,4 @@
-/** The roles that are there in the namespaces of the system. */
+/** Default roles in system namespaces. */
 import { type DefaultRole, events, named, on, role } from './role-builders.ts'
 
 export const namespacedRoles: readonly DefaultRole[] = [

@@ -1,18 +1,18 @@
-/** The words that the default roles and bindings are written in: short, and free of any vendor's name. */
+/** Builders for default roles and bindings: short and independent of the vendor. */
 import { defined } from '../../../../api/json/json.ts'
 import { groupName, type Signers, type Vendor } from '../../../../api/model/vendor.ts'
 import type { Subject } from '../policy.ts'
 import type { PolicyRule } from '../rule.ts'
 
 export interface DefaultRole {
-  /** `{certificates}` stands for the name of that group. */
+  /** `{certificates}` is replaced with the name of that group. */
   readonly name: string
-  /** Groups by their short ids. */
+  /** API groups by id. */
   readonly rules: readonly PolicyRule[]
-  /** Its rules are those of all roles that join under this word; `edit` collects what joins `edit`. */
+  /** `collects` aggregates the rules of all roles whose `joins` has the same value, such as `edit`. */
   readonly collects?: string
   readonly joins?: string
-  /** Undefined: a ClusterRole. */
+  /** Undefined for a ClusterRole. */
   readonly namespace?: string
 }
 
@@ -20,7 +20,7 @@ export interface DefaultBinding {
   readonly name: string
   readonly role: string
   readonly subjects: readonly Subject[]
-  /** Undefined: a ClusterRoleBinding. */
+  /** Undefined for a ClusterRoleBinding. */
   readonly namespace?: string
 }
 
@@ -41,15 +41,15 @@ export function bind(
 
 export const user = (name: string): Subject => ({ kind: 'User', name, namespace: '' })
 export const group = (name: string): Subject => ({ kind: 'Group', name, namespace: '' })
-/** A service account of the system. */
+/** A service account in kube-system. */
 export const account = (name: string): Subject => ({ kind: 'ServiceAccount', name, namespace: 'kube-system' })
 
-/** `on('get list', 'core apps', 'pods deployments')`: verbs, short ids of groups, resources. */
+/** `on('get list', 'core apps', 'pods deployments')`: verbs, group ids and resources. */
 export function on(verbs: string, groups: string, resources: string): PolicyRule {
   return { verbs: split(verbs), apiGroups: split(groups), resources: split(resources) }
 }
 
-/** The same for objects of these names alone. */
+/** Restricts a rule to objects with these names. */
 export function named(resourceNames: readonly string[], rule: PolicyRule): PolicyRule {
   return { ...rule, resourceNames }
 }
@@ -58,10 +58,10 @@ export function paths(verbs: string, urls: string): PolicyRule {
   return { verbs: split(verbs), nonResourceURLs: split(urls) }
 }
 
-/** The rule that allows to report events. */
+/** Allows reporting events. */
 export const events = on('create patch update', 'core events', 'events')
 
-/** Stands for the name of a built-in signer. */
+/** Placeholder for the name of a built-in signer. */
 export function signer(id: keyof Signers): string {
   return `{${id}}`
 }
@@ -70,7 +70,7 @@ function split(words: string): string[] {
   return words.split(' ')
 }
 
-/** The role with the names that a vendor uses for groups and signers. */
+/** Returns the role with the vendor's names of groups and signers. */
 export function inWordsOf(vendor: Vendor, { name, rules, ...rest }: DefaultRole): DefaultRole {
   return {
     ...rest,
