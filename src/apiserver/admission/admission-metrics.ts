@@ -26,7 +26,7 @@ export class AdmissionMetrics {
   readonly #controls = new Histogram(
     {
       name: 'apiserver_admission_controller_admission_duration_seconds',
-      help: 'How long admission controls took, each for itself.',
+      help: 'Duration of each admission control.',
       labels: ['name', 'type', 'operation', 'rejected'],
     },
     durations,
@@ -34,7 +34,7 @@ export class AdmissionMetrics {
   readonly #steps = new Histogram(
     {
       name: 'apiserver_admission_step_admission_duration_seconds',
-      help: 'How long the two steps of admission took: changing the object (admit), and judging it (validate).',
+      help: 'Duration of the admission phases: mutating (admit) and validating (validate).',
       labels: ['type', 'operation', 'rejected'],
     },
     durations,

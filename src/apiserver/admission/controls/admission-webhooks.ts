@@ -62,7 +62,7 @@ function open(parts: WebhookMeans, phase: Phase, credentials: ConfiguredCredenti
 }
 
 const fields = {
-  kubeConfigFile: field(1, s.string(), { doc: 'The file with the credentials, as an absolute path.' }),
+  kubeConfigFile: field(1, s.string(), { doc: 'Absolute path of the kubeconfig file with credentials for webhooks.' }),
 }
 
 /** Reads the credentials. Throws if the configuration or the file is invalid. Loads the parsers on demand. */

@@ -1,5 +1,5 @@
 /**
- * CertificateSubjectRestriction: rejects requests for client certificates of the superuser group, whoever would approve
+ * CertificateSubjectRestriction: rejects requests for client certificates of the superuser group, even if a user would approve
  * them. A certificate cannot be revoked, so it must not grant that privilege.
  */
 import type { CertificateSigningRequest } from '../../../api/kinds/certificates/certificate-signing-request.ts'

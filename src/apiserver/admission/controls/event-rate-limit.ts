@@ -27,17 +27,17 @@ interface Parts {
 const limitFields = {
   type: field(1, s.oneOf('Server', 'Namespace', 'User', 'SourceAndObject'), {
     required: true,
-    doc: 'What is counted together.',
+    doc: 'Scope of the limit: events are counted per server, namespace, user, or source and object.',
   }),
-  qps: field(2, s.int32(), { zero: 'keep', doc: 'How many a second in the long run.' }),
-  burst: field(3, s.int32(), { zero: 'keep', doc: 'How many at once.' }),
-  cacheSize: field(4, s.int32(), { zero: 'keep', doc: 'How many of them are remembered; 4096 if unset.' }),
+  qps: field(2, s.int32(), { zero: 'keep', doc: 'Maximum sustained number of events per second.' }),
+  burst: field(3, s.int32(), { zero: 'keep', doc: 'Maximum number of events in a burst.' }),
+  cacheSize: field(4, s.int32(), { zero: 'keep', doc: 'Number of counters to keep. Defaults to 4096.' }),
 }
 
 type Limit = InferFields<typeof limitFields>
 
 const fields = {
-  limits: field(1, s.list(s.object(limitFields, { check: checkLimit })), { doc: 'What is limited.' }),
+  limits: field(1, s.list(s.object(limitFields, { check: checkLimit })), { doc: 'List of rate limits.' }),
 }
 
 function checkLimit({ qps = 0, burst = 0, cacheSize = 0 }: Limit, path: FieldPath): FieldError[] {

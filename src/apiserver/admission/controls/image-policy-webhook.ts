@@ -39,13 +39,13 @@ const fields = {
   imagePolicy: field(
     1,
     s.object({
-      kubeConfigFile: field(1, s.string(), { required: true, doc: 'The client config that names the backend.' }),
-      allowTTL: field(2, s.int32(), { doc: 'How long an "allowed" is cached, in seconds; -1: not at all.' }),
-      denyTTL: field(3, s.int32(), { doc: 'How long a "denied" is cached, in seconds; -1: not at all.' }),
-      retryBackoff: field(4, s.int32(), { doc: 'How long to wait before a failed call is repeated, in milliseconds.' }),
-      defaultAllow: field(5, s.boolean(), { doc: 'Whether pods are let in while the backend does not answer.' }),
+      kubeConfigFile: field(1, s.string(), { required: true, doc: 'Kubeconfig file that names the backend.' }),
+      allowTTL: field(2, s.int32(), { doc: 'Seconds to cache an allowed result; -1 disables caching.' }),
+      denyTTL: field(3, s.int32(), { doc: 'Seconds to cache a denied result; -1 disables caching.' }),
+      retryBackoff: field(4, s.int32(), { doc: 'Milliseconds to wait before the first retry of a failed call.' }),
+      defaultAllow: field(5, s.boolean(), { doc: 'Whether pods are admitted while the backend does not respond.' }),
     }),
-    { required: true, doc: 'The image policy.' },
+    { required: true, doc: 'Settings of the image policy backend.' },
   ),
 }
 
@@ -123,7 +123,7 @@ async function judge(policy: Policy, verdicts: TtlCache<Verdict>, request: Admis
       throw tooManyRequests('the image policy backend has too many calls under way')
     const why = messageOf(error)
     if (!policy.defaultAllow) throw refusal(request, `cannot reach the image policy backend: ${why}`)
-    policy.log.warn('admitted a pod without asking the image policy backend', errorFields(error))
+    policy.log.warn('image policy backend unavailable; admitted pod by default', errorFields(error))
     request.warn('cannot reach the image policy backend; the pod was admitted by default')
     return
   }

@@ -35,9 +35,9 @@ const idFields = {
 } as const
 
 const entryFields = {
-  source: field(1, s.oneOf(...keysOf(idFields)), { required: true, doc: 'The kind of volume.' }),
-  id: field(2, s.string(), { doc: 'Which volume; every one of that kind where it is left out.' }),
-  labels: field(3, s.map(s.string()), { required: true, doc: 'The labels it gets.' }),
+  source: field(1, s.oneOf(...keysOf(idFields)), { required: true, doc: 'Volume source.' }),
+  id: field(2, s.string(), { doc: 'ID of the volume. If omitted, the entry matches all volumes of this source.' }),
+  labels: field(3, s.map(s.string()), { required: true, doc: 'Labels added to the volume.' }),
 }
 
 type Entry = InferFields<typeof entryFields>
@@ -49,7 +49,7 @@ const entry = s.object(entryFields, {
   ],
 })
 
-const fields = { volumes: field(1, s.list(entry), { required: true, doc: 'Where volumes are.' }) }
+const fields = { volumes: field(1, s.list(entry), { required: true, doc: 'Labels by volume.' }) }
 
 export function persistentVolumeLabel(): Control<PersistentVolume> {
   throw new UsageError('PersistentVolumeLabel needs its table: give it in the file of --admission-control-config-file')

@@ -40,7 +40,7 @@ export function podNodeSelector(parts: Parts): Control<Pod> {
 }
 
 const fields = {
-  podNodeSelectorPluginConfig: field(1, s.map(s.string()), { doc: 'Selectors by the name of the namespace.' }),
+  podNodeSelectorPluginConfig: field(1, s.map(s.string()), { doc: 'Node selectors by namespace.' }),
 }
 const defaultKey = 'clusterDefaultNodeSelector'
 

@@ -27,8 +27,8 @@ interface Parts {
 }
 
 const fields = {
-  default: field(1, s.list(toleration), { doc: 'What pods tolerate beside what they say.' }),
-  whitelist: field(2, s.list(toleration), { doc: 'All that pods may tolerate; everything where it is empty.' }),
+  default: field(1, s.list(toleration), { doc: 'Tolerations added to all pods.' }),
+  whitelist: field(2, s.list(toleration), { doc: 'Tolerations that pods may have. Empty allows all.' }),
 }
 
 interface Lists {

@@ -267,7 +267,7 @@ async function settle({ ledger, log }: Accounting, debts: Debts, outcome: WriteO
   const due = outcome === 'stored' ? debts.stored : [...debts.charges, ...(outcome === 'removed' ? debts.removed : [])]
   for (const debt of due)
     await ledger.settle(debt).catch((error: unknown) => {
-      log.error('failed to release quota; it is tried again later', { ...debt.quota, ...errorFields(error) })
+      log.error('cannot release quota; will retry', { ...debt.quota, ...errorFields(error) })
     })
 }
 

@@ -31,25 +31,25 @@ const names = (check: NameCheck) => ({
 })
 
 const defaults = s.object({
-  enforce: field(1, text(levelFault), { zero: 'keep', doc: 'What is refused.' }),
-  'enforce-version': field(2, text(versionFault), { zero: 'keep', doc: 'By the rules of which release.' }),
-  audit: field(3, text(levelFault), { zero: 'keep', doc: 'What is counted.' }),
-  'audit-version': field(4, text(versionFault), { zero: 'keep', doc: 'By the rules of which release.' }),
-  warn: field(5, text(levelFault), { zero: 'keep', doc: 'What clients are warned of.' }),
-  'warn-version': field(6, text(versionFault), { zero: 'keep', doc: 'By the rules of which release.' }),
+  enforce: field(1, text(levelFault), { zero: 'keep', doc: 'Level whose violations are rejected.' }),
+  'enforce-version': field(2, text(versionFault), { zero: 'keep', doc: 'Release of the rules for enforce.' }),
+  audit: field(3, text(levelFault), { zero: 'keep', doc: 'Level whose violations are recorded.' }),
+  'audit-version': field(4, text(versionFault), { zero: 'keep', doc: 'Release of the rules for audit.' }),
+  warn: field(5, text(levelFault), { zero: 'keep', doc: 'Level whose violations cause warnings.' }),
+  'warn-version': field(6, text(versionFault), { zero: 'keep', doc: 'Release of the rules for warn.' }),
 })
 
 const someName: NameCheck = (name) => (name === '' ? ['must not be empty'] : [])
 
 const exemptions = s.object({
-  usernames: field(1, names(someName), { doc: 'Users whose pods are not looked at.' }),
-  namespaces: field(2, names(checkDnsLabel), { doc: 'Namespaces whose pods are not looked at.' }),
-  runtimeClasses: field(3, names(checkDnsSubdomain), { doc: 'Runtime classes whose pods are not looked at.' }),
+  usernames: field(1, names(someName), { doc: 'Users whose pods are exempt.' }),
+  namespaces: field(2, names(checkDnsLabel), { doc: 'Namespaces whose pods are exempt.' }),
+  runtimeClasses: field(3, names(checkDnsSubdomain), { doc: 'Runtime classes whose pods are exempt.' }),
 })
 
 const fields = {
-  defaults: field(1, defaults, { doc: 'What counts where the labels of a namespace say nothing.' }),
-  exemptions: field(2, exemptions, { doc: 'Who is exempt.' }),
+  defaults: field(1, defaults, { doc: 'Defaults for namespaces without labels.' }),
+  exemptions: field(2, exemptions, { doc: 'Exemptions from all checks.' }),
 }
 
 export function readPodSecurity(value: Json, vendor: Vendor): PodSecurityConfiguration {

@@ -11,12 +11,12 @@ const newest = 23
 export class PodSecurityMetrics {
   readonly evaluations = new Counter({
     name: 'pod_security_evaluations_total',
-    help: 'How often PodSecurity judged pods, and kinds that make them.',
+    help: 'Number of PodSecurity evaluations of pods and pod templates.',
     labels: ['decision', 'policy_level', 'policy_version', 'mode', 'request_operation', 'resource', 'subresource'],
   })
   readonly exemptions = new Counter({
     name: 'pod_security_exemptions_total',
-    help: 'How often PodSecurity did not check a request because of an exemption.',
+    help: 'Number of requests exempt from PodSecurity.',
     labels: ['request_operation', 'resource', 'subresource'],
   })
 

@@ -14,24 +14,29 @@ import { readConfiguration } from '../../../api/schema/read-configuration.ts'
 import { field, type Infer, s } from '../../../api/schema/schema.ts'
 
 const requirement = s.object({
-  scopeName: field(1, s.string(), { required: true, doc: 'The scope.' }),
-  operator: field(2, s.oneOf('In', 'NotIn', 'Exists', 'DoesNotExist'), { required: true, doc: 'How it is compared.' }),
-  values: field(3, s.list(s.string()), { doc: 'What it is compared with.' }),
+  scopeName: field(1, s.string(), { required: true, doc: 'Name of the quota scope.' }),
+  operator: field(2, s.oneOf('In', 'NotIn', 'Exists', 'DoesNotExist'), {
+    required: true,
+    doc: 'Operator that compares the scope with the values.',
+  }),
+  values: field(3, s.list(s.string()), { doc: 'Values for the operators In and NotIn.' }),
 })
 
 const limitedResource = s.object({
-  apiGroup: field(1, s.string(), { doc: 'The group as on the wire; empty for the core group.' }),
-  resource: field(2, s.string(), { required: true, doc: 'The plural: `pods`, `services`.' }),
+  apiGroup: field(1, s.string(), { doc: 'API group of the resource; empty for the core group.' }),
+  resource: field(2, s.string(), { required: true, doc: 'Plural name of the resource, such as `pods`.' }),
   matchContains: field(3, s.list(s.string()), {
-    doc: 'A quota is needed for every amount whose name contains one of these.',
+    doc: 'Substrings of quota resource names. Matching resources require a quota.',
   }),
-  matchScopes: field(4, s.list(requirement), { doc: 'A quota of these scopes is needed for what fits them.' }),
+  matchScopes: field(4, s.list(requirement), { doc: 'Scopes whose objects require a quota with the same scope.' }),
 })
 
 export type LimitedResource = Infer<typeof limitedResource>
 
 const fields = {
-  limitedResources: field(1, s.list(limitedResource), { doc: 'What may be used only where a quota covers it.' }),
+  limitedResources: field(1, s.list(limitedResource), {
+    doc: 'Resources that can be used only if a quota covers them.',
+  }),
 }
 
 export function readLimitedResources(value: Json, vendor: Vendor): readonly LimitedResource[] {

@@ -172,9 +172,8 @@ export class WebhookCalls {
     const before = breaker.state
     breaker.failed(error.message)
     const fields = { configuration, webhook: name, error: error.message }
-    if (before.failures === 0) this.#parts.log.warn('cannot call an admission webhook', fields)
-    if (!before.open && breaker.state.open)
-      this.#parts.log.warn('the circuit breaker of an admission webhook has opened', fields)
+    if (before.failures === 0) this.#parts.log.warn('cannot call admission webhook', fields)
+    if (!before.open && breaker.state.open) this.#parts.log.warn('admission webhook circuit breaker opened', fields)
   }
 }
 

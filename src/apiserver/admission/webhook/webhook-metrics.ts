@@ -42,7 +42,7 @@ export class WebhookMetrics {
   })
   readonly #bypassed = new Counter({
     name: 'orch_admission_webhook_bypass_total',
-    help: 'Requests that bypassed webhooks by break-glass.',
+    help: 'Requests that bypassed webhooks through break-glass access.',
     labels: ['type'],
   })
   #all: () => readonly Webhook[] = () => []

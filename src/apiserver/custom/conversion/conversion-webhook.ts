@@ -99,7 +99,7 @@ class ConversionWebhook {
       if (error instanceof CallError && error.fault === 'limit')
         throw new ConversionNotTried(`${webhookFor(review)} was not called: ${error.message}`)
       const message = error instanceof CallError ? `${webhookFor(review)} failed: ${error.message}` : error.message
-      if (!this.#failing) log.warn('a conversion webhook fails', { definition, error: message })
+      if (!this.#failing) log.warn('conversion webhook failed', { definition, error: message })
       this.#failing = true
       throw new ConversionFailed(message)
     }

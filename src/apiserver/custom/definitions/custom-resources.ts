@@ -125,7 +125,7 @@ export class CustomResources {
     try {
       await this.#served.serve(definition, known.granted)
     } catch (error) {
-      this.#parts.records.log.error('a custom resource definition cannot be served', { name, ...errorFields(error) })
+      this.#parts.records.log.error('cannot serve custom resource definition', { name, ...errorFields(error) })
     }
   }
 

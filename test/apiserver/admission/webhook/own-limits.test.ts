@@ -59,7 +59,7 @@ test('a webhook that has no connection left is not skipped: the client must try 
     assert.match(answer.body.message, /was not called/)
     assert.equal(answer.headers['retry-after'], '1')
   }
-  assert.doesNotMatch(server.output(), /cannot call an admission webhook .*denied/)
+  assert.doesNotMatch(server.output(), /cannot call admission webhook .*denied/)
   patient.close()
   await hanging
   // The server gives up the calls once it notices that nobody waits for them.
