@@ -6,12 +6,12 @@ import { type Level, levels } from './policy.ts'
 export class AuditMetrics {
   readonly #events = new Counter({
     name: 'apiserver_audit_event_total',
-    help: 'Audit events that were made and handed to the sinks.',
+    help: 'Audit events passed to the sinks.',
     labels: [],
   })
   readonly #levels = new Counter({
     name: 'apiserver_audit_level_total',
-    help: 'Requests by the level at which the audit policy records them.',
+    help: 'Requests by audit level.',
     labels: ['level'],
   })
   readonly #errors = new Counter({
@@ -21,7 +21,7 @@ export class AuditMetrics {
   })
   readonly #rejected = new Counter({
     name: 'apiserver_audit_requests_rejected_total',
-    help: 'Requests that were refused because they could not be recorded.',
+    help: 'Requests rejected because they could not be recorded.',
     labels: [],
   })
   readonly metrics: readonly Metric[] = [this.#events, this.#levels, this.#errors, this.#rejected]

@@ -13,28 +13,31 @@ const stageList = (tag: number) =>
   field(tag, s.list(s.oneOf(...stages)), { doc: 'Stages at which nothing is recorded.' })
 
 const groupResources = s.object({
-  group: field(1, s.string(), { doc: 'The API group; empty for the core group.' }),
-  resources: texts(2, 'Resources of the group; all where there are none.'),
-  resourceNames: texts(3, 'Names of objects; all where there are none.'),
+  group: field(1, s.string(), { doc: 'API group; empty for the core group.' }),
+  resources: texts(2, 'Resources of the group. Empty matches all.'),
+  resourceNames: texts(3, 'Names of objects. Empty matches all.'),
 })
 
 const rule = s.object({
-  level: field(1, s.oneOf(...levels), { required: true, doc: 'How much is recorded.' }),
+  level: field(1, s.oneOf(...levels), { required: true, doc: 'Audit level of matching requests.' }),
   users: texts(2, 'Users whose requests the rule matches.'),
   userGroups: texts(3, 'Groups whose members the rule matches.'),
   verbs: texts(4, 'Verbs that the rule matches.'),
   resources: field(5, s.list(groupResources), { doc: 'Resources that the rule matches.' }),
-  namespaces: texts(6, 'Namespaces that the rule matches; the empty text is for types without namespaces.'),
-  nonResourceURLs: texts(7, 'Paths that the rule matches; a star at the end stands for anything.'),
+  namespaces: texts(6, 'Namespaces that the rule matches; the empty string matches cluster-scoped types.'),
+  nonResourceURLs: texts(7, 'Non-resource paths that the rule matches; a trailing star matches any suffix.'),
   omitStages: stageList(8),
-  omitManagedFields: field(9, s.boolean(), { zero: 'keep', doc: 'Whether the managed fields of bodies are left out.' }),
+  omitManagedFields: field(9, s.boolean(), {
+    zero: 'keep',
+    doc: 'Whether managedFields are omitted from recorded bodies.',
+  }),
 })
 
 const fields = {
   metadata: field(1, s.map(s.string()), { doc: 'Not used.' }),
-  rules: field(2, s.list(rule), { required: true, doc: 'The first rule that matches decides.' }),
+  rules: field(2, s.list(rule), { required: true, doc: 'Rules in order. The first match decides.' }),
   omitStages: stageList(3),
-  omitManagedFields: field(4, s.boolean(), { doc: 'What rules do that say nothing of managed fields.' }),
+  omitManagedFields: field(4, s.boolean(), { doc: 'Default of omitManagedFields for rules that do not set it.' }),
 }
 
 /** Reads a policy document. Throws an Error that describes the problem. */

@@ -48,18 +48,18 @@ export class FlowMetrics {
   readonly #histograms: FlowHistograms = {
     dispatched: new Counter({
       name: 'apiserver_flowcontrol_dispatched_requests_total',
-      help: 'How many requests were begun, by priority level and flow schema.',
+      help: 'Number of started requests by priority level and flow schema.',
       labels,
     }),
     rejected: new Counter({
       name: 'apiserver_flowcontrol_rejected_requests_total',
-      help: 'How many requests were refused by flow control, by reason.',
+      help: 'Number of requests rejected by flow control, by reason.',
       labels: [...labels, 'reason'],
     }),
     executions: new Histogram(
       {
         name: 'apiserver_flowcontrol_request_execution_seconds',
-        help: 'How long requests occupied their seats; of watches the start alone.',
+        help: 'Time that requests occupied their seats. Only the start of a watch counts.',
         labels,
       },
       durations,
@@ -67,7 +67,7 @@ export class FlowMetrics {
     waits: new Histogram(
       {
         name: 'apiserver_flowcontrol_request_wait_duration_seconds',
-        help: 'How long requests waited for seats.',
+        help: 'Time that requests waited for seats.',
         labels: [...labels, 'execute'],
       },
       durations,
@@ -75,7 +75,7 @@ export class FlowMetrics {
     queueLengths: new Histogram(
       {
         name: 'apiserver_flowcontrol_request_queue_length_after_enqueue',
-        help: 'How long a queue was when a request had joined it.',
+        help: 'Length of a queue after a request joined it.',
         labels,
       },
       lengths,
@@ -85,20 +85,20 @@ export class FlowMetrics {
   #limits: ReadonlyMap<string, number> = new Map()
   readonly #dropped = new Counter({
     name: 'apiserver_dropped_requests_total',
-    help: 'How many requests were refused by the limits on requests in flight.',
+    help: 'Number of requests rejected by the in-flight limits.',
     labels: ['request_kind'],
   })
   readonly dropped = { readOnly: this.#dropped.at('readOnly'), mutating: this.#dropped.at('mutating') }
   readonly metrics: readonly Metric[] = [
     this.#dropped,
     ...Object.values(this.#histograms),
-    this.#gauge('current_inqueue_requests', 'How many requests wait for seats.', ({ waiting }) => waiting),
-    this.#gauge('current_executing_requests', 'How many requests occupy seats.', ({ executing }) => executing),
-    this.#gauge('request_concurrency_in_use', 'How many seats are occupied.', ({ seats }) => seats),
+    this.#gauge('current_inqueue_requests', 'Number of requests waiting for seats.', ({ waiting }) => waiting),
+    this.#gauge('current_executing_requests', 'Number of requests occupying seats.', ({ executing }) => executing),
+    this.#gauge('request_concurrency_in_use', 'Number of occupied seats.', ({ seats }) => seats),
     new Gauge(
       {
         name: 'apiserver_flowcontrol_request_concurrency_limit',
-        help: 'How many seats a priority level has.',
+        help: 'Number of seats of a priority level.',
         labels: ['priority_level'],
       },
       () => [...this.#limits].map(([level, seats]) => [[level], seats] as const),
