@@ -1,6 +1,6 @@
 /**
- * A store that is copied while it is in use, and put back: the copy holds a state that was, the restored store hands out
- * revisions above all that the old one ever did, and every bad input is refused with nothing written.
+ * Backup of a running store and restore: the copy is a consistent state, the restored store issues revisions above all
+ * earlier ones, and bad input is rejected without writing anything.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -54,7 +54,7 @@ async function* pagesOf(entries: readonly Entry[]): AsyncGenerator<readonly Entr
   yield entries
 }
 
-/** A backup in a file, of these entries beside the profile. */
+/** Writes a backup file with these entries and the profile. */
 async function backupFile(entries: readonly Entry[] = [], header: object = {}): Promise<string> {
   const file = newPlace()
   const profile = { key: 'meta/profile', revision: 2, value: Buffer.from('orch') }
@@ -69,14 +69,14 @@ async function names(client: HttpClient): Promise<string[]> {
   return body.items.map(({ metadata }: { metadata: { name: string } }) => metadata.name)
 }
 
-/** Of each change: its verb, and whether it is older than the history. */
+/** Returns the verb of each change, and whether it is older than the history. */
 async function historyOf(client: HttpClient, name: string): Promise<unknown[]> {
   const spec = { resource: 'configmaps', namespace: 'default', name }
   const { body } = await client.post('/apis/ops.orch.io/v1/objecthistories', { spec })
   return body.status.revisions.map(({ verb, beyond }: { verb?: string; beyond?: boolean }) => [verb, beyond])
 }
 
-test('a running server is copied, and the copy served: old revisions are gone, clients go on trusting it', async () => {
+test('a backup of a running server can be restored: old revisions are expired, clients keep trusting the server', async () => {
   const old = await startInProcess(undefined, [], embedded)
   const dataDir = join(old.directory, 'data')
   const write = async (name: string) =>
@@ -106,7 +106,7 @@ test('a running server is copied, and the copy served: old revisions are gone, c
     assert.match(seen, /restored [\d,]+ entries, .* sha256 [0-9a-f]{64} of .*; profile orch, revision \d+/)
     assert.equal(restored.ca, authority)
     assert.deepEqual(await names(restored.client), ['kept', 'later'])
-    // The history is not in a backup: it begins anew.
+    // A backup does not include the history.
     assert.deepEqual(await historyOf(restored.client, 'kept'), [[undefined, true]])
     const watch = await restored.client.get(`${path}?watch=1&resourceVersion=${later}`)
     assert.equal(watch.status === 200 ? watch.body.object.code : watch.status, 410)
@@ -120,13 +120,13 @@ test('a running server is copied, and the copy served: old revisions are gone, c
   }
 })
 
-test('only who may read the path gets a backup', async (t) => {
+test('a backup requires permission for the path', async (t) => {
   const server = await serve(t)
   assert.equal((await server.client('bob-token').get('/backup')).status, 403)
   assert.equal((await server.client().send('/backup', { method: 'POST' })).status, 405)
 })
 
-test('a backup says what it holds', async () => {
+test('checking a backup lists its contents', async () => {
   const object = { key: 'objects/core/configmaps/a/b', revision: 5, value: Buffer.from('x') }
   const custom = { key: 'objects/shop.example.com./carts/a/b', revision: 6, value: Buffer.from('y') }
   const file = await backupFile([object, custom])
@@ -139,7 +139,7 @@ test('a backup says what it holds', async () => {
   )
 })
 
-/** Ways to spoil a backup, and what is said of each. */
+/** Ways to damage a backup, and the expected errors. */
 const spoiled: { readonly [name: string]: { spoil: (bytes: Buffer) => Buffer; told: RegExp } } = {
   'cut short': { spoil: (bytes) => bytes.subarray(0, bytes.length - 20), told: /cut short/ },
   'cut between two parts': {
@@ -159,7 +159,7 @@ const spoiled: { readonly [name: string]: { spoil: (bytes: Buffer) => Buffer; to
   nothing: { spoil: () => Buffer.alloc(0), told: /cut short/ },
 }
 
-test('a backup that is damaged, cut short, of another profile or of a newer format is refused, and nothing is written', async () => {
+test('a damaged, truncated, foreign or newer backup is rejected and nothing is written', async () => {
   const sound = readFileSync(await backupFile())
   for (const [name, { spoil, told }] of Object.entries(spoiled)) {
     const file = newPlace()
@@ -184,7 +184,7 @@ test('a backup that is damaged, cut short, of another profile or of a newer form
   assert.equal(existsSync(target), false)
 })
 
-test('a backup with every byte changed in turn is never taken for sound', async () => {
+test('changing any byte of a backup is detected', async () => {
   const sound = readFileSync(await backupFile([{ key: 'meta/x', revision: 3, value: Buffer.from('value') }]))
   for (let i = 0; i < sound.length; i++) {
     const bytes = Buffer.from(sound)
@@ -201,7 +201,7 @@ async function* chunksOf(bytes: Buffer): AsyncGenerator<Buffer> {
   for (let i = 0; i < bytes.length; i += 7) yield bytes.subarray(i, i + 7)
 }
 
-test('a store that holds data is not restored into, and one that was not filled to the end is not opened', async () => {
+test('a restore into a store with data is rejected, and an incomplete store is not opened', async () => {
   const file = await backupFile([{ key: 'objects/core/events/a/b', revision: 3, value: Buffer.from('e') }])
   const target = newPlace()
   await restoreBy(`--from=${file}`, `--data-dir=${target}`)
@@ -223,7 +223,7 @@ test('a store that holds data is not restored into, and one that was not filled 
   const again = await loadDirectory(half, load)
   assert.equal(again.done, 1)
   await again.close()
-  // Something else begins anew: nothing is left of what was there.
+  // Another restore starts from scratch and leaves nothing of the old data.
   await restoreBy(`--from=${file}`, `--data-dir=${half}`)
   const store = await LmdbStore.open({ directory: half })
   const { entries } = await store.list({ prefix: '' })
@@ -234,7 +234,7 @@ test('a store that holds data is not restored into, and one that was not filled 
   )
 })
 
-test('an output that nobody reads ends no command, and half a backup is no success', async () => {
+test('a closed standard output does not crash commands, and an incomplete backup fails', async () => {
   const file = await backupFile()
   const dataDir = newPlace()
   await restoreBy(`--from=${file}`, `--data-dir=${dataDir}`)
@@ -244,7 +244,7 @@ test('an output that nobody reads ends no command, and half a backup is no succe
   assert.match(said, /^orch: the backup is not complete: the standard output cannot be written: .*EPIPE\n$/)
 })
 
-/** Runs `orch` with a standard output that is closed from the start. */
+/** Runs `orch` with a closed standard output. */
 async function runUnread(...args: string[]): Promise<{ code: number; said: string }> {
   const child = spawn(join(root, 'bin/orch'), args, { stdio: ['ignore', 'pipe', 'pipe'] })
   child.stdout.destroy()
@@ -254,7 +254,7 @@ async function runUnread(...args: string[]): Promise<{ code: number; said: strin
   return { code, said }
 }
 
-test('what is damaged is found, and set aside with nothing else lost', async () => {
+test('damaged objects are found and set aside without other losses', async () => {
   const server = await startInProcess(undefined, [], embedded)
   await server.client.post(path, { metadata: { name: 'sound' } })
   await server.client.post(path, { metadata: { name: 'spoiled' } })
@@ -283,7 +283,7 @@ test('what is damaged is found, and set aside with nothing else lost', async () 
   await server.stop()
 })
 
-test('a data directory that has lost its data file is refused, and can be restored or started anew', async () => {
+test('a data directory without its data file is rejected and can be restored or initialized again', async () => {
   const old = await startInProcess(undefined, [], embedded)
   const dataDir = join(old.directory, 'data')
   const dataFile = join(dataDir, 'data.mdb')
@@ -317,7 +317,7 @@ test('a data directory that has lost its data file is refused, and can be restor
   await old.stop()
 })
 
-test('a server makes backups by itself, and keeps the newest', async (t) => {
+test('the server makes periodic backups and keeps the newest', async (t) => {
   const backups = newPlace()
   const server = await serve(t, [`--backup-dir=${backups}`, '--backup-interval=1s', '--backup-keep=2'])
   const made = () => (existsSync(backups) ? readdirSync(backups) : [])
@@ -334,14 +334,14 @@ test('a server makes backups by itself, and keeps the newest', async (t) => {
   )
 })
 
-test('the first backup is made at the start, unless a recent one is there', async (t) => {
+test('the first backup is made at startup unless a recent one exists', async (t) => {
   const backups = newPlace()
   const ours = () => (existsSync(backups) ? readdirSync(backups) : []).filter((name) => name.endsWith('.backup'))
   const flags = [`--backup-dir=${backups}`, '--backup-interval=1h']
   const server = await serve(t, flags)
   await untilTrue(async () => ours().length === 1)
   await server.restart()
-  // What is under way is waited for.
+  // Shutdown waits for a running backup.
   await server.restart()
   assert.equal(ours().length, 1)
   renameSync(join(backups, ours()[0]!), join(backups, 'orch-20200101T000000.000Z.backup'))
@@ -349,7 +349,7 @@ test('the first backup is made at the start, unless a recent one is there', asyn
   await untilTrue(async () => ours().length === 2)
 })
 
-test('backups with a date in the future count as the oldest', async (t) => {
+test('backups dated in the future count as the oldest', async (t) => {
   const backups = newPlace()
   mkdirSync(backups, { mode: 0o700 })
   const future = ['orch-20990101T000000.000Z.backup', 'orch-20990101T010000.000Z.backup']
@@ -357,7 +357,7 @@ test('backups with a date in the future count as the oldest', async (t) => {
   const ours = () => readdirSync(backups).sort()
   const server = await serve(t, [`--backup-dir=${backups}`, '--backup-interval=1h', '--backup-keep=2'])
   await untilTrue(async () => server.output().includes('made a backup'))
-  // Ends when the old backups are deleted.
+  // Returns when the old backups are deleted.
   await server.stop()
   const [made, ...others] = ours()
   assert.notEqual(made, future[0])
@@ -367,7 +367,7 @@ test('backups with a date in the future count as the oldest', async (t) => {
   assert.deepEqual(ours(), [made, future[1]], 'a restart adds none')
 })
 
-test('half-written backups of a killed server are deleted, unless somebody may still write them', async (t) => {
+test('partial backups of a killed server are deleted unless they may still be in use', async (t) => {
   const backups = newPlace()
   mkdirSync(backups, { mode: 0o700 })
   const half = 'orch-20260101T000000.000Z.backup.0123456789ab.tmp'
@@ -385,7 +385,7 @@ test('half-written backups of a killed server are deleted, unless somebody may s
   )
 })
 
-test('a backup that fails is shown until one succeeds', async (t) => {
+test('a failed backup is reported until one succeeds', async (t) => {
   const place = newPlace()
   writeFileSync(place, 'a file where a directory should be')
   const server = await serve(t, [`--backup-dir=${place}`, '--backup-interval=1s'])

@@ -1,6 +1,6 @@
 /**
- * Moving between stores: from the embedded one to etcd and back nothing changes but the revisions, an interrupted move is
- * taken up, foreign keys are left alone, and the etcd of a kube-apiserver is served object for object as it was.
+ * Migration between stores: from the embedded store to etcd and back, only revisions change. An interrupted migration
+ * resumes, foreign keys are preserved, and the etcd of a kube-apiserver is served unchanged.
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -68,7 +68,7 @@ async function makeStore(count: number): Promise<string> {
   return place
 }
 
-test('from the embedded store to etcd and back: the same keys and values, and higher revisions', async () => {
+test('migration to etcd and back keeps keys and values and raises revisions', async () => {
   const first = await makeStore(1200)
   const prefix = newPrefix()
   const lines = await migrateBy(`--from-data-dir=${first}`, ...toEtcd(prefix))
@@ -87,7 +87,7 @@ test('from the embedded store to etcd and back: the same keys and values, and hi
   await assert.rejects(migrateBy(`--from-data-dir=${second}`, ...toEtcd(prefix)), /holds keys under .* already/)
 })
 
-test('an interrupted move cannot be opened, and is taken up where it ended', async () => {
+test('an interrupted migration cannot be opened and resumes where it stopped', async () => {
   const source = await makeStore(500)
   const prefix = newPrefix()
   const wanted = await entriesOf(await LmdbStore.open({ directory: source }))
@@ -101,7 +101,7 @@ test('an interrupted move cannot be opened, and is taken up where it ended', asy
   assert.match(lines.join('\n'), /taking up an interrupted load after 250 entries/)
   assert.deepEqual(bare(await entriesOf(await openEtcd(prefix))), bare(wanted))
 
-  // One that began from another state begins anew, and nothing of it is left.
+  // A migration from another state starts over and leaves nothing of the old one.
   const other = newPrefix()
   const stale = await loadEtcd({ ...options, prefix: other }, { id: 'another', above: 10 })
   await stale.write([{ key: 'objects/left/behind/x', revision: 1, value: Buffer.from('x') }])
@@ -110,7 +110,7 @@ test('an interrupted move cannot be opened, and is taken up where it ended', asy
   assert.deepEqual(bare(await entriesOf(await openEtcd(other))), bare(wanted))
 })
 
-test('two that fill the same prefix: one of them fails', async () => {
+test('of two concurrent loads into the same prefix, one fails', async () => {
   const options = { endpoints: cluster.endpoints, prefix: newPrefix() }
   const [one, two] = [await loadEtcd(options, { id: 'x', above: 1 }), await loadEtcd(options, { id: 'x', above: 1 })]
   const entry = { key: 'meta/a', revision: 1, value: Buffer.from('a') }
@@ -119,7 +119,7 @@ test('two that fill the same prefix: one of them fails', async () => {
   await Promise.all([one.close(), two.close()])
 })
 
-test('foreign keys under the prefix: nothing is written, and a check names them', async () => {
+test('foreign keys under the prefix prevent a migration, and a check lists them', async () => {
   const prefix = newPrefix()
   const put = { key: Buffer.from(`${prefix}theirs`).toString('base64'), value: Buffer.from('x').toString('base64') }
   await fetch(`${cluster.endpoints[0]}/v3/kv/put`, { method: 'POST', body: JSON.stringify(put) })
@@ -129,7 +129,7 @@ test('foreign keys under the prefix: nothing is written, and a check names them'
   assert.match(terminal.lines.join('\n'), /^theirs .*a key that this program does not know/)
 })
 
-test('flags that do not go together', async () => {
+test('conflicting flags are rejected', async () => {
   await assert.rejects(migrateBy(`--data-dir=${newDirectory()}`), /use either --from-data-dir or --from-etcd-servers/)
   await assert.rejects(migrateBy('--from-data-dir=x'), /use either --data-dir or --etcd-servers/)
   const nowhere = newDirectory()
@@ -140,7 +140,7 @@ test('flags that do not go together', async () => {
 // biome-ignore lint/suspicious/noExplicitAny: objects of all kinds
 type AnyObject = any
 
-/** Go writes null for a time that is not set and for a list without elements; here both are left out or empty. */
+/** Go writes null for unset times and empty lists. This server omits them or writes empty lists. */
 function withoutNothing(value: AnyObject): AnyObject {
   if (Array.isArray(value)) return value.map(withoutNothing)
   if (typeof value !== 'object' || value === null) return value
@@ -148,7 +148,7 @@ function withoutNothing(value: AnyObject): AnyObject {
   return Object.fromEntries(kept.map(([key, each]) => [key, withoutNothing(each)]))
 }
 
-test('the etcd of a kube-apiserver 1.23 is served object for object as it was', { timeout: 120_000 }, async () => {
+test('the etcd of a kube-apiserver 1.23 is served object for object', { timeout: 120_000 }, async () => {
   const snapshot = join(directory, 'snapshot.db')
   writeFileSync(snapshot, gunzipSync(readFileSync(join(data, 'kube-etcd-1.23.db.gz'))))
   const restored = join(directory, 'kube')

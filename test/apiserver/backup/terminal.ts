@@ -1,4 +1,4 @@
-/** What a command prints, for tests to look at. */
+/** Records the output of a command. */
 import type { Terminal } from '../../../src/server/backup/progress-line.ts'
 
 export interface Printed extends Terminal {

@@ -1,4 +1,4 @@
-/** The catalogue: what is found, what is hidden, and that whoever keeps something made from it notices a change. */
+/** The catalogue: lookups, hidden types, and rebuilding derived data after changes. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { configMap } from '../../../src/api/kinds/core/config-map.ts'
@@ -12,7 +12,7 @@ import { serveKind } from '../../../src/apiserver/registry/catalogue/served.ts'
 const vendor = vendorOf('orch')
 const served = (kind: Kind) => serveKind(kind, { vendor }, []) as ServedType
 
-test('types come, are replaced, and go; each time the generation moves on', () => {
+test('adding, replacing and removing types changes the generation', () => {
   const catalogue = new Catalogue(vendor)
   const [first, second] = [served(configMap), served(configMap)]
   const generations = [catalogue.generation]
@@ -29,7 +29,7 @@ test('types come, are replaced, and go; each time the generation moves on', () =
   assert.equal(new Set(generations).size, 4)
 })
 
-test('a place belongs to the type that came first, whether that is served or not', () => {
+test('a type cannot take the place of an existing type, hidden or not', () => {
   const catalogue = new Catalogue(vendor, (kind) => kind !== secret)
   const first = served(configMap)
   catalogue.add([first, served(secret)])
@@ -43,7 +43,7 @@ test('a place belongs to the type that came first, whether that is served or not
   assert.equal(catalogue.generation, generation)
 })
 
-test('a type that is not served is still stored', () => {
+test('a hidden type is still stored', () => {
   const catalogue = new Catalogue(vendor, (kind) => kind !== secret)
   catalogue.add([served(configMap), served(secret)])
   assert.equal(catalogue.find('', 'v1', 'secrets'), undefined)
@@ -54,7 +54,7 @@ test('a type that is not served is still stored', () => {
   assert.equal(catalogue.stored('core', 'secrets')?.plural, 'secrets')
 })
 
-test('what is made from it is made once for each generation', () => {
+test('derived data is built once per generation', () => {
   const catalogue = new Catalogue(vendor)
   let made = 0
   const count = whileUnchanged([catalogue], () => {

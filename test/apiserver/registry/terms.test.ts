@@ -1,6 +1,6 @@
 /**
- * The terms of a write: what a control decided by another object's state holds when the write happens, for creates,
- * updates and deletes alike; and the control hears how each attempt ended.
+ * Write conditions: a decision that depends on another object still holds at the commit, for creates, updates and
+ * deletes. The control is told the outcome of each attempt.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -61,7 +61,7 @@ const make = (name: string) => (context: WriteContext) => create(context, { obje
 await make('rule')(plain)
 const rule = keyOf(maps, 'default', 'rule')
 
-/** Rests on the rule, which somebody else changes between the first decision and the commit. */
+/** Depends on the rule, which another writer changes between the first decision and the commit. */
 function resting(): { admission: Admission; seen: number[]; outcomes: WriteOutcome[] } {
   const [seen, outcomes]: [number[], WriteOutcome[]] = [[], []]
   const validate = async ({ dependOn, onOutcome }: AdmissionRequest) => {
@@ -79,7 +79,7 @@ for (const [what, act, last] of [
   ['an update', change('a', 'x'), 'stored'],
   ['a delete', remove('a'), 'removed'],
 ] as const)
-  test(`${what} is decided again when what it rests on has changed`, async () => {
+  test(`${what} is decided again if a dependency has changed`, async () => {
     const { admission, seen, outcomes } = resting()
     await act({ ...plain, admission })
     assert.equal(seen.length, 2)
@@ -87,7 +87,7 @@ for (const [what, act, last] of [
     assert.deepEqual(outcomes, ['failed', last])
   })
 
-test('a write whose time is over when it would be stored is not stored', async () => {
+test('a write is not stored after its deadline', async () => {
   await make('late')(plain)
   const { revision } = maps.cache.get(keyOf(maps, 'default', 'late'))!
   const deadline = systemClock.monotonic() + 5
@@ -101,14 +101,14 @@ test('a write whose time is over when it would be stored is not stored', async (
   assert.equal(maps.cache.get(keyOf(maps, 'default', 'late'))!.revision, revision)
 })
 
-test('a dry run rests on nothing and leaves nothing to do', async () => {
+test('a dry run has no dependencies and no follow-up actions', async () => {
   const validate = async ({ dependOn, onOutcome }: AdmissionRequest) =>
     assert.deepEqual([dependOn, onOutcome], [undefined, undefined])
   for (const act of [make('b'), change('rule', 'y'), remove('rule')])
     await act({ ...plain, dryRun: true, admission: { ...admitAll, validate } })
 })
 
-test('a control hears of a refusal, of a change of nothing, and of an answer that was lost', async () => {
+test('a control is notified of a rejection, an unchanged object and a lost response', async () => {
   const outcomes: WriteOutcome[] = []
   const noting = (then: () => void) => ({
     ...plain,
@@ -137,9 +137,9 @@ test('a control hears of a refusal, of a change of nothing, and of an answer tha
   assert.deepEqual(outcomes, ['failed', 'failed', 'failed', 'unknown'])
 })
 
-test('a change of what is there is made again as often as others are faster; who names a version is told', async () => {
+test('an update is retried until it succeeds, but conflicts if the client named a version', async () => {
   const key = keyOf(maps, 'default', 'rule')
-  // Another server writes the object just before this one does.
+  // Another server writes the object just before this one.
   const others = (times: number) => ({
     ...plain,
     admission: {

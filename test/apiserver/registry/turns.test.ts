@@ -1,4 +1,4 @@
-/** Writers of one key, one after the other: in order, bounded, and without those who have left. */
+/** Writers of one key are queued in order, up to a limit, and leave the queue if they give up. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '../../../src/api/model/api-error.ts'
@@ -6,7 +6,7 @@ import { KeyedQueue } from '../../../src/apiserver/registry/writes/keyed-queue.t
 
 const stays = () => new AbortController().signal
 
-/** A turn that lasts until it is ended. */
+/** Occupies the queue until it is ended. */
 function hold(turns: KeyedQueue, key: string) {
   const { promise, resolve } = Promise.withResolvers<void>()
   return { end: resolve, ended: turns.take({ key, abandoned: stays }, () => promise) }
@@ -16,7 +16,7 @@ function refusal(code: number) {
   return (error: unknown) => error instanceof ApiError && error.code === code
 }
 
-test('each has its turn in the order of asking, and knows whether it waited', async () => {
+test('writers run in order and know whether they waited', async () => {
   const turns = new KeyedQueue()
   const log: string[] = []
   let running = 0
@@ -32,7 +32,7 @@ test('each has its turn in the order of asking, and knows whether it waited', as
   assert.equal(log.at(-1), 'd false')
 })
 
-test('keys do not wait for each other', async () => {
+test('writers of different keys do not wait for each other', async () => {
   const turns = new KeyedQueue()
   const held = hold(turns, 'a')
   assert.equal(await turns.take({ key: 'b', abandoned: stays }, async (waited) => waited), false)
@@ -40,7 +40,7 @@ test('keys do not wait for each other', async () => {
   await held.ended
 })
 
-test('a write that fails passes its turn on', async () => {
+test('a failed write lets the next writer run', async () => {
   const turns = new KeyedQueue()
   const failing = turns.take({ key: 'k', abandoned: stays }, async () => {
     throw new Error('failed')
@@ -50,7 +50,7 @@ test('a write that fails passes its turn on', async () => {
   assert.equal(await next, 'next')
 })
 
-test('one that leaves is not carried out, at once and without holding up the others', async () => {
+test('a writer that gives up is removed at once and does not block others', async () => {
   const turns = new KeyedQueue()
   const held = hold(turns, 'k')
   const client = new AbortController()
@@ -68,7 +68,7 @@ test('one that leaves is not carried out, at once and without holding up the oth
   assert.deepEqual(written, [])
 })
 
-test('a line that is too long is told so; those who left make room', async () => {
+test('a full queue rejects writers until others give up', async () => {
   const turns = new KeyedQueue()
   const held = hold(turns, 'k')
   const client = new AbortController()

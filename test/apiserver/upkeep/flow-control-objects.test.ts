@@ -1,4 +1,4 @@
-/** The flow-control objects that must exist are put right: here at a start, else once a minute. */
+/** Mandatory flow-control objects are repaired at startup and once a minute. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { serve } from '../../support/in-process.ts'
@@ -6,7 +6,7 @@ import { serve } from '../../support/in-process.ts'
 const key = 'apf.kubernetes.io/autoupdate-spec'
 const group = '/apis/flowcontrol.apiserver.k8s.io/v1beta2'
 
-test('one that is gone comes back, and so does the annotation that somebody changed', async (t) => {
+test('a deleted object and a changed annotation are restored', async (t) => {
   const server = await serve(t, ['--profile=kubernetes'])
   const client = server.client()
   const merge = (body: object) => ({
