@@ -344,7 +344,7 @@ export const seeds: readonly Seed[] = [
       find: '      if (bindings?.size === 0) bound!.delete(role)\n',
       replace: '',
     },
-    { test: 'test/apiserver/authz/changes.test.ts', told: 'a right that is taken away' },
+    { test: 'test/apiserver/authz/changes.test.ts', told: 'a revoked permission' },
   ),
   seed(
     'an agent sets the labels that keep workloads apart',
@@ -391,7 +391,7 @@ export const seeds: readonly Seed[] = [
     },
     {
       test: 'test/apiserver/admission/service-account.test.ts',
-      told: 'an account may keep its pods to its own secrets',
+      told: 'an account may restrict its pods to its own secrets',
     },
   ),
   seed(
@@ -401,7 +401,10 @@ export const seeds: readonly Seed[] = [
       find: 'if (isUseless || !(await mayUse(parts, request, policy))) continue',
       replace: 'if (isUseless) continue',
     },
-    { test: 'test/apiserver/admission/pod-security-policy.test.ts', told: 'the account of the pod, or its author' },
+    {
+      test: 'test/apiserver/admission/pod-security-policy.test.ts',
+      told: 'is checked for the account of the pod and its author',
+    },
   ),
   seed(
     'a worker misses an event',

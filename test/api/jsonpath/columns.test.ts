@@ -1,4 +1,4 @@
-/** The paths of printer columns: what they find, and which are none. */
+/** JSON paths of printer columns: results and invalid paths. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Json } from '../../../src/api/json/json.ts'
@@ -22,7 +22,7 @@ const object: Json = {
   },
 }
 
-describe('paths', () => {
+describe('valid paths', () => {
   const found: readonly (readonly [string, Json | undefined])[] = [
     ['.spec.size', 3],
     [' .spec.size ', 3],
@@ -59,12 +59,12 @@ describe('paths', () => {
     test(`${path} finds ${JSON.stringify(value)}`, () => assert.deepEqual(parseColumnPath(path)!(object), value))
 })
 
-describe('no paths', () => {
+describe('invalid paths', () => {
   for (const text of ['', '.spec[', 'spec', '..', '.a[x]', '.a[?(b)]', '.a[]', '.a b', `.${'a'.repeat(1001)}`])
     test(JSON.stringify(text.slice(0, 20)), () => assert.equal(parseColumnPath(text), undefined))
 })
 
-test('a search that never ends is given up', () => {
+test('an endless search is aborted', () => {
   const wide = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`k${i}`, { a: [1, 2, { b: i }] }]))
   assert.equal(parseColumnPath(`${'..*'.repeat(20)}..nothing`)!(wide), undefined)
 })

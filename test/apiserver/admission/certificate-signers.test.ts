@@ -1,4 +1,4 @@
-/** Who approves or signs a certificate request needs the right to do so for its signer. */
+/** Approving or signing a certificate request requires permission for its signer. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { requestPem } from '../../api/pki/encode.ts'
@@ -30,7 +30,7 @@ const signers = (verb: string, name: string, apiGroup = group) => ({
 
 let made = 0
 
-/** What bob is answered who approves, and who signs, a request of this signer. */
+/** Returns the status codes of bob's approval and signing of a request for this signer. */
 async function tryBoth(signerName: string): Promise<number[]> {
   const name = `r${made++}`
   const spec = { request: Buffer.from(requestPem()).toString('base64'), signerName, usages: ['client auth'] }
@@ -44,7 +44,7 @@ async function tryBoth(signerName: string): Promise<number[]> {
   return [await write('approval', 'Approved'), await write('status', 'Failed')]
 }
 
-test('a right for a signer is by its name or its domain, and for approving or for signing', async () => {
+test('permission for a signer is by name or domain, separately for approving and signing', async () => {
   const resources = ['certificatesigningrequests/approval', 'certificatesigningrequests/status']
   await give('writer', [{ verbs: ['update'], apiGroups: [group], resources }])
   assert.deepEqual(await tryBoth('example.com/one'), [403, 403])

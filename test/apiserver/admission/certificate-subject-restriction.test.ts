@@ -1,4 +1,6 @@
-/** CertificateSubjectRestriction: no request for a client certificate of the superusers, whichever way it is made. */
+/**
+ * CertificateSubjectRestriction: requests for client certificates of the superuser group are rejected in every form.
+ */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { oid, rdn, requestPem, utf8 } from '../../api/pki/encode.ts'
@@ -26,7 +28,7 @@ for (const [profile, domain, signer] of [
   ['orch', 'orch.io', 'orch.io/apiserver-client'],
   ['kubernetes', 'k8s.io', 'kubernetes.io/kube-apiserver-client'],
 ] as const) {
-  test(`${profile}: a certificate of the superusers cannot be asked for`, async (t) => {
+  test(`${profile}: a certificate of the superuser group cannot be requested`, async (t) => {
     const client = profile === 'orch' ? own : (await serve(t, [`--profile=${profile}`])).client()
     const group = `certificates.${domain}`
     const path = `/apis/${group}/v1/certificatesigningrequests`
@@ -47,7 +49,7 @@ for (const [profile, domain, signer] of [
   })
 }
 
-test('another signer may grant what it likes, and faults are told first', async () => {
+test('other signers are not restricted, and validation errors come first', async () => {
   const path = '/apis/certificates.orch.io/v1/certificatesigningrequests'
   const request = organizations(superusers)
   const codeOf = async (spec: object) => (await own.post(path, { metadata: { generateName: 'c-' }, spec })).status

@@ -1,4 +1,4 @@
-/** The chain of admission controls: who is asked about what, in which order, and how flags and files choose them. */
+/** The admission chain: which controls run for which requests, in which order, and how flags and files select them. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -42,7 +42,7 @@ function request(operation: AdmissionOperation, subresource = '', type = pods): 
   }
 }
 
-/** A control that notes when it is asked. */
+/** A control that records its calls. */
 function noting(name: string, handles: Control['handles'], asked: string[]): Control {
   const note = (phase: string) => {
     asked.push(`${name} ${phase}`)
@@ -60,7 +60,7 @@ function noting(name: string, handles: Control['handles'], asked: string[]): Con
   }
 }
 
-test('a control is asked about what it handles, all changes before all judgements, in the order of the list', async () => {
+test('a control runs for the requests it handles, mutating before validating, in list order', async () => {
   const asked: string[] = []
   const everything = noting('a', { operations: ['CREATE', 'UPDATE'] }, asked)
   const onlyPods = noting(
@@ -82,7 +82,7 @@ test('a control is asked about what it handles, all changes before all judgement
   assert.deepEqual(await run(request('DELETE')), [[], undefined])
 })
 
-test('undefined leaves the object as it is, and the first refusal ends it', async () => {
+test('undefined keeps the object, and the first rejection stops the chain', async () => {
   const silent: Control = { name: 's', handles: { operations: ['CREATE'] }, mutate: () => undefined }
   const wanted = request('CREATE')
   assert.equal(await chain([silent], vendor).mutate(wanted), wanted.object)
@@ -91,7 +91,7 @@ test('undefined leaves the object as it is, and the first refusal ends it', asyn
   await assert.rejects(chain([refusing, never], vendor).mutate(wanted), /no/)
 })
 
-test('where a webhook changes the object all are asked once more, and only then', async () => {
+test('all controls run again only if a webhook changed the object', async () => {
   const asked: string[] = []
   const note = (name: string) => noting(name, { operations: ['CREATE'] }, asked)
   const outside = (mutate: Control['mutate']): Control => ({ ...note('hook'), asksOthers: true, mutate: mutate! })
@@ -109,7 +109,7 @@ test('where a webhook changes the object all are asked once more, and only then'
   assert.deepEqual(await seen(changing), ['a mutates', 'hook first', 'a mutates', 'hook again'])
 })
 
-test('of several attempts at a write the last one is explained', async () => {
+test('the last of several attempts is explained', async () => {
   let refuses = true
   const moody: Control = {
     ...noting('moody', { operations: ['CREATE'] }, []),
@@ -130,7 +130,7 @@ test('of several attempts at a write the last one is explained', async () => {
   assert.deepEqual([explanation.refusedBy, explanation.changes], [undefined, changes])
 })
 
-test('a refusal names its control', async () => {
+test('a rejection names its control', async () => {
   const refusing = (name: string, message: string): Control => ({
     name,
     handles: { operations: ['CREATE'] },
@@ -148,7 +148,7 @@ test('a refusal names its control', async () => {
   })
 })
 
-test('a control sees a copy of the stored object, which it cannot change', () => {
+test('a control sees an immutable copy of the stored object', () => {
   const stored: ApiObject = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p', labels: { a: 'x' } } }
   const terms = new WriteConditions()
   const shown = terms.show(stored)!
@@ -161,8 +161,8 @@ test('a control sees a copy of the stored object, which it cannot change', () =>
   assert.equal(shown.metadata.labels!.a, 'x')
 })
 
-describe('on the command line', () => {
-  test('a control that is enabled runs, for every kind of write, and for what controls write', async () => {
+describe('command-line flags', () => {
+  test('an enabled control runs for all writes, including those of other controls', async () => {
     const server = await serve({ after }, ['--enable-admission-plugins=AlwaysDeny,NamespaceAutoProvision'])
     const client = server.client('admin-token')
     const path = '/api/v1/namespaces/default/configmaps'
@@ -181,7 +181,7 @@ describe('on the command line', () => {
     assert.deepEqual([provided.status, (await client.get(unwanted)).status], [403, 404])
   })
 
-  test('a control that is disabled does not, and one that does nothing is known', async () => {
+  test('a disabled control does not run, and a no-op control is accepted', async () => {
     const server = await serve({ after }, [
       '--disable-admission-plugins=NamespaceLifecycle',
       '--enable-admission-plugins=AlwaysAdmit',
@@ -211,14 +211,14 @@ describe('on the command line', () => {
       /admission\.yaml: NamespaceLifecycle takes no configuration/,
     ],
   ] as const)
-    test(`${what} stops the start and says so`, async () => {
+    test(`${what} stops the start with an error`, async () => {
       const { code, errors } = await startFailing({ after }, flags)
       assert.equal(code, 1)
       assert.match(errors, told)
       assert.doesNotMatch(errors, /\n {4}at /)
     })
 
-  test('a file that makes no sense is an error that names it and the place', async (t) => {
+  test('an invalid file is reported with its name and the position', async (t) => {
     const directory = mkdtempSync(join(tmpdir(), 'orch-test-'))
     t.after(() => rmSync(directory, { recursive: true, force: true }))
     const path = join(directory, 'admission.yaml')

@@ -1,4 +1,4 @@
-/** Default classes of claims and ingresses: who names none gets the default one; of two, nobody knows which is meant. */
+/** Default classes of claims and Ingresses: set if none is named, rejected if several are marked. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { serve } from '../../support/in-process.ts'
@@ -8,7 +8,7 @@ const classes = '/apis/storage.orch.io/v1/storageclasses'
 const claims = '/api/v1/namespaces/default/persistentvolumeclaims'
 const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } }
 
-test('the default class goes to claims that name none', async () => {
+test('claims without a class get the default class', async () => {
   const makeClass = (name: string, annotations: object) =>
     client.post(classes, { metadata: { name, annotations }, provisioner: 'example.com/p' })
   const claim = async (fields: object = {}, annotations: object = {}) => {
@@ -31,7 +31,7 @@ test('the default class goes to claims that name none', async () => {
   assert.deepEqual(await claim({ storageClassName: 'plain' }), [201, 'plain'])
 })
 
-test('the default class goes to ingresses that name none', async () => {
+test('Ingresses without a class get the default class', async () => {
   const root = '/apis/networking.orch.io/v1'
   const makeClass = (name: string, value: string) =>
     client.post(`${root}/ingressclasses`, {

@@ -1,4 +1,4 @@
-/** DefaultTolerationSeconds: pods tolerate nodes in trouble for five minutes unless they say something themselves. */
+/** DefaultTolerationSeconds: pods tolerate unhealthy nodes for five minutes unless they set their own tolerations. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
@@ -13,7 +13,7 @@ const fill = (condition: string) => ({
 })
 const [notReady, unreachable] = [fill('not-ready'), fill('unreachable')]
 
-test('what a pod does not say about nodes in trouble is added', async (t) => {
+test('missing tolerations for unhealthy nodes are added', async (t) => {
   const client = (await serve(t)).client()
   await giveAccount(client)
   const path = '/api/v1/namespaces/default/pods'

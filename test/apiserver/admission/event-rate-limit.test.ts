@@ -1,4 +1,4 @@
-/** EventRateLimit: events beyond a limit are refused with 429, each limit counting what it is about. */
+/** EventRateLimit: events beyond a limit get 429, and each limit counts its own scope. */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import type { Json } from '../../../src/api/json/json.ts'
@@ -13,7 +13,7 @@ import { startFailing } from '../../support/start-failing.ts'
 const enabled = '--enable-admission-plugins=EventRateLimit'
 const head = { apiVersion: 'eventratelimit.admission.orch.io/v1alpha1', kind: 'Configuration' }
 
-test('events of one namespace are held back, those of another are not; dry runs do not count', async () => {
+test('events are limited per namespace, and dry runs do not count', async () => {
   const limits = [{ type: 'Namespace', qps: 1, burst: 3 }]
   const file = admissionFile({ after }, { EventRateLimit: { ...head, limits } })
   const server = await serve({ after }, [enabled, file])
@@ -25,7 +25,7 @@ test('events of one namespace are held back, those of another are not; dry runs 
   for (let i = 0; i < 5; i++) assert.equal((await create('default', client, '?dryRun=All')).status, 201)
   const answers = await Promise.all(Array.from({ length: 50 }, () => create('default', client)))
   const refused = answers.filter(({ status }) => status === 429)
-  // A second or two may pass meanwhile, in each of which one more is let in.
+  // A second or two may pass meanwhile, each of which admits one more event.
   assert.ok(refused.length >= 30 && answers.length - refused.length >= 3, `${refused.length} refused`)
   assert.match(refused[0]!.body.message, /limit of type Namespace/)
   assert.equal((await create('kube-system', client)).status, 201)
@@ -51,7 +51,7 @@ describe('the buckets', () => {
     }
   }
 
-  test('fill with time, up to their burst', () => {
+  test('refill over time up to their burst', () => {
     const ask = limited({ type: 'Server', qps: 2, burst: 2 })
     assert.deepEqual([ask('a', 'u'), ask('b', 'v'), ask('a', 'u')], [true, true, false])
     now += 500
@@ -60,7 +60,7 @@ describe('the buckets', () => {
     assert.deepEqual([ask('a', 'u'), ask('a', 'u'), ask('a', 'u')], [true, true, false])
   })
 
-  test('are told apart by user, and by source and object; the oldest are forgotten', () => {
+  test('are separate per user or per source and object, and the oldest are evicted', () => {
     const byUser = limited({ type: 'User', qps: 1, burst: 1 })
     assert.deepEqual([byUser('a', 'u'), byUser('b', 'u'), byUser('a', 'v')], [true, false, true])
     const byObject = limited({ type: 'SourceAndObject', qps: 1, burst: 1, cacheSize: 2 })
@@ -78,13 +78,13 @@ for (const [what, limits, told] of [
   ['a rate of none', [{ ...limit, qps: 0 }], /limits\[0\]\.qps: .*must be positive/],
   ['an unknown field', [{ ...limit, x: 1 }], /unknown field "limits\[0\]\.x"/],
 ] as const)
-  test(`${what} is refused`, () => {
+  test(`${what} is rejected`, () => {
     const value = { ...head, limits } as unknown as Json
     const clock = { now: () => 0, monotonic: () => 0 }
     assert.throws(() => configuredEventRateLimit({ vendor: vendorOf('orch'), clock }, value), told)
   })
 
-test('without its limits the server does not start', async () => {
+test('the server does not start without limits', async () => {
   const { code, errors } = await startFailing({ after }, [enabled])
   assert.equal(code, 1)
   assert.match(errors, /EventRateLimit needs its limits/)

@@ -1,8 +1,8 @@
 /**
- * Every way by which an object can change meets the controls. What there is comes from discovery: each type in each
- * version, each of its sub-resources and each writing verb, patches and applies in all their forms, creation by PUT and
- * by apply, deletion one by one and together, and ways through to nodes. A control that refuses everything must be the one
- * that answers each of them, after those that may change the object were asked too; and nothing has changed.
+ * Every way to change an object passes admission. The routes come from discovery: every type in every version, all
+ * subresources and writing verbs, all patch and apply formats, creation by PUT and apply, single and collection
+ * deletion, and connections to nodes. A control that rejects everything must answer each of them after the mutating
+ * controls ran, and nothing may change.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -29,9 +29,9 @@ const open = '--disable-admission-plugins=ServiceAccount,TaintNodesByCondition,P
 const server = await serve({ after }, [open])
 let client = server.client()
 const types: { readonly prefix: string; readonly resources: readonly Discovered[] }[] = []
-/** The path of an object of each type, by its first path: `/api/v1/configmaps`. */
+/** Path of an object of each type, keyed by collection: `/api/v1/configmaps`. */
 const objects = new Map<string, string>()
-/** What each was made from, by the path of its collection. */
+/** The sent object of each type, keyed by collection path. */
 const sent = new Map<string, ApiObject>()
 
 await discover()
@@ -52,7 +52,7 @@ function placeOf(prefix: string, { name, namespaced }: Discovered): string {
   return `${prefix}${namespaced ? '/namespaces/default' : ''}/${name}`
 }
 
-/** Makes an object, and notes where it is in every version of its type. */
+/** Creates an object and records its path in every version of its type. */
 async function make(object: ApiObject): Promise<void> {
   const prefix = object.apiVersion === 'v1' ? '/api/v1' : `/apis/${object.apiVersion}`
   const type = types
@@ -79,7 +79,7 @@ const patch = (path: string, type: string, body: object) => (by: HttpClient) =>
   by.send(path, { method: 'PATCH', headers: { 'content-type': type }, body })
 const applyType = 'application/apply-patch+yaml'
 
-/** What is sent to what is answered and not stored. */
+/** Bodies for types that are not stored. */
 const questions: { readonly [kind: string]: object } = {
   Binding: { target: { kind: 'Node', name: 'n' } },
   TokenReview: { spec: { token: 't' } },
@@ -101,7 +101,7 @@ function question(kind: string): object {
   return questions[kind] ?? (kind.startsWith('Self') || kind === 'WhoCan' ? selfAccess : access)
 }
 
-/** Ways through to where something runs: every verb is a connection. */
+/** Connection subresources, for which every verb is CONNECT. */
 const connections = ['exec', 'attach', 'portforward', 'proxy']
 
 async function routesOf(prefix: string, type: Discovered): Promise<Route[]> {
@@ -145,7 +145,7 @@ function renamed({ metadata, ...rest }: ApiObject): ApiObject {
   return { ...rest, metadata: { ...kept, name: nameLike(metadata.name!) } } as ApiObject
 }
 
-/** Some names must have a form, such as those of APIs. */
+/** Some names, such as those of APIServices, have a required format. */
 function nameLike(name: string): string {
   return name.startsWith('v1') || name.includes('.') ? name : `${name}-2`
 }
@@ -161,7 +161,7 @@ function appliedNew(place: string, stored: ApiObject): Route {
   return { what: 'apply of a new one', operation: isNew ? 'CREATE' : 'UPDATE', send: patch(path, applyType, object) }
 }
 
-/** Kinds whose objects come to be by a PUT as well. */
+/** Kinds that can be created by PUT. */
 const createdByPut = new Set(allKinds.filter(({ life }) => life.createOnUpdate).map(({ plural }) => plural))
 
 function putNew(place: string, object: ApiObject): Route {
@@ -181,7 +181,7 @@ function connection(place: string): Route {
   return { what: 'connect', operation: 'CONNECT', send: (by) => by.get(`${place}?command=x&ports=80`) }
 }
 
-/** How often each step of admission was taken, by its operation: `admit CREATE`. */
+/** Returns the number of admission calls by phase and operation: `admit CREATE`. */
 async function steps(): Promise<Map<string, number>> {
   const { text } = await client.get('/metrics')
   const counts = new Map<string, number>()
@@ -199,7 +199,7 @@ async function versions(): Promise<string[]> {
   return await Promise.all(read)
 }
 
-test('every route meets the control that refuses everything, in both steps, and changes nothing', async () => {
+test('every route is rejected in both phases and changes nothing', async () => {
   const versionsBefore = await versions()
   const stepsBefore = await steps()
   const expected = new Map<string, number>()

@@ -1,4 +1,7 @@
-/** Which control changed which field: told to who asks for it and may know, whatever becomes of the write. */
+/**
+ * Explanations of admission: which control changed which field, for authorized clients that ask, whatever the result of
+ * the write.
+ */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { ApiObject } from '../../../src/api/model/object.ts'
@@ -39,7 +42,7 @@ const expected = [
   { control: 'DefaultTolerationSeconds', fields: ['spec.tolerations'] },
 ]
 
-test('the changes are told in the order in which they were made, on a dry run too', async () => {
+test('changes are listed in order, also for a dry run', async () => {
   for (const query of ['', '?dryRun=All']) {
     const answer = await ask(`${base}/pods${query}`, pod())
     assert.equal(answer.status, 201, answer.text)
@@ -51,7 +54,7 @@ test('the changes are told in the order in which they were made, on a dry run to
   }
 })
 
-test('they are told of a write that is refused, and of one that nobody changes', async () => {
+test('changes are listed for rejected and for unchanged writes', async () => {
   const refused = await ask(`${base}/pods`, pod({ memory: '2Gi' }))
   assert.equal(refused.status, 403)
   assert.equal(told(refused)[0]!.control, 'LimitRanger')
@@ -61,7 +64,7 @@ test('they are told of a write that is refused, and of one that nobody changes',
   assert.deepEqual([patched.status, told(patched)], [200, []])
 })
 
-test('the control that refused is told of every refusal, and of nothing else that goes wrong', async () => {
+test('the rejecting control is named for every rejection and no other error', async () => {
   const missing = '/api/v1/namespaces/missing'
   const config = { metadata: { name: 'x' } }
   const range = { spec: { limits: [{ type: 'Container', max: { memory: '1Gi' } }] } }
@@ -85,14 +88,14 @@ test('the control that refused is told of every refusal, and of nothing else tha
   assert.deepEqual([unasked.status, unasked.headers['admission-refused-by']], [404, undefined])
 })
 
-test('a 404 of NamespaceExists is told as well: a question about a namespace that is not there', async () => {
+test('a 404 by NamespaceExists names the control, also for an access review', async () => {
   const path = '/apis/authorization.orch.io/v1/namespaces/missing/localsubjectaccessreviews'
   const spec = { user: 'bob', resourceAttributes: { namespace: 'missing', verb: 'get', resource: 'pods' } }
   const answer = await ask(path, { metadata: { namespace: 'missing' }, spec })
   assert.deepEqual([answer.status, answer.headers['admission-refused-by']], [404, 'NamespaceExists'])
 })
 
-test('nobody is told who does not ask, and what is no answer to the question is refused', async () => {
+test('nothing is explained unless requested, and an invalid request header is rejected', async () => {
   for (const asked of [undefined, 'false']) {
     const headers = asked === undefined ? {} : { 'explain-admission': asked }
     const { status, headers: answered } = await client.send(`${base}/pods`, { method: 'POST', headers, body: pod() })
@@ -101,7 +104,7 @@ test('nobody is told who does not ask, and what is no answer to the question is 
   assert.equal((await ask(`${base}/pods`, pod(), { asked: 'yes' })).status, 400)
 })
 
-test('it takes a permission of its own', async () => {
+test('an explanation requires its own permission', async () => {
   const rbac = '/apis/rbac.authorization.orch.io/v1/namespaces/default'
   const give = async (name: string, rule: object) => {
     await client.post(`${rbac}/roles`, { metadata: { name }, rules: [{ verbs: ['create'], ...rule }] })
@@ -119,7 +122,7 @@ test('it takes a permission of its own', async () => {
   assert.equal((await ask(`${base}/secrets`, secret, { token: 'bob-token' })).status, 201)
 })
 
-test('what travels in a header is short, and of characters that may', () => {
+test('the header is short and contains only allowed characters', () => {
   const before: ApiObject = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' } }
   const labels = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`${'ü\n'.repeat(200)}${i}`, 'x']))
   const after = { ...before, metadata: { ...before.metadata, labels: { a: 'b' } } }

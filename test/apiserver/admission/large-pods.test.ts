@@ -1,6 +1,6 @@
 /**
- * Pods with very many of everything: what controls do with them grows with the pod, not with its square, and what they
- * say stays short. Processor time is measured, with bounds that only a square reaches.
+ * Very large pods: the work of controls grows linearly with the pod, and messages stay short. CPU time is measured with
+ * limits that only quadratic work exceeds.
  */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -48,7 +48,7 @@ const annotations = Object.fromEntries(many((i) => [`container.apparmor.security
 const mostMs = 2000
 
 describe(`a pod with ${count} of everything`, () => {
-  test('PodSecurity judges it, and says little', async () => {
+  test('PodSecurity checks it with a short message', async () => {
     let told = ''
     const pod = { vendor, annotations, spec }
     await assertCheap(mostMs, () => {
@@ -58,7 +58,7 @@ describe(`a pod with ${count} of everything`, () => {
     assert.ok(told.length < 20_000, `${told.length} characters`)
   })
 
-  test('PodSecurityPolicy fills it in and judges it', async () => {
+  test('PodSecurityPolicy applies defaults and validates it', async () => {
     const any = { rule: 'RunAsAny' }
     const policy = policyIn(
       {

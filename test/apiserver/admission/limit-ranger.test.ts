@@ -1,4 +1,4 @@
-/** LimitRanger: what is not said is filled in, and what is asked for stays within the bounds. */
+/** LimitRanger: sets defaults and enforces limits. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { giveAccount } from '../../support/accounts.ts'
@@ -24,7 +24,7 @@ const pod = (resources: object, more: object = {}) => ({
   spec: { containers: [{ name: 'c', image: 'i', resources }], ...more },
 })
 
-test('what containers do not say is filled in, and told', async () => {
+test('missing resources of containers are set and annotated', async () => {
   const base = await bounded({ type: 'Container', default: { cpu: '2' }, defaultRequest: { cpu: '1', memory: '1Mi' } })
   const { body } = await client.post(`${base}/pods`, pod({ requests: { memory: '2Mi' } }))
   assert.deepEqual(body.spec.containers[0].resources, {
@@ -55,7 +55,7 @@ for (const [what, limits, resources, told] of [
   ['no limit', { type: 'Pod', max: { memory: '1Gi' } }, { requests: { memory: '1' } }, /No limit is specified/],
   ['no request', { type: 'Pod', min: { memory: '1Gi' } }, {}, /No request is specified/],
 ] as const)
-  test(`${what} is refused, with the bound and who set it`, async () => {
+  test(`${what} is rejected with the limit and its LimitRange`, async () => {
     const base = await bounded(limits)
     const { status, body } = await client.post(`${base}/pods`, pod(resources))
     assert.equal(status, 403)
@@ -64,7 +64,7 @@ for (const [what, limits, resources, told] of [
     assert.equal((await client.get(`${base}/pods`)).body.items.length, 0)
   })
 
-test('a claim stays within the bounds when it changes, unless it is going', async () => {
+test('an updated claim is checked unless it is terminating', async () => {
   const base = await bounded({ type: 'PersistentVolumeClaim', max: { storage: '1Gi' } })
   const claim = (storage: string) => ({
     metadata: { name: 'c', finalizers: ['example.com/hold'] },
@@ -86,7 +86,7 @@ test('a claim stays within the bounds when it changes, unless it is going', asyn
   assert.equal((await client.get(`${path}/c`)).status, 404)
 })
 
-test('of very many containers the one that breaks a bound is found', async () => {
+test('a violation is found among very many containers', async () => {
   const base = await bounded({ type: 'Container', max: { cpu: '2' } })
   const send = (last: string) => {
     const containers = Array.from({ length: 2_000 }, (_, i) => ({
@@ -102,7 +102,7 @@ test('of very many containers the one that breaks a bound is found', async () =>
   assert.match(body.message, /is forbidden: maximum cpu usage per Container is 2, but limit is 3 \(/)
 })
 
-test('what would be filled into many containers is made only as far as an annotation can tell it', async () => {
+test('defaults for many containers are computed only up to the annotation limit', async () => {
   const names = Array.from({ length: 4000 }, (_, i) => [`example.com/resource-${i}`, '1'])
   const base = await bounded({ type: 'Container', default: Object.fromEntries(names) })
   const containers = Array.from({ length: 300 }, (_, i) => ({ name: `c${i}`, image: 'i' }))
@@ -111,7 +111,7 @@ test('what would be filled into many containers is made only as far as an annota
   assert.match(result.body.message, /metadata.annotations: Too long: must have at most 262144 bytes/)
 })
 
-test('of very many bounds that are broken some are told', async () => {
+test('very many violations are reported up to a limit', async () => {
   const names = Array.from({ length: 6000 }, (_, i) => [`example.com/resource-${i}`, '1'])
   const base = await bounded({ type: 'Container', maxLimitRequestRatio: Object.fromEntries(names) })
   const containers = Array.from({ length: 100 }, (_, i) => ({ name: `c${i}`, image: 'i' }))

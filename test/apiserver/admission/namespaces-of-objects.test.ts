@@ -1,4 +1,4 @@
-/** NamespaceAutoProvision and NamespaceExists: what happens to an object whose namespace is missing. */
+/** NamespaceAutoProvision and NamespaceExists: objects whose namespace is missing. */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { serve } from '../../support/in-process.ts'
@@ -14,7 +14,7 @@ describe('NamespaceAutoProvision', async () => {
   const client = (await serve({ after }, flagsOf('NamespaceAutoProvision'))).client()
   const isThere = async (name: string) => (await client.get(`/api/v1/namespaces/${name}`)).status === 200
 
-  test('a new object makes its namespace, by every way to create one', async () => {
+  test('every kind of create makes the namespace', async () => {
     assert.equal((await client.post(maps('posted'), map)).status, 201)
     const headers = { 'content-type': 'application/apply-patch+yaml' }
     const applied = { apiVersion: 'v1', kind: 'ConfigMap', ...map }
@@ -27,7 +27,7 @@ describe('NamespaceAutoProvision', async () => {
     assert.deepEqual(labels, { 'orch.io/metadata.name': 'posted' })
   })
 
-  test('of many who create in it at once none is refused', async () => {
+  test('concurrent creates in a new namespace all succeed', async () => {
     const names = Array.from({ length: 20 }, (_, i) => `m${i}`)
     const answers = await Promise.all(names.map((name) => client.post(maps('crowded'), { metadata: { name } })))
     assert.deepEqual(
@@ -36,7 +36,7 @@ describe('NamespaceAutoProvision', async () => {
     )
   })
 
-  test('dry runs and questions make none, nor do names that cannot be', async () => {
+  test('dry runs, reviews and invalid names create no namespace', async () => {
     assert.equal((await client.post(`${maps('dry')}?dryRun=All`, map)).status, 201)
     const review = {
       metadata: { namespace: 'asked' },
@@ -54,7 +54,7 @@ describe('NamespaceAutoProvision', async () => {
 describe('NamespaceExists', async () => {
   const client = (await serve({ after }, flagsOf('NamespaceExists'))).client()
 
-  test('an object needs its namespace', async () => {
+  test('an object requires its namespace', async () => {
     const { status, body } = await client.post(maps('missing'), map)
     assert.deepEqual([status, body.details], [404, { name: 'missing', kind: 'namespaces' }])
     assert.equal((await client.post(maps('default'), map)).status, 201)

@@ -1,4 +1,4 @@
-/** NodeRestriction: the agent of a node reaches what belongs to its node, by every way of writing, and nothing else. */
+/** NodeRestriction: a node agent can write only the objects of its own node, with every kind of write. */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { serve } from '../../support/in-process.ts'
@@ -9,8 +9,8 @@ const agent = {
 }
 const container = { name: 'c', image: 'i' }
 
-describe('the agent of a node', async () => {
-  // Permissions are not the matter here: an agent may do everything, and the control must hold it back.
+describe('a node agent', async () => {
+  // The agent has all permissions here, so that only the control restricts it.
   const server = await serve({ after }, [
     '--enable-admission-plugins=NodeRestriction',
     '--disable-admission-plugins=ServiceAccount',
@@ -34,7 +34,7 @@ describe('the agent of a node', async () => {
   const { uid } = stored.metadata
   const path = '/api/v1/nodes/n'
 
-  /** A change of the node, by each way in which it can be made. */
+  /** Returns a change of the node in every form of request. */
   const ways = (change: { metadata?: object; spec?: object }) => {
     const merged = {
       ...stored,
@@ -66,12 +66,12 @@ describe('the agent of a node', async () => {
     ['a taint', { spec: { taints: [{ key: 'k', effect: 'NoSchedule' }] } }],
     ['an owner', { metadata: { ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'm', uid: 'u' }] } }],
   ] as const)
-    test(`cannot change ${what} of its Node, whichever way`, async () => {
+    test(`cannot change ${what} of its Node in any way`, async () => {
       for (const way of ways(change)) assert.equal(await status(...way), 403, `${way[0]} ${way[3] ?? ''}`)
       assert.deepEqual((await admin.get(path)).body.metadata.labels, stored.metadata.labels)
     })
 
-  test('changes the rest of its Node', async () => {
+  test('can change the rest of its Node', async () => {
     const harmless = { metadata: { labels: { ...labels, plain: '2', 'node.orch.io/x': '1', 'orch.io/hostname': 'h' } } }
     for (const way of ways(harmless)) assert.equal(await status(...way), 200, `${way[0]} ${way[3] ?? ''}`)
     const patch = 'application/merge-patch+json'
@@ -80,7 +80,7 @@ describe('the agent of a node', async () => {
     assert.equal(await status('PATCH', `${path}/status`, removed, patch), 403)
   })
 
-  test('neither touches another Node nor deletes its own', async () => {
+  test('cannot write other Nodes or delete its own', async () => {
     const patch = 'application/merge-patch+json'
     assert.equal(await status('PATCH', '/api/v1/nodes/m', { metadata: { annotations: { a: 'b' } } }, patch), 403)
     assert.equal(await status('PATCH', '/api/v1/nodes/m/status', { status: { phase: 'x' } }, patch), 403)
@@ -90,7 +90,7 @@ describe('the agent of a node', async () => {
     for (const name of ['n', 'm']) assert.equal((await admin.get(`/api/v1/nodes/${name}`)).status, 200)
   })
 
-  test('registers with labels of its own and no others', async () => {
+  test('can register only with its own labels', async () => {
     const create = (name: string, given: object) =>
       admin.send('/api/v1/nodes?dryRun=All', {
         method: 'POST',
@@ -119,7 +119,7 @@ describe('the agent of a node', async () => {
     spec: { nodeName: 'n', containers: [container], ...spec },
   })
 
-  test('makes mirror pods of its node that refer to nothing', async () => {
+  test('can create mirror pods without references on its node', async () => {
     assert.equal(await status('POST', pods, mirror({})), 201)
     const env = [{ name: 'E', valueFrom: { configMapKeyRef: { name: 's', key: 'k' } } }]
     const claim = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } }
@@ -147,7 +147,7 @@ describe('the agent of a node', async () => {
       assert.equal(await status('POST', pods, bad), 403, JSON.stringify(bad))
   })
 
-  test('deletes, evicts and reports on the pods that are bound to it', async () => {
+  test('can delete, evict and report status of pods bound to it', async () => {
     for (const [name, nodeName] of [
       ['mine', 'n'],
       ['other', 'm'],
@@ -171,7 +171,7 @@ describe('the agent of a node', async () => {
     assert.equal(await status('DELETE', `${pods}/mine?gracePeriodSeconds=0`), 200)
   })
 
-  test('has a Lease and a CSINode of its name, and says how large claims are', async () => {
+  test('has its own Lease and CSINode and reports the size of claims', async () => {
     const leases = (namespace: string) => `/apis/coordination.orch.io/v1/namespaces/${namespace}/leases`
     const lease = (name: string) => ({ metadata: { name }, spec: { holderIdentity: name } })
     assert.equal(await status('POST', leases('kube-node-lease'), lease('m')), 403)
@@ -198,7 +198,7 @@ describe('the agent of a node', async () => {
     assert.equal(await status('POST', accounts, { metadata: { name: 'a' } }), 403)
   })
 
-  test('is who has both the name and the group', async () => {
+  test('is identified by both name and group', async () => {
     const create = (headers: { [name: string]: string }) =>
       admin.send('/api/v1/nodes?dryRun=All', { method: 'POST', headers, body: { metadata: { name: 'o' } } })
     const masters = 'system:masters'

@@ -1,9 +1,12 @@
-/** OwnerReferencesPermissionEnforcement: owners change with the right to delete, and are held back with one of their own. */
+/**
+ * OwnerReferencesPermissionEnforcement: changing owners requires the delete permission, and blocking their deletion a
+ * permission on the owner.
+ */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { serve } from '../../support/in-process.ts'
 
-describe('owners', async () => {
+describe('owner references', async () => {
   const server = await serve({ after }, ['--enable-admission-plugins=OwnerReferencesPermissionEnforcement'])
   const [admin, alice] = [server.client(), server.client('alice-token')]
   const rbac = '/apis/rbac.authorization.orch.io/v1'
@@ -33,7 +36,7 @@ describe('owners', async () => {
   const path = (namespace: string) => `/api/v1/namespaces/${namespace}/configmaps`
   const owner = (name: string, fields: object = {}) => ({ apiVersion: 'v1', kind: 'ConfigMap', name, uid, ...fields })
 
-  test('need the right to delete what they own, by every way of writing', async () => {
+  test('require permission to delete the object in every kind of write', async () => {
     const owned = { metadata: { name: 'a', ownerReferences: [owner('o')] } }
     const head = { apiVersion: 'v1', kind: 'ConfigMap' }
     const operations = [{ op: 'add', path: '/metadata/ownerReferences', value: [owner('o')] }]
@@ -56,7 +59,7 @@ describe('owners', async () => {
     }
   })
 
-  test('may be named at once, may stay, and may not be taken away without that right', async () => {
+  test('may be set on create and kept, but not removed without permission', async () => {
     const made = await alice.post(path('plain'), { metadata: { name: 'b', ownerReferences: [owner('o')] } })
     assert.equal(made.status, 201)
     const patch = (metadata: object, fields: object = {}) =>
@@ -69,7 +72,7 @@ describe('owners', async () => {
     assert.equal((await patch({ ownerReferences: null })).status, 403)
   })
 
-  test('are held back by who may change their finalizers', async () => {
+  test("may block deletion only with permission on the owner's finalizers", async () => {
     const create = (reference: object) =>
       alice.post(`${path('deleting')}?dryRun=All`, { metadata: { name: 'x', ownerReferences: [reference] } })
     const blocking = { blockOwnerDeletion: true }
@@ -83,7 +86,7 @@ describe('owners', async () => {
     assert.match(unknown.body.message, /there is no kind Thing in example\.com\/v1/)
   })
 
-  test('that were held back before may go on being', async () => {
+  test('that already block deletion may stay', async () => {
     const blocked = owner('other', { blockOwnerDeletion: true })
     await admin.post(path('deleting'), { metadata: { name: 'c', ownerReferences: [blocked] } })
     const patch = async (reference: object) => {

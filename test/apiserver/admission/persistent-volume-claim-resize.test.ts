@@ -1,4 +1,4 @@
-/** PersistentVolumeClaimResize: a claim grows where its class lets volumes grow. */
+/** PersistentVolumeClaimResize: a claim can grow if its class allows volume expansion. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { serve } from '../../support/in-process.ts'
@@ -22,7 +22,7 @@ async function bind(name: string, allowVolumeExpansion: boolean | undefined): Pr
   assert.equal((await patch(`${claims}/${name}/status`, { status: { phase: 'Bound' } })).status, 200)
 }
 
-test('only a class that says so lets a claim grow', async () => {
+test('a claim can grow only if its class allows it', async () => {
   for (const [name, allows, status] of [
     ['yes', true, 200],
     ['no', false, 403],

@@ -1,4 +1,4 @@
-/** PersistentVolumeLabel: new volumes get the labels that the table has for them, and go with nodes that have them. */
+/** PersistentVolumeLabel: new volumes get the labels of the table and a matching node affinity. */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import type { Json } from '../../../src/api/json/json.ts'
@@ -43,7 +43,7 @@ describe('new volumes', async () => {
     assert.deepEqual(await create({ nfs: { server: 's', path: '/' } }), [undefined, undefined])
   })
 
-  test('keep what they say themselves', async () => {
+  test('keep their own labels and affinity', async () => {
     assert.deepEqual(await create(ebs('vol-2'), { [region]: 'here', own: 'x' }), [
       { [region]: 'here', own: 'x' },
       [{ matchExpressions: [isIn(region, 'here')] }],
@@ -63,12 +63,12 @@ for (const [what, fields, told] of [
   ['no labels', { volumes: [{ source: 'cinder', labels: {} }] }, /volumes\[0\]\.labels/],
   ['an unknown field', { volume: [] }, /unknown field "volume"/],
 ] as const)
-  test(`${what} is refused`, () => {
+  test(`${what} is rejected`, () => {
     const value = { ...head, ...fields } as unknown as Json
     assert.throws(() => configuredPersistentVolumeLabel({ vendor: vendorOf('orch') }, value), told)
   })
 
-test('without its table the server does not start', async () => {
+test('the server does not start without a table', async () => {
   const { code, errors } = await startFailing({ after }, [enabled])
   assert.equal(code, 1)
   assert.match(errors, /PersistentVolumeLabel needs its table/)

@@ -1,6 +1,6 @@
 /**
- * Controls that look at a pod alone, each on a server where it runs: AlwaysPullImages, SecurityContextDeny,
- * LimitPodHardAntiAffinityTopology, ExtendedResourceToleration; and DenyServiceExternalIPs, which looks at a Service.
+ * Controls that check only the pod, each enabled on a server: AlwaysPullImages, SecurityContextDeny,
+ * LimitPodHardAntiAffinityTopology, ExtendedResourceToleration. Also DenyServiceExternalIPs, which checks Services.
  */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
@@ -10,7 +10,7 @@ const container = { name: 'c', image: 'i' }
 const pods = '/api/v1/namespaces/default/pods'
 const strategic = 'application/strategic-merge-patch+json'
 
-describe('rules for pods', async () => {
+describe('pod rules', async () => {
   const names = ['AlwaysPullImages', 'LimitPodHardAntiAffinityTopology', 'ExtendedResourceToleration']
   const server = await serve({ after }, [
     '--disable-admission-plugins=ServiceAccount',
@@ -22,7 +22,7 @@ describe('rules for pods', async () => {
   const patch = (path: string, body: object) =>
     client.send(path, { method: 'PATCH', headers: { 'content-type': strategic }, body })
 
-  test('AlwaysPullImages: every new image is fetched, also for containers that come later', async () => {
+  test('AlwaysPullImages: every new image is pulled, also for containers added later', async () => {
     const spec = {
       initContainers: [{ name: 'i', image: 'i:1', imagePullPolicy: 'Never' }],
       containers: [{ ...container, image: 'i:1', imagePullPolicy: 'IfNotPresent' }],
@@ -49,7 +49,7 @@ describe('rules for pods', async () => {
       assert.match(refused.body.message, new RegExp(`spec\\.securityContext\\.${field} is forbidden`))
     })
 
-  test('SecurityContextDeny: a list of no groups is a choice, however it is sent; null is none', async () => {
+  test('SecurityContextDeny: an empty group list is rejected in every form, null is allowed', async () => {
     const empty = { securityContext: { supplementalGroups: [] } }
     const { body: pod } = await create({ securityContext: { supplementalGroups: null } }, 'unstated', '')
     assert.deepEqual(pod.spec.securityContext, {})
@@ -76,7 +76,7 @@ describe('rules for pods', async () => {
       assert.match(`${status} ${message}`, /^403 .*supplementalGroups is forbidden/, String(way))
   })
 
-  test('SecurityContextDeny: containers of each kind; what it does not look at is free', async () => {
+  test('SecurityContextDeny: checks containers of each kind and ignores other fields', async () => {
     const running = { ...container, securityContext: { runAsUser: 0 } }
     const labelled = { ...container, securityContext: { seLinuxOptions: { user: 'u' } } }
     assert.equal((await create({ containers: [running] })).status, 403)
@@ -88,7 +88,7 @@ describe('rules for pods', async () => {
     assert.equal((await patch(`${pods}/plain/ephemeralcontainers`, added)).status, 403)
   })
 
-  test('LimitPodHardAntiAffinityTopology: every required term is about the node', async () => {
+  test('LimitPodHardAntiAffinityTopology: every required term must use the node topology', async () => {
     const away = (...keys: string[]) => ({
       affinity: {
         podAntiAffinity: {
@@ -108,7 +108,7 @@ describe('rules for pods', async () => {
     assert.equal((await create(soft)).status, 201)
   })
 
-  test('ExtendedResourceToleration: who asks for hardware tolerates the taint of its nodes', async () => {
+  test('ExtendedResourceToleration: pods that request hardware tolerate its taint', async () => {
     const amount = (name: string) => ({ requests: { [name]: '1' }, limits: { [name]: '1' } })
     const spec = {
       initContainers: [{ name: 'i', image: 'i', resources: amount('example.com/gpu') }],
@@ -120,7 +120,7 @@ describe('rules for pods', async () => {
       { key: 'a.example/fpga', operator: 'Exists', effect: 'NoSchedule' },
       { key: 'example.com/gpu', operator: 'Exists', effect: 'NoSchedule' },
     ])
-    // One that is there already is not added again; one that tolerates more stays beside it.
+    // An existing toleration is not added again. A broader one stays in addition.
     const taint = { key: 'example.com/gpu', operator: 'Exists', effect: 'NoSchedule' }
     for (const own of [taint, { ...taint, effect: undefined }, { operator: 'Exists' }]) {
       const tolerant = await create({
@@ -132,7 +132,7 @@ describe('rules for pods', async () => {
     }
   })
 
-  test('DenyServiceExternalIPs: no address is added; those that are there may stay or go', async () => {
+  test('DenyServiceExternalIPs: addresses cannot be added but may stay or be removed', async () => {
     const services = '/api/v1/namespaces/default/services'
     const spec = { ports: [{ port: 80 }], externalIPs: ['192.0.2.1'] }
     const refused = await client.post(services, { metadata: { name: 's' }, spec })

@@ -1,7 +1,7 @@
 /**
- * Every check of the pod security standard: for each kind of container and each place of a pod that it looks at, one pod
- * that passes and one that does not, at each level, under the rules of the first release, of the one before the check
- * came, of the one it came with, and of the latest. Nothing is stored: all are dry runs.
+ * All checks of the pod security standard: for each kind of container and each part of a pod, a compliant and a
+ * violating pod at each level, with the rules of the first release, the release before the check, the release that
+ * introduced it, and the latest. All writes are dry runs.
  */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
@@ -14,14 +14,14 @@ import { serve } from '../../support/in-process.ts'
 
 type Fields = { readonly [name: string]: unknown }
 
-/** What is put into a container, into the spec or into the annotations, and is fine or is not. */
+/** Compliant and violating fields of a container, the pod spec or the annotations. */
 interface Row {
   readonly check: string
   readonly reason: string
   readonly since?: number
-  /** Before that another rule says the same. */
+  /** Earlier releases have another rule with the same effect. */
   readonly replaced?: boolean
-  /** No pod has the field while its feature is off: it is judged without the server. */
+  /** The field is dropped while its feature gate is off, so the check runs without the server. */
   readonly unserved?: boolean
   readonly container?: { readonly good: Fields; readonly bad: Fields }
   readonly pod?: { readonly good: Fields; readonly bad: Fields }
@@ -192,7 +192,7 @@ const kinds = ['containers', 'initContainers', 'ephemeralContainers'] as const
 const container = { name: 'c', image: 'i', ...context({}) }
 const extra = { name: 'e', image: 'i', ...context({}) }
 
-/** A pod as it is posted, with the fields in a container of this kind. */
+/** Returns a pod with these fields in a container of this kind. */
 function podWith(kind: (typeof kinds)[number] | 'spec', fields: Fields, annotations: Fields = {}) {
   const spec: { [list: string]: unknown } = { containers: [container] }
   if (kind === 'spec') Object.assign(spec, fields)
@@ -208,13 +208,13 @@ const versionsOf = ({ since = 0, replaced }: Row) => [...(replaced ? [`v1.${sinc
 const told = (reason: string) => new RegExp(`(?:": |, |^)${reason}s? \\(`)
 const counts = ({ since = 0 }: Row, version: string) => version === 'latest' || Number(version.slice(3)) >= since
 
-describe('every check of the standard', async () => {
+describe('all checks of the standard', async () => {
   const server = await serve({ after }, ['--disable-admission-plugins=ServiceAccount'])
   const client = server.client()
   const prepared = new Map<string, Promise<string>>()
   let count = 0
 
-  /** A namespace of this level and version, with a pod that breaks nothing. */
+  /** Returns a namespace with this level and version and a compliant pod. */
   const namespaceOf = (level: string, version: string): Promise<string> => {
     const name = `${level}-${version.replace('.', '-')}`
     if (!prepared.has(name)) prepared.set(name, prepare(client, name, { level, version }))
@@ -249,7 +249,7 @@ describe('every check of the standard', async () => {
     assert.deepEqual([...new Set(rows.map(({ check }) => check))].sort(), allChecks.map(({ id }) => id).sort())
   })
 
-  test('before 1.19 annotations choose the profile of seccomp', async () => {
+  test('before 1.19, annotations select the seccomp profile', async () => {
     const namespace = await namespaceOf('baseline', 'v1.18')
     for (const [key, profile, status] of [
       [seccomp, 'unconfined', 403],
@@ -293,7 +293,7 @@ interface Asked {
   readonly unserved: boolean | undefined
 }
 
-/** '' where the pod is let in, else why not. What no pod can be is judged without the server. */
+/** Returns '' if the pod is admitted, otherwise the reason. Invalid pods are checked without the server. */
 async function admit(client: HttpClient, namespace: string, asked: Asked): Promise<string> {
   const { kind, fields, notes } = asked
   const path = `/api/v1/namespaces/${namespace}/pods`
@@ -312,7 +312,9 @@ async function admit(client: HttpClient, namespace: string, asked: Asked): Promi
   return answer.status === 403 ? answer.body.message : ''
 }
 
-/** Ports of ephemeral containers, and host processes beside others, are invalid before anybody asks for their level. */
+/**
+ * Ports of ephemeral containers and mixed host processes are already invalid, so they are checked without the server.
+ */
 function judged({ kind, fields, notes, level, version }: Asked): string {
   const { spec } = podWith(kind, fields, notes) as { spec: object }
   const pod = { vendor: vendorOf('orch'), annotations: {}, spec }

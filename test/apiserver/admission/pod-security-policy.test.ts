@@ -1,5 +1,5 @@
 /**
- * PodSecurityPolicy: what each field of a policy refuses and fills in, who may use which policy, and which one is chosen.
+ * PodSecurityPolicy: rejections and defaults of each field, permission to use policies, and selection.
  */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
@@ -31,7 +31,7 @@ interface Row {
   readonly policy: Fields
   readonly annotations?: { readonly [key: string]: string }
   readonly good: readonly Fields[]
-  /** The place that is told, and what is there. */
+  /** The reported path, and the violating fields. */
   readonly bad: readonly (readonly [string, Fields])[]
 }
 
@@ -193,7 +193,7 @@ const rows: { readonly [what: string]: Row } = {
   },
 }
 
-describe('what a policy allows', async () => {
+describe('policy rules', async () => {
   const server = await serve({ after }, [
     '--enable-admission-plugins=PodSecurityPolicy',
     '--disable-admission-plugins=ServiceAccount',
@@ -216,7 +216,7 @@ describe('what a policy allows', async () => {
     assert.equal(answer.status, 200, answer.text)
   }
 
-  test('without any policy nothing is let in', async () => {
+  test('without a policy every pod is rejected', async () => {
     const refused = await create({})
     assert.deepEqual([refused.status, refused.body.reason], [403, 'Forbidden'])
     assert.match(refused.body.message, /PodSecurityPolicy: unable to admit pod: no policy/)
@@ -239,7 +239,7 @@ describe('what a policy allows', async () => {
     })
 
   for (const list of ['initContainers', 'ephemeralContainers'])
-    test(`${list} are judged as well`, async () => {
+    test(`${list} are checked as well`, async () => {
       await use({})
       const extra = [{ name: 'x', image: 'i', securityContext: { privileged: true } }]
       if (list === 'initContainers') {
@@ -258,7 +258,7 @@ describe('what a policy allows', async () => {
       await client.delete('/api/v1/namespaces/default/pods/p')
     })
 
-  test('a policy fills in what is left open, and leaves the rest', async () => {
+  test('a policy sets defaults for unset fields and keeps the others', async () => {
     await client.post('/apis/node.orch.io/v1/runtimeclasses', { metadata: { name: 'slow' }, handler: 'h' })
     await use(
       {
@@ -309,7 +309,7 @@ describe('what a policy allows', async () => {
       runAsNonRoot: true,
       allowPrivilegeEscalation: false,
     })
-    // What the policy fills in and the pod says itself cannot both be: it is for who wrote them to decide.
+    // The policy's defaults contradict the pod's own fields. The pod is rejected so that its author decides.
     const capability = ['CAP_SYS_ADMIN']
     const torn: readonly (readonly [policy: Fields, own: Fields])[] = [
       [{ privileged: true, defaultAllowPrivilegeEscalation: false }, { privileged: true }],
@@ -328,7 +328,7 @@ describe('what a policy allows', async () => {
     assert.ok(foreign.body.message.includes('spec.runtimeClassName: '), foreign.body.message)
   })
 
-  test('one that changes nothing is preferred, else the first by name; what exists is judged and not changed', async () => {
+  test('a policy without changes is preferred, then the first by name, and existing pods are only validated', async () => {
     await use({ runAsUser: { rule: 'MustRunAs', ...range(3, 4) } })
     await client.post(path, policy({ runAsUser: { rule: 'MustRunAs', ...range(1, 2) } }, {}, 'a'))
     const chosen = async (spec: Fields) => (await create(spec)).body.metadata.annotations['orch.io/psp']
@@ -349,7 +349,7 @@ describe('what a policy allows', async () => {
   })
 })
 
-describe('who may use a policy', async () => {
+describe('permission to use a policy', async () => {
   const server = await serve({ after }, ['--enable-admission-plugins=PodSecurityPolicy'])
   const [admin, alice] = [server.client(), server.client('alice-token')]
   const rbac = '/apis/rbac.authorization.orch.io/v1/namespaces/default'
@@ -377,7 +377,7 @@ describe('who may use a policy', async () => {
       spec: { containers: [container], ...spec },
     })
 
-  test('the account of the pod, or its author; others are not even told what is wrong', async () => {
+  test('is checked for the account of the pod and its author, and other policies are not disclosed', async () => {
     const refused = await create(within({ privileged: true }))
     assert.equal(refused.status, 403)
     assert.doesNotMatch(refused.body.message, /privileged/i)

@@ -1,6 +1,5 @@
 /**
- * PodSecurity: what the labels of a namespace and the configuration file ask for, what is refused, warned of and counted,
- * and who is exempt.
+ * PodSecurity: levels from namespace labels and the configuration file, rejections, warnings, metrics and exemptions.
  */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
@@ -41,11 +40,11 @@ function warningsOf({ headers }: Answer): string[] {
   )
 }
 
-describe('labels of a namespace', async () => {
+describe('namespace labels', async () => {
   const server = await serve({ after }, [noAccounts])
   const client = server.client()
 
-  test('enforce refuses, says what and where, and comes with no warning', async () => {
+  test('enforce rejects with reason and location, without a warning', async () => {
     const where = await namespace(client, { enforce: 'baseline', warn: 'restricted' })
     const refused = await pod(client, where, hostNetwork)
     assert.deepEqual([refused.status, refused.body.details], [403, { name: 'p', kind: 'pods' }])
@@ -56,7 +55,7 @@ describe('labels of a namespace', async () => {
     assert.deepEqual(warningsOf(refused), [])
   })
 
-  test('warn lets in and says the whole of what is wrong', async () => {
+  test('warn admits the pod with a complete warning', async () => {
     const where = await namespace(client, { warn: 'restricted', 'warn-version': 'v1.22' })
     const answer = await pod(client, where, plain)
     const [warning, ...more] = warningsOf(answer)
@@ -65,7 +64,7 @@ describe('labels of a namespace', async () => {
     assert.match(warning!, /securityContext\.seccompProfile\.type to "RuntimeDefault" or "Localhost"\)$/)
   })
 
-  test('audit is counted and not told', async () => {
+  test('audit is counted without a warning', async () => {
     const where = await namespace(client, { audit: 'baseline' })
     const denied = async () => {
       const { text } = await client.get('/metrics')
@@ -80,7 +79,7 @@ describe('labels of a namespace', async () => {
     assert.equal(await denied(), before + 1)
   })
 
-  test('what cannot be read is refused, at every way in', async () => {
+  test('invalid labels are rejected in every kind of write', async () => {
     const bad = { [label('enforce')]: 'strict', [label('warn-version')]: 'v2.1' }
     const answer = await client.post('/api/v1/namespaces', { metadata: { name: 'bad', labels: bad } })
     assert.equal(answer.status, 422)
@@ -107,7 +106,7 @@ describe('labels of a namespace', async () => {
     }
   })
 
-  test('a stricter level tells of the pods that are there', async () => {
+  test('a stricter level warns about existing pods', async () => {
     const where = await namespace(client)
     for (const name of ['a', 'b', 'd']) await pod(client, where, hostNetwork, name)
     await pod(client, where, { ...plain, hostPID: true, volumes: [{ name: 'v', hostPath: { path: '/' } }] }, 'e')
@@ -124,7 +123,7 @@ describe('labels of a namespace', async () => {
     assert.deepEqual(warningsOf(await relabel(client, where, { [label('enforce')]: 'privileged' })), [])
   })
 
-  test('of a pod that exists, only what matters is judged again', async () => {
+  test('an existing pod is checked again only after significant changes', async () => {
     const where = await namespace(client)
     await pod(client, where, hostNetwork)
     await relabel(client, where, { [label('enforce')]: 'baseline' })
@@ -154,7 +153,7 @@ describe('labels of a namespace', async () => {
       { spec: { schedule: '* * * * *', jobTemplate: { spec: { template: once } } } },
     ],
   ] as const)
-    test(`${path.split('/').at(-1)} are warned about, not refused`, async () => {
+    test(`${path.split('/').at(-1)} cause warnings, not rejections`, async () => {
       const where = await namespace(client, { enforce: 'baseline', warn: 'baseline' })
       const answer = await client.post(path.replace('NS', where), { metadata: { name: 'x' }, ...object })
       assert.equal(answer.status, 201, answer.text)
@@ -180,7 +179,7 @@ describe('the configuration file', async () => {
   const server = await serve({ after }, [noAccounts, file])
   const client = server.client()
 
-  test('says what counts where a namespace does not', async () => {
+  test('sets the defaults for namespaces without labels', async () => {
     const where = await namespace(client)
     assert.match((await pod(client, where, hostNetwork)).body.message, /violates PodSecurity "baseline:latest"/)
     assert.match(
@@ -217,12 +216,12 @@ describe('the configuration file', async () => {
     ['an exempt name that is none', { exemptions: { runtimeClasses: ['A_'] } }, /exemptions\.runtimeClasses\[0\]/],
     ['an exempt user without a name', { exemptions: { usernames: [''] } }, /exemptions\.usernames\[0\]/],
   ] as const)
-    test(`${what} is refused`, () => {
+    test(`${what} is rejected`, () => {
       const value = { ...head, ...fields } as unknown as Json
       assert.throws(() => readPodSecurity(value, vendorOf('orch')), told)
     })
 
-  test('a fault stops the start, with the name of the file and of the control', async () => {
+  test('an error stops the start and names the file and the control', async () => {
     const bad = admissionFile({ after }, { PodSecurity: { ...head, default: {} } })
     const { code, errors } = await startFailing({ after }, [bad])
     assert.equal(code, 1)
@@ -230,7 +229,7 @@ describe('the configuration file', async () => {
   })
 })
 
-test('names are those of the profile', async () => {
+test('labels and annotations have the names of the profile', async () => {
   const server = await serve({ after }, [noAccounts, '--profile=kubernetes'])
   const client = server.client()
   const labels = { 'pod-security.kubernetes.io/enforce': 'baseline', [label('enforce')]: 'privileged' }

@@ -1,11 +1,11 @@
-/** When a count may be exact: no write under way, and new ones wait, for a moment only. */
+/** Conditions of an exact count: no active write, while new writes wait briefly. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { QuotaActivity } from '../../../src/apiserver/admission/quota/activity.ts'
 
 const turn = () => new Promise(setImmediate)
 
-test('a count begins when the last write has ended, and writes that come meanwhile wait for it', async () => {
+test('a count starts after the last write, and new writes wait for it', async () => {
   const activity = new QuotaActivity()
   const events: string[] = []
   const end = await activity.begin('a')
@@ -29,7 +29,7 @@ test('a count begins when the last write has ended, and writes that come meanwhi
   assert.equal(await activity.whileStill('a', async () => 6), 6)
 })
 
-test('neither a write that does not end nor a long count holds up others', async () => {
+test('neither a hanging write nor a long count blocks others', async () => {
   const activity = new QuotaActivity({ drainMs: 10, holdMs: 10 })
   const end = await activity.begin('a')
   assert.equal(await activity.whileStill('a', async () => assert.fail('a write is under way')), undefined)

@@ -1,4 +1,4 @@
-/** The ledger of quotas: what comes together is stored together, but charges and what is given back never cancel out. */
+/** The quota ledger: concurrent changes are stored together, but charges and refunds never cancel out. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
@@ -16,7 +16,7 @@ const owed = (number: string): Debt => ({
   change: negative(pods(number)),
 })
 
-/** A ledger over one quota in memory, what was in use after each change that was stored, and what is owed to it. */
+/** Returns a ledger over an in-memory quota, its usage after each stored change, and its debts. */
 function open(hard: string, used: string, debts: readonly Debt[] = []) {
   const stored: unknown[] = []
   const records = new Map<string, TakenKey>()
@@ -44,7 +44,7 @@ function open(hard: string, used: string, debts: readonly Debt[] = []) {
   return { ledger: new Ledger(writes), stored, records, now }
 }
 
-test('a charge is seen in what is in use, whatever is given back at the same time', async () => {
+test('a charge is visible in the usage despite a concurrent refund', async () => {
   const debt = owed('2')
   const { ledger, stored, records } = open('10', '5', [debt])
   const outcomes = await Promise.all([
@@ -66,7 +66,7 @@ test('a charge is seen in what is in use, whatever is given back at the same tim
   )
 })
 
-test('what is given back makes room for what is charged with it', async () => {
+test('refunds make room for concurrent charges', async () => {
   const debt = owed('1')
   const { ledger, stored } = open('5', '5', [debt])
   const [refused, charged] = await Promise.all([
@@ -79,7 +79,7 @@ test('what is given back makes room for what is charged with it', async () => {
   assert.deepEqual(stored, ['5', '4', '5'])
 })
 
-test('a debt is settled once, and only to the quota that it is owed to', async () => {
+test('a debt is settled once and only for its own quota', async () => {
   const [one, two, other] = [owed('1'), owed('2'), { ...owed('4'), uid: 'of another that had the name' }]
   const { ledger, records, now } = open('10', '9', [two, other])
   await Promise.all([ledger.settle(one), ledger.settle(two), ledger.settle(other), ledger.settle(two)])
@@ -87,7 +87,7 @@ test('a debt is settled once, and only to the quota that it is owed to', async (
   assert.equal(records.size, 0)
 })
 
-test('nothing is owed to a quota that is gone', async () => {
+test('a deleted quota has no debts', async () => {
   const debt = owed('1')
   const { ledger, records, now } = open('10', '9', [debt])
   now.gone = true

@@ -1,4 +1,4 @@
-/** ResourceQuota: what is used is charged when it is stored, given back when it is not or goes, and never beyond. */
+/** ResourceQuota: usage is charged on storage, refunded on failure or deletion, and never exceeds the limit. */
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ const patchOf = (body: object) => ({
 
 let made = 0
 
-/** A namespace of its own, with quotas whose status is set as the loop would. */
+/** Creates a namespace with quotas whose status is set as the control loop would. */
 async function limited(...quotas: { name?: string; hard: object; spec?: object; used?: object }[]) {
   const namespace = `quota-${made++}`
   assert.equal((await client.post('/api/v1/namespaces', { metadata: { name: namespace } })).status, 201)
@@ -35,7 +35,7 @@ async function limited(...quotas: { name?: string; hard: object; spec?: object; 
 
 const map = (name: string, more: object = {}) => ({ metadata: { name, ...more } })
 
-test('a write that fails gives back what it was charged', async () => {
+test('a failed write is refunded', async () => {
   const { base, used } = await limited({ hard: { configmaps: '5', 'count/configmaps': '5' } })
   const maps = `${base}/configmaps`
   assert.equal((await client.post(maps, map('a'))).status, 201)
@@ -45,7 +45,7 @@ test('a write that fails gives back what it was charged', async () => {
   assert.deepEqual(await used(), { configmaps: '1', 'count/configmaps': '1' })
 })
 
-test('nothing is owed once writes have ended; who counts anew makes void what is owed', async () => {
+test('no debts remain after writes, and a recount voids open debts', async () => {
   const { base, namespace, used } = await limited({ hard: { configmaps: '5' } })
   const maps = `${base}/configmaps`
   const owed = async () => (await server.store.list({ prefix: `quota-debts/${namespace}/` })).entries.length
@@ -63,7 +63,7 @@ test('nothing is owed once writes have ended; who counts anew makes void what is
   assert.deepEqual([await used(), await owed()], [{ configmaps: '1' }, 0])
 })
 
-test('what goes gives back: at once, with its last finalizer, and in a collection', async () => {
+test('deletion refunds usage: at once, with the last finalizer, and in a collection', async () => {
   const { base, used } = await limited({ hard: { configmaps: '3' } })
   const maps = `${base}/configmaps`
   await client.post(maps, map('a'))
@@ -83,7 +83,7 @@ test('what goes gives back: at once, with its last finalizer, and in a collectio
   assert.deepEqual(await used(), { configmaps: '0' })
 })
 
-test('quotas that count quotas can go: alone, one another, with their last finalizer, and in a collection', async () => {
+test('quotas that count quotas can be deleted: alone, mutually, with the last finalizer, and in a collection', async () => {
   const hard = { resourcequotas: '9', 'count/resourcequotas': '9' }
   const { base, namespace } = await limited(...['a', 'b', 'c', 'd', 'e', 'f'].map((name) => ({ name, hard })))
   const quotas = `${base}/resourcequotas`
@@ -102,7 +102,7 @@ test('quotas that count quotas can go: alone, one another, with their last final
   assert.deepEqual((await server.store.list({ prefix: `quota-debts/${namespace}/` })).entries, [])
 })
 
-test('a pod that is evicted gives back when it goes', async () => {
+test('an evicted pod is refunded when it is removed', async () => {
   const { base, used } = await limited({ hard: { pods: '2', 'requests.cpu': '2' } })
   const evict = (name: string, query = '') =>
     client.post(`${base}/pods/${name}/eviction${query}`, {
@@ -121,7 +121,7 @@ test('a pod that is evicted gives back when it goes', async () => {
   assert.deepEqual(await used(), { pods: '0', 'requests.cpu': '0' })
 })
 
-test('of several quotas that all have to be charged none is, where one refuses', async () => {
+test('if one of several quotas rejects a charge, none is charged', async () => {
   const { base, used } = await limited({ name: 'a', hard: { secrets: '9' } }, { name: 'b', hard: { secrets: '1' } })
   assert.equal((await client.post(`${base}/secrets`, map('x'))).status, 201)
   const answers = await Promise.all(['y', 'z'].map((name) => client.post(`${base}/secrets`, map(name))))
@@ -138,7 +138,7 @@ const pod = (name: string, cpu: string, spec: object = {}) => ({
   spec: { containers: [{ name: 'c', image: 'i', resources: { requests: { cpu } } }], ...spec },
 })
 
-test('a pod that has ended uses nothing, but is there', async () => {
+test('a terminated pod uses no resources but still counts as an object', async () => {
   const { base, used } = await limited({ hard: { pods: '1', 'requests.cpu': '1', 'count/pods': '2' } })
   assert.equal((await client.post(`${base}/pods`, pod('a', '600m'))).status, 201)
   assert.equal((await client.post(`${base}/pods`, pod('b', '600m'))).status, 403)
@@ -149,7 +149,7 @@ test('a pod that has ended uses nothing, but is there', async () => {
   assert.deepEqual(await used(), { pods: '1', 'requests.cpu': '600m', 'count/pods': '1' })
 })
 
-test('overhead, huge pages and what nodes advertise count as requests', async () => {
+test('overhead, huge pages and extended resources count as requests', async () => {
   const hard = { 'requests.cpu': '10', 'requests.example.com/gpu': '2', 'hugepages-2Mi': '8Mi', 'limits.memory': '1Gi' }
   const { base, used } = await limited({ hard })
   const limits = { cpu: '1', memory: '1Mi', 'example.com/gpu': '2', 'hugepages-2Mi': '4Mi' }
@@ -164,7 +164,7 @@ test('overhead, huge pages and what nodes advertise count as requests', async ()
   assert.deepEqual(await used(), expected)
 })
 
-test('an update that moves a pod into a scope is charged there, and given back where it was', async () => {
+test('an update that changes the scope of a pod moves its charge', async () => {
   const { base, used } = await limited(
     { name: 'long', hard: { pods: '5' }, spec: { scopes: ['NotTerminating'] } },
     { name: 'short', hard: { pods: '1' }, spec: { scopes: ['Terminating'] } },
@@ -211,7 +211,7 @@ function neighbours(term: object): object {
   return { affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: terms } } }
 }
 
-test('a claim that grows is charged the difference, by class too', async () => {
+test('a growing claim is charged the difference, also by class', async () => {
   const gold = 'gold.storageclass.storage.orch.io/requests.storage'
   const { base, used } = await limited({ hard: { 'requests.storage': '10Gi', [gold]: '4Gi' } })
   await client.post('/apis/storage.orch.io/v1/storageclasses', {
@@ -238,7 +238,7 @@ test('a claim that grows is charged the difference, by class too', async () => {
   assert.deepEqual(await used(), { 'requests.storage': '3Gi', [gold]: '3Gi' })
 })
 
-test('kinds that users define are counted too, events and reviews never', async () => {
+test('custom kinds are counted, events and reviews are not', async () => {
   const { base, used, namespace } = await limited({
     hard: {
       'count/widgets.example.com': '1',
@@ -277,7 +277,7 @@ test('kinds that users define are counted too, events and reviews never', async 
   assert.equal((await used())['count/widgets.example.com'], '0')
 })
 
-test('a name like __proto__ is a name like any other', async () => {
+test('__proto__ is an ordinary resource name', async () => {
   const { base, used } = await limited({ hard: { configmaps: '2' } })
   const resources = JSON.parse('{"requests": {"cpu": "1", "__proto__": "1"}}')
   const sent = { metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i', resources }] } }
@@ -285,14 +285,14 @@ test('a name like __proto__ is a name like any other', async () => {
   assert.deepEqual(await used(), { configmaps: '0' })
 })
 
-describe('resources that are limited by default', () => {
+describe('resources limited by default', () => {
   const head =
     'apiVersion: apiserver.config.orch.io/v1\nkind: AdmissionConfiguration\nplugins:\n- name: ResourceQuota\n'
   const kind = 'apiVersion: apiserver.config.orch.io/v1\nkind: ResourceQuotaConfiguration\n'
   const scope = 'scopeName: PriorityClass, operator: In, values: [system-node-critical]'
   const limitedResources = `limitedResources:\n- {resource: configmaps, matchContains: [count/]}\n- {resource: pods, matchScopes: [{${scope}}]}\n`
 
-  test('need a quota that covers them', async (t) => {
+  test('require a quota that covers them', async (t) => {
     const file = join(server.directory, 'admission.yaml')
     writeFileSync(join(server.directory, 'quota.yaml'), kind + limitedResources)
     writeFileSync(file, `${head}  path: quota.yaml\n`)
@@ -336,7 +336,7 @@ describe('resources that are limited by default', () => {
     ['another kind', 'kind: Pod\napiVersion: v1\n', /quota\.yaml: ResourceQuota: .*kind ResourceQuotaConfiguration/],
     ['no resource', `${kind}limitedResources: [{}]\n`, /limitedResources\[0\]\.resource: Required value/],
   ] as const)
-    test(`${what} in their file stops the start and names it`, async () => {
+    test(`${what} in the file stops the start and is named`, async () => {
       const { code, errors } = await startFailing({ after }, (directory) => {
         writeFileSync(join(directory, 'quota.yaml'), text)
         writeFileSync(join(directory, 'admission.yaml'), `${head}  path: quota.yaml\n`)

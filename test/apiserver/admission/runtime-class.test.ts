@@ -1,4 +1,4 @@
-/** RuntimeClass: what a class costs and where it can be had comes to its pods; nothing else is taken from them. */
+/** RuntimeClass: overhead and scheduling of the class are applied to its pods. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { mergeTolerations } from '../../../src/apiserver/admission/merge-tolerations.ts'
@@ -16,7 +16,7 @@ const makePod = (spec: object) =>
     spec: { containers: [{ name: 'c', image: 'i' }], ...spec },
   })
 
-test('the cost comes from the class alone', async () => {
+test('the overhead comes only from the class', async () => {
   await makeClass('kata', { overhead: { podFixed: { cpu: '250m', memory: '120Mi' } } })
   await makeClass('bare', {})
   const { body } = await makePod({ runtimeClassName: 'kata' })
@@ -34,7 +34,7 @@ test('the cost comes from the class alone', async () => {
     assert.equal((await makePod(spec)).status, 403, JSON.stringify(spec))
 })
 
-test('its nodes are those of the class', async () => {
+test('scheduling comes from the class', async () => {
   const taint = { key: 'k', operator: 'Exists', effect: 'NoSchedule' }
   await makeClass('place', { scheduling: { nodeSelector: { disk: 'ssd', arch: 'x' }, tolerations: [taint] } })
   const placed = async (spec: object) => {
@@ -51,7 +51,7 @@ test('its nodes are those of the class', async () => {
   assert.equal((await placed({ nodeSelector: { disk: 'hdd' } }))[0], 403)
 })
 
-test('of two tolerations the one that tolerates more is kept', () => {
+test('the broader of two tolerations is kept', () => {
   const all = { operator: 'Exists' as const }
   const k = { key: 'k', operator: 'Exists' as const, effect: 'NoSchedule' as const }
   const brief = { key: 'k', operator: 'Exists' as const, effect: 'NoExecute' as const, tolerationSeconds: 5 }

@@ -1,4 +1,4 @@
-/** ServiceAccount: every pod gets an account, its secrets and its token, or is told why not. */
+/** ServiceAccount: every pod gets an account, its secrets and its token, or is rejected with a reason. */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import type { Lookup } from '../../../src/api/model/lookup.ts'
@@ -16,7 +16,7 @@ const pod = (spec: object, annotations: object = {}) => ({
   spec: { containers, ...spec },
 })
 
-/** A namespace, where its pods are, and how accounts are made in it. */
+/** A namespace with the path of its pods and a function to create accounts. */
 function roomOf(client: HttpClient, namespace: string) {
   const base = `/api/v1/namespaces/${namespace}`
   const account = async (name: string, fields: object = {}, annotations: object = {}): Promise<void> => {
@@ -34,7 +34,7 @@ describe('a pod and its account', async () => {
     return roomOf(everywhere, namespace)
   }
 
-  test('the default account is needed, and one that is named', async () => {
+  test('the default or named account must exist', async () => {
     const { client, path, account } = await enter('needed')
     const refused = await client.post(path, { ...pod({}), metadata: { name: 'p' } })
     assert.deepEqual([refused.status, refused.body.details], [403, { name: 'p', kind: 'pods' }])
@@ -56,7 +56,7 @@ describe('a pod and its account', async () => {
     assert.deepEqual([old.status, old.body.spec.serviceAccountName], [201, 'robot'])
   })
 
-  test('the default account is waited for by time, not by a number of looks', async () => {
+  test('the wait for the default account is limited by time, not by lookups', async () => {
     const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default' } }
     let [looks, now] = [0, 0]
     const lookup = {
@@ -86,7 +86,7 @@ describe('a pod and its account', async () => {
     assert.equal(looks, -990)
   })
 
-  test('a token is mounted in every container, unless somebody says no or is there already', async () => {
+  test('a token is mounted in every container unless disabled or already mounted', async () => {
     const { client, path, account } = await enter('mounted')
     await account('default')
     await account('no', { automountServiceAccountToken: false })
@@ -120,7 +120,7 @@ describe('a pod and its account', async () => {
     assert.equal(await volumesOf({ volumes: [{ name: 'kube-api-access-mine', emptyDir: {} }] }), 1)
   })
 
-  test('mirror pods have neither account nor secrets', async () => {
+  test('mirror pods have no account and no secrets', async () => {
     const { client, path } = await enter('mirrored')
     const mirror = (spec: object) =>
       client.post(path, pod({ nodeName: 'n', ...spec }, { 'orch.io/config.mirror': 'x' }))
@@ -144,7 +144,7 @@ describe('a pod and its account', async () => {
     }
   })
 
-  test('an account may keep its pods to its own secrets', async () => {
+  test('an account may restrict its pods to its own secrets', async () => {
     const { client, path, account } = await enter('kept')
     const fields = {
       automountServiceAccountToken: false,
@@ -183,7 +183,7 @@ describe('a pod and its account', async () => {
     assert.deepEqual([await add({ env }), await add({ envFrom: from }), await add({})], [403, 403, 200])
   })
 
-  test('what an account says of its secrets must be yes or no', async () => {
+  test('the restriction annotation must be a boolean', async () => {
     const { client, path, account } = await enter('said')
     const volumes = [{ name: 'v', secret: { secretName: 'other' } }]
     for (const [value, status] of [
@@ -202,7 +202,7 @@ describe('a pod and its account', async () => {
   })
 })
 
-test('where the loops run, a pod can be made in a namespace as soon as that is there', async (t) => {
+test('with control loops, pods can be created in a new namespace at once', async (t) => {
   const client = (await serveUp(t)).client()
   for (let i = 0; i < 10; i++) {
     assert.equal((await client.post('/api/v1/namespaces', { metadata: { name: `n${i}` } })).status, 201)
@@ -211,7 +211,7 @@ test('where the loops run, a pod can be made in a namespace as soon as that is t
   }
 })
 
-test('under the other profile the words are others', async (t) => {
+test('the kubernetes profile uses its own names', async (t) => {
   const { client, path, account } = roomOf((await serve(t, ['--profile=kubernetes'])).client(), 'default')
   await account('default')
   const { body } = await client.post(path, pod({}))

@@ -1,4 +1,4 @@
-/** StorageObjectInUseProtection: new claims and volumes get their finalizer, and only they. */
+/** StorageObjectInUseProtection: only new claims and volumes get the finalizer. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { serve } from '../../support/in-process.ts'
@@ -8,7 +8,7 @@ const volumeSpec = { accessModes: ['ReadWriteOnce'], capacity: { storage: '1Gi' 
 const claims = '/api/v1/namespaces/default/persistentvolumeclaims'
 const volumes = '/api/v1/persistentvolumes'
 
-test('new claims and volumes get a finalizer once, after those that they have', async (t) => {
+test('new claims and volumes get a finalizer once, after existing ones', async (t) => {
   const client = (await serve(t)).client()
   const made = async (path: string, object: object) => (await client.post(path, object)).body.metadata.finalizers
   const own = ['example.com/a']
@@ -27,7 +27,7 @@ test('new claims and volumes get a finalizer once, after those that they have', 
   assert.equal((await client.get(`${volumes}/v`)).status, 200)
 })
 
-test('it can be turned off', async (t) => {
+test('the control can be disabled', async (t) => {
   const client = (await serve(t, ['--disable-admission-plugins=StorageObjectInUseProtection'])).client()
   const made = await client.post(claims, { metadata: { name: 'a' }, spec })
   assert.deepEqual([made.status, made.body.metadata.finalizers], [201, undefined])

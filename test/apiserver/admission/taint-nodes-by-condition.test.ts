@@ -1,9 +1,9 @@
-/** TaintNodesByCondition: a new node is tainted, once, and nobody taints it again. */
+/** TaintNodesByCondition: a new node is tainted once. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { serve } from '../../support/in-process.ts'
 
-test('a new node is tainted until somebody takes the taint away', async (t) => {
+test('a new node is tainted until the taint is removed', async (t) => {
   const client = (await serve(t)).client()
   const notReady = { key: 'node.orch.io/not-ready', effect: 'NoSchedule' }
   const taintsOf = async (name: string, taints?: object[]) =>

@@ -1,4 +1,4 @@
-/** The front proxy's certificate and key as files: a backend that believes their authority alone is reached with them. */
+/** The front proxy's certificate and key from files: a backend that trusts only their CA accepts them. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -19,14 +19,14 @@ const files = {
   key: join(directory, 'p.key'),
 }
 
-/** A pair of the authority for this name, where the server looks for it. */
+/** Writes a certificate with this name to the files that the server reads. */
 function give(name: string): void {
   const pair = make({ subject: `/CN=${name}`, issuer: authority, extensions: ['extendedKeyUsage=clientAuth'] })
   writeFileSync(files.key, pair.key)
   writeFileSync(files.certificate, pair.certificate)
 }
 
-test('a backend knows the server by the certificate that flags name, and by its successor', async (t) => {
+test('a backend recognizes the server by the configured certificate and its replacement', async (t) => {
   writeFileSync(files.authority, authority.certificate)
   give('given-proxy')
   const server = await serve(t, [

@@ -1,4 +1,4 @@
-/** What a hostile backend, or a hostile client of one, can do: nothing to anybody else. */
+/** Hostile backends and hostile clients of backends cannot affect others. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { AggregatedServer, giveService } from '../../support/aggregated.ts'
@@ -20,7 +20,7 @@ await until(
 
 const bearer = 'Authorization: Bearer admin-token'
 
-/** The head of a request that asks for another protocol. */
+/** Returns the head of an upgrade request. */
 function upgradeHead(path: string, ...lines: readonly string[]): string {
   const head = [`GET ${path} HTTP/1.1`, 'Host: a', 'Connection: Upgrade', 'Upgrade: echo', ...lines, '', '']
   return head.join('\r\n')
@@ -35,7 +35,7 @@ const refusals: readonly (readonly [path: string, status: number, message: RegEx
   ['uninvited-switch', 502, /nobody asked to switch protocols/],
 ]
 
-test('answers that are not passed on', async () => {
+test('forbidden responses are not forwarded', async () => {
   const answers = await Promise.all(refusals.map(([path]) => client.get(`${root}/${path}`)))
   for (const [i, [path, status, message]] of refusals.entries()) {
     assert.equal(answers[i]!.status, status, path)
@@ -45,24 +45,24 @@ test('answers that are not passed on', async () => {
   assert.equal((await client.get(`${root}/echo`)).status, 200)
 })
 
-test('304 leads nowhere; headers that come twice count once', async () => {
+test('a 304 has no location, and duplicate headers are merged', async () => {
   const { status, headers } = await client.get(`${root}/not-modified`)
   assert.deepEqual([status, headers.location, headers.etag], [304, undefined, '"a"'])
   const twice = { ':path': `${root}/many-heads`, authorization: 'Bearer admin-token' }
   assert.deepEqual(await sendHttp2(server, twice), { status: 200, text: '{}' })
 })
 
-test('an answer that breaks off, or drips, never looks complete', async () => {
+test('an interrupted or slow response never looks complete', async () => {
   await assert.rejects(client.get(`${root}/broken-off`))
   await assert.rejects(client.get(`${root}/drip?timeout=1s`))
 })
 
-test('bytes after an answer are nobody’s answer', async () => {
+test('bytes after a response are discarded', async () => {
   for (let i = 0; i < 3; i++) assert.equal((await client.get(`${root}/second-answer`)).text, '{}')
   assert.match((await client.get(`${root}/echo`)).text, /"method":"GET"/)
 })
 
-test('a huge answer is read as fast as the client reads it', async () => {
+test('a huge response is read only as fast as the client reads it', async () => {
   const socket = await openSocket(server, 'http/1.1')
   socket.write([`GET ${root}/huge HTTP/1.1`, 'Host: a', bearer, '', ''].join('\r\n'))
   await new Promise((done) => socket.once('data', done))
@@ -71,12 +71,12 @@ test('a huge answer is read as fast as the client reads it', async () => {
   for (let i = 0; i < 20; i++) assert.equal((await client.get(`${root}/echo`)).status, 200)
   assert.ok(process.memoryUsage().arrayBuffers - before < 64 * 1024 * 1024)
   socket.destroy()
-  // The backend hears that nobody reads any more, long before it has sent all of its gigabyte.
+  // The backend is disconnected long before it has sent its whole gigabyte.
   await untilTrue(async () => backend.sent !== undefined)
   assert.ok(backend.sent! < 200, `${backend.sent} MB left the backend`)
 })
 
-test('a tunnel opens after the 101 of the backend, and ends on both sides', async () => {
+test("a tunnel opens after the backend's 101 and closes on both sides", async () => {
   const socket = await openSocket(server, 'http/1.1')
   socket.write(`${upgradeHead(`${root}/tunnel`, bearer)}early `)
   let text = ''
@@ -100,7 +100,7 @@ for (const [name, path, status] of [
   ['a redirect', 'redirected-upgrade', 502],
   ['101 for another protocol', 'other-protocol', 502],
 ] as const)
-  test(`${name} opens no tunnel: what the client sends next reaches nobody`, async () => {
+  test(`${name} opens no tunnel, and later bytes from the client are discarded`, async () => {
     const socket = await openSocket(server, 'http/1.1')
     socket.write(`${upgradeHead(`${root}/${path}`, bearer)}${second}`)
     const text = await untilClosed(socket)
@@ -108,7 +108,7 @@ for (const [name, path, status] of [
     assert.deepEqual(backend.smuggled, [])
   })
 
-test('without rights there is no tunnel, and where nobody else serves an upgrade is ignored', async () => {
+test('a tunnel requires permission, and local paths ignore an upgrade', async () => {
   backend.calls.length = 0
   const refused = await openSocket(server, 'http/1.1')
   refused.write(`${upgradeHead(`${root}/tunnel`)}${second}`)
@@ -116,13 +116,13 @@ test('without rights there is no tunnel, and where nobody else serves an upgrade
   assert.deepEqual(backend.asked(), [])
   const local = await openSocket(server, 'http/1.1')
   local.write(upgradeHead('/version', bearer))
-  // The connection ends: what comes behind such a request may be cut anywhere.
+  // The connection closes because data after such a request may be ambiguous.
   const answer = await untilClosed(local)
   assert.deepEqual(statusesOf(answer), [200])
   assert.match(answer, /^connection: close\r$/im)
 })
 
-test('a body that breaks off, or is longer than announced, reaches the backend as half a request', async () => {
+test('a truncated or overlong body reaches the backend as an incomplete request', async () => {
   const socket = await openSocket(server, 'http/1.1')
   socket.write([`POST ${root}/echo HTTP/1.1`, 'Host: a', bearer, 'Content-Length: 10', '', 'half'].join('\r\n'))
   await untilTrue(async () => backend.calls.some(({ method }) => method === 'POST'))
@@ -130,7 +130,7 @@ test('a body that breaks off, or is longer than announced, reaches the backend a
   assert.equal((await client.get(`${root}/echo`)).status, 200)
 })
 
-test('a request that comes back to the server that passed it on goes no further', async () => {
+test('a request that loops back to this server is rejected', async () => {
   const { headers } = (await client.get(`${root}/echo`)).body as { headers: string[] }
   const via = headers[headers.indexOf('via') + 1]!
   const { status, body } = await client.get(`${root}/echo`, { via: `1.1 proxy, ${via}` })
@@ -138,7 +138,7 @@ test('a request that comes back to the server that passed it on goes no further'
   assert.equal((await client.get(`${root}/echo`, { via: '1.1 proxy' })).status, 200)
 })
 
-test('a relayed page is nobody of this origin: it is sandboxed, and no header of it acts beyond it', async () => {
+test('a relayed page is sandboxed, and its headers have no effect on this origin', async () => {
   const { status, headers, text } = await client.get(`${root}/takeover`)
   assert.deepEqual([status, /relayed/.test(text)], [200, true])
   const relayed = ['content-type', 'etag', 'content-disposition']
@@ -150,16 +150,16 @@ test('a relayed page is nobody of this origin: it is sandboxed, and no header of
   assert.equal((await client.get(`${root}/not-modified`)).headers['content-security-policy'], 'sandbox')
 })
 
-test('no script of a service worker is relayed', async () => {
+test('service worker scripts are not relayed', async () => {
   assert.equal((await client.get(`${root}/worker`)).status, 200)
   assert.equal((await client.get(`${root}/worker`, { 'service-worker': 'script' })).status, 403)
 })
 
-test('parts of an answer that replace one another have no headers of their own', async () => {
+test('multipart/x-mixed-replace is not relayed as such', async () => {
   assert.equal((await client.get(`${root}/replaced`)).headers['content-type'], 'application/octet-stream')
 })
 
-test('a created object is here, and not on another host', async () => {
+test('a Location header on another host is removed', async () => {
   for (const to of ['https://elsewhere/', '//elsewhere/', '/\\elsewhere', '\\/elsewhere', 'javascript:alert(1)', ''])
     assert.equal(
       (await client.get(`${root}/made-elsewhere?to=${encodeURIComponent(to)}`)).headers.location,
@@ -170,7 +170,7 @@ test('a created object is here, and not on another host', async () => {
   assert.equal((await client.get(`${root}/made-elsewhere?to=${encodeURIComponent(here)}`)).headers.location, here)
 })
 
-test('warnings of a backend are bounded, so that an HTTP/2 client takes the answer', async () => {
+test('warnings of a backend are limited so that HTTP/2 clients accept the response', async () => {
   const head = { ':path': `${root}/warnings`, authorization: 'Bearer admin-token' }
   assert.deepEqual(await sendHttp2(server, head), { status: 200, text: '{}' })
   const { headers } = await client.get(`${root}/warnings`)

@@ -1,4 +1,4 @@
-/** A metrics API behind the server, as `kubectl top` and `orchctl top` read it under the kubernetes profile. */
+/** A metrics API behind the server, as read by `kubectl top` and `orchctl top` in the kubernetes profile. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { AggregatedServer, giveService } from '../../support/aggregated.ts'
@@ -34,11 +34,11 @@ test('kubectl top reads nodes and pods through the server, and get shows the API
   assert.match(pods.stdout, /^p1 +250m +128Mi/m, pods.stderr)
   for (const line of ['top nodes', 'top node n1', 'top pods', 'top pods -A --containers', 'top pod p1 --no-headers']) {
     const [ours, theirs] = await Promise.all([run(line), kubectl(server, line.split(' '))])
-    // kubectl ends lines with blanks.
+    // kubectl ends lines with spaces.
     const stdout = theirs.stdout.replaceAll(/ +$/gm, '')
     assert.deepEqual([ours.stdout, ours.stderr, ours.code], [stdout, theirs.stderr, theirs.code], line)
   }
-  // These are newer than the kubectl of the tests, which also puts `<unknown>` under other headings.
+  // These options are newer than the kubectl of the tests, which also prints `<unknown>` in other columns.
   await client.post('/api/v1/nodes', { metadata: { name: 'n2' } })
   assert.match(
     (await run('top nodes --show-capacity')).stdout,

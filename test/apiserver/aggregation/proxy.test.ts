@@ -1,4 +1,4 @@
-/** Requests that are passed on to an aggregated API server in another process, which believes the front proxy alone. */
+/** Requests forwarded to an aggregated API server in another process that trusts only the front proxy. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,7 +13,7 @@ const directory = mkdtempSync(join(tmpdir(), 'orch-test-'))
 after(() => rmSync(directory, { recursive: true, force: true }))
 const tracing = join(directory, 'tracing.yaml')
 const kind = 'apiVersion: apiserver.config.orch.io/v1alpha1\nkind: TracingConfiguration\n'
-// What callers record is recorded, for a collector that is not there.
+// Records traces for a collector that does not exist.
 writeFileSync(tracing, `${kind}endpoint: 127.0.0.1:1\n`)
 
 const server = await serve({ after }, ['--authorization-mode=RBAC', `--tracing-config-file=${tracing}`])
@@ -41,7 +41,7 @@ async function isAvailable(reason: string): Promise<void> {
   await until(condition, (found) => found.reason === reason)
 }
 
-/** What the backend was sent. */
+/** Returns the request that the backend received. */
 async function echo(headers: { [name: string]: string } = {}, asked = client) {
   const { body, status, text } = await asked.get(`${root}/echo`, headers)
   assert.equal(status, 200, text)
@@ -52,7 +52,7 @@ function valuesOf(headers: readonly string[], wanted: string): string[] {
   return headers.flatMap((name, i) => (i % 2 === 0 && name.toLowerCase() === wanted ? [headers[i + 1]!] : []))
 }
 
-test('a backend learns from the ConfigMap by what it knows the front proxy', async () => {
+test('a backend reads from the ConfigMap how to authenticate the front proxy', async () => {
   const { data } = trust.body
   const lists = Object.entries<string>(data).filter(([name]) => !name.endsWith('ca-file'))
   assert.deepEqual(Object.fromEntries(lists.map(([name, text]) => [name, JSON.parse(text)])), {
@@ -66,7 +66,7 @@ test('a backend learns from the ConfigMap by what it knows the front proxy', asy
   assert.equal(backend.calls.at(-1)?.certificate, 'front-proxy-client')
 })
 
-test('the ConfigMap is restored, and keeps what other servers have added', async () => {
+test('the ConfigMap is restored and keeps the values of other servers', async () => {
   await client.delete(configMap)
   await until(
     () => client.get(configMap),
@@ -80,7 +80,7 @@ test('the ConfigMap is restored, and keeps what other servers have added', async
   assert.equal((await client.get(configMap)).body.data['requestheader-client-ca-file'], authority)
 })
 
-test('a backend is told of the trace: the span here is the parent of its own, where that is recorded', async () => {
+test("a backend receives the trace, with the server's span as parent if it is recorded", async () => {
   const [trace, span] = ['4bf92f3577b34da6a3ce929d0e0e4736', '00f067aa0ba902b7']
   const told = async (flags: string, state: string) => {
     const { headers } = await echo({ traceparent: `00-${trace}-${span}-${flags}`, tracestate: state })
@@ -92,7 +92,7 @@ test('a backend is told of the trace: the span here is the parent of its own, wh
   assert.deepEqual(await told('00', 'a=1'), [[`00-${trace}-${span}-00`], ['a=1']])
 })
 
-test('the caller is told by headers of our own; those of the client are removed, and so are its credentials', async () => {
+test("the user is passed in trusted headers, and the client's own headers and credentials are removed", async () => {
   const hostile = {
     'x-remote-user': 'root',
     'X-Remote-Group': 'system:masters',
@@ -116,7 +116,7 @@ test('the caller is told by headers of our own; those of the client are removed,
   for (const name of gone) assert.deepEqual(valuesOf(headers, name), [], name)
 })
 
-test('a caller who acts as another is that other to the backend', async () => {
+test('a backend sees the impersonated user', async () => {
   const utf8 = (text: string) => Buffer.from(text, 'utf8').toString('latin1')
   const { headers } = await echo({
     'impersonate-user': utf8('zoé'),
@@ -129,7 +129,7 @@ test('a caller who acts as another is that other to the backend', async () => {
   assert.ok(!headers.some((name, i) => i % 2 === 0 && /^impersonate/i.test(name)))
 })
 
-test('who may not do it here is refused here', async () => {
+test('unauthorized requests are rejected before they reach the backend', async () => {
   backend.calls.length = 0
   const alice = server.client('alice-token')
   for (const asked of [`${root}/echo`, `${root}/namespaces/n/things`])
@@ -150,7 +150,7 @@ test('who may not do it here is refused here', async () => {
   assert.equal((await alice.get(`${root}/namespaces/n/things/a`)).status, 403)
 })
 
-test('bodies go through as they are, in all methods, over HTTP/1.1 and HTTP/2', async () => {
+test('bodies are forwarded unchanged in all methods, over HTTP/1.1 and HTTP/2', async () => {
   const raw = `{"a":"${'x'.repeat(400_000)}"}`
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
     const { body } = await client.send(`${root}/echo?a=b%20c`, { method, raw })
@@ -166,7 +166,7 @@ test('bodies go through as they are, in all methods, over HTTP/1.1 and HTTP/2', 
   assert.equal((await client.send(`${root}/echo`, { method: 'HEAD' })).status, 200)
 })
 
-test('an answer goes through with those headers alone that describe it', async () => {
+test('only response headers that describe the response are forwarded', async () => {
   const { status, headers } = await client.get(`${root}/made`)
   assert.equal(status, 201)
   assert.deepEqual([headers.location, headers.etag, headers.warning], ['/apis/x', '"kept"', '299 - "one", 299 - "two"'])
@@ -174,7 +174,7 @@ test('an answer goes through with those headers alone that describe it', async (
   assert.notEqual(headers['audit-id'], undefined)
 })
 
-test('a watch is streamed through, and ends with its client', async () => {
+test('a watch is streamed and ends with its client', async () => {
   const leaving = new AbortController()
   const events = client.watch(`${root}/watched?watch=1`, leaving.signal)
   const next = events.next()
@@ -188,7 +188,7 @@ test('a watch is streamed through, and ends with its client', async () => {
   for await (const _ of events);
 })
 
-test('discovery has the group at its place, and the version is the backend’s to describe', async () => {
+test('discovery lists the group in order, and the backend describes the version', async () => {
   const { groups } = (await client.get('/apis')).body as { groups: { name: string }[] }
   const names = groups.map(({ name }) => name)
   assert.equal(names.at(-1), 'a.example.com')
@@ -208,7 +208,7 @@ test('discovery has the group at its place, and the version is the backend’s t
   await until(second, (name) => name === 'a.example.com')
 })
 
-test('what is built in stays with this server, whatever an APIService says', async () => {
+test('built-in versions are served locally even if an APIService claims them', async () => {
   const { body } = await client.get(`${services}/v1.apps`)
   const service = { namespace: 'apis', name: 'backend', port: backend.port }
   const spec = { ...body.spec, service, caBundle: backend.caBundle }
@@ -226,7 +226,7 @@ test('what is built in stays with this server, whatever an APIService says', asy
   )
 })
 
-test('a backend that dies is reported, and is back when it comes back; others go on', async () => {
+test('a dead backend is reported and recovers; other requests are unaffected', async () => {
   await backend.stop()
   const dead = await client.get(`${root}/echo`)
   assert.deepEqual([dead.status, dead.body.reason], [503, 'ServiceUnavailable'])
@@ -242,7 +242,7 @@ test('a backend that dies is reported, and is back when it comes back; others go
   await echo()
 })
 
-test('the reasons of a backend that is nowhere', async () => {
+test('an unreachable backend is reported with a reason', async () => {
   const place = { ...backend.apiService(), metadata: { name: 'v1.b.example.com' } } as {
     metadata: object
     spec: object
@@ -274,7 +274,7 @@ test('the reasons of a backend that is nowhere', async () => {
   assert.equal((await client.get('/apis/b.example.com/v1/things')).status, 404)
 })
 
-test('a certificate that is not of the bundle, or for another name, is not believed', async () => {
+test('a certificate from another CA or for another name is rejected', async () => {
   const other = await AggregatedServer.start({ after }, { group: 'c.example.com', names: 'DNS:other.apis.svc' })
   const path = `${services}/v1.c.example.com`
   const asked = '/apis/c.example.com/v1/echo'
@@ -295,7 +295,7 @@ test('a certificate that is not of the bundle, or for another name, is not belie
   await client.delete(path)
 })
 
-test('what the backend publishes is part of OpenAPI v2 and v3; what it says of others is not', async () => {
+test("OpenAPI v2 and v3 include the backend's own types but not its claims about others", async () => {
   const place = '/apis/a.example.com/v1/namespaces/{namespace}/things'
   const published = await until(
     async () => (await client.get('/openapi/v2')).body,

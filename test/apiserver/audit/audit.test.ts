@@ -1,4 +1,4 @@
-/** The audit of a real server: what is in the log, the webhook and the memory after requests of each kind. */
+/** Auditing on a real server: the contents of the log, the webhook and the memory after each kind of request. */
 import assert from 'node:assert/strict'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -62,7 +62,7 @@ const admin = server.client()
 // biome-ignore lint/suspicious/noExplicitAny: events are looked into freely
 type Told = any
 
-/** The events of one request, once they are in the log. */
+/** Returns the events of one request once they are in the log. */
 async function eventsOf(auditId: string, count = 1): Promise<Told[]> {
   const read = (): Told[] =>
     (existsSync(logFile!) ? readFileSync(logFile!, 'utf8').trimEnd().split('\n') : [])
@@ -75,7 +75,7 @@ async function eventsOf(auditId: string, count = 1): Promise<Told[]> {
 
 const idOf = ({ headers }: { headers: { [name: string]: unknown } }) => String(headers['audit-id'])
 
-test('a create is told with both bodies, who sent it, from where, and why it was allowed', async () => {
+test('a create is recorded with both bodies, the user, the source and the authorization reason', async () => {
   const body = { metadata: { name: 'told' }, data: { a: 'b' } }
   const answer = await admin.send('/api/v1/namespaces/default/configmaps?fieldManager=me', {
     method: 'POST',
@@ -107,7 +107,7 @@ test('a create is told with both bodies, who sent it, from where, and why it was
   assert.equal(annotations['authorization.orch.io/decision'], 'allow')
 })
 
-test('a refusal and a failed authentication are told with their code and reason', async () => {
+test('rejections and failed authentication are recorded with code and reason', async () => {
   const refused = await server.client('bob-token').get('/api/v1/namespaces/default/pods')
   assert.equal(refused.status, 403)
   const [received, complete] = await eventsOf(idOf(refused), 2)
@@ -120,7 +120,7 @@ test('a refusal and a failed authentication are told with their code and reason'
   assert.ok(!readFileSync(logFile!, 'utf8').includes('no-such-token'))
 })
 
-test('values of secrets and tokens are in no event, whatever way they come', async () => {
+test('no event contains values of Secrets or tokens', async () => {
   const canary = 'canary-5f1c'
   const encoded = Buffer.from(canary).toString('base64')
   const path = '/api/v1/namespaces/default/secrets'
@@ -156,7 +156,7 @@ function patch(path: string, type: string, body: unknown) {
   return admin.send(path, { method: 'PATCH', body, headers: { 'content-type': `application/${type}` } })
 }
 
-test('an impersonated request names both, and a watch is told when it begins and when it ends', async () => {
+test('an impersonated request records both users, and a watch records its start and end', async () => {
   const asAlice = await admin.get('/api/v1/namespaces/default/configmaps/told', { 'impersonate-user': 'alice' })
   const [event] = await eventsOf(idOf(asAlice))
   assert.deepEqual([event.user.username, event.impersonatedUser.username], ['admin', 'alice'])
@@ -165,7 +165,7 @@ test('an impersonated request names both, and a watch is told when it begins and
   assert.deepEqual(stages, ['RequestReceived', 'ResponseStarted', 'ResponseComplete'])
 })
 
-test('a deprecated version, a webhook and a broken glass are noted', async (t) => {
+test('deprecated versions, webhooks and break-glass access are annotated', async (t) => {
   const old = await admin.get('/apis/policy/v1beta1/poddisruptionbudgets')
   const [event] = await eventsOf(idOf(old))
   assert.deepEqual(
@@ -193,7 +193,7 @@ test('a deprecated version, a webhook and a broken glass are noted', async (t) =
   await unconfigure(admin, 'mutating', 'm')
 })
 
-test('the webhook is sent the same events, with its own credentials', async () => {
+test('the webhook receives the same events with its own credentials', async () => {
   const answer = await admin.send('/api/v1/namespaces/default/configmaps/told', {
     headers: { 'audit-id': 'named-by-the-client' },
   })
@@ -210,12 +210,12 @@ test('the webhook is sent the same events, with its own credentials', async () =
   )
 })
 
-test('a name of a request that could do harm is replaced', async () => {
+test('a malformed audit ID is replaced', async () => {
   for (const bad of ['a b', 'x'.repeat(65), '"'])
     assert.match(idOf(await admin.get('/version', { 'audit-id': bad })), /^[0-9a-f]{8}-/)
 })
 
-test('recent events are a kind, for those who may read it', async () => {
+test('recent events are served as a kind to authorized users', async () => {
   const path = '/apis/ops.orch.io/v1/auditevents'
   const { body } = await admin.get(path)
   const shown = body.items.find(({ object, verb }: Told) => object === 'told' && verb === 'create')
@@ -229,7 +229,7 @@ test('recent events are a kind, for those who may read it', async () => {
   assert.match(metrics, /apiserver_audit_level_total\{level="Metadata"\} [1-9]/)
 })
 
-test('nothing is lost when the server stops, and events of one connection name each caller', async (t) => {
+test('a shutdown loses no events, and events on one connection name the right caller', async (t) => {
   const log = join(directory, 'stopped.log')
   const stopping = await serve(t, [`--audit-policy-file=${policyFile}`, `--audit-log-path=${log}`])
   const client = stopping.client()
@@ -268,7 +268,7 @@ test('nothing is lost when the server stops, and events of one connection name e
   )
 })
 
-test('flags and files that do not fit are refused at the start', async (t) => {
+test('invalid flags and files are rejected at startup', async (t) => {
   const broken = join(directory, 'broken.yaml')
   writeFileSync(broken, 'apiVersion: audit.orch.io/v1\nkind: Policy\nrules: [{ level: Some }]\n')
   const attempts: [flags: string[], why: RegExp][] = [

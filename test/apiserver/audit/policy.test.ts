@@ -1,4 +1,4 @@
-/** The audit policy: which rule decides, and which files are refused. */
+/** The audit policy: rule matching and invalid files. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json } from '../../../src/api/json/json.ts'
@@ -51,7 +51,7 @@ for (const [what, rule, request, matches] of matching)
     assert.equal(level, matches ? 'Request' : 'None')
   })
 
-test('the first rule that matches decides, and adds its stages to those of the policy', () => {
+test('the first matching rule decides and adds its omitted stages to those of the policy', () => {
   const policy = of(
     [
       { level: 'None', users: ['bob'] },
@@ -67,7 +67,7 @@ test('the first rule that matches decides, and adds its stages to those of the p
   )
 })
 
-test('who could not be authenticated matches no user and no group', () => {
+test('an unauthenticated request matches no user and no group', () => {
   const policy = of([
     { level: 'None', users: ['alice'] },
     { level: 'None', userGroups: ['dev'] },
@@ -96,9 +96,9 @@ function policyWith(rule: Json): Json {
 }
 
 for (const [value, why] of refused)
-  test(`a policy is refused: ${why.source}`, () => assert.throws(() => readPolicy(value, vendor), why))
+  test(`an invalid policy is rejected: ${why.source}`, () => assert.throws(() => readPolicy(value, vendor), why))
 
-test('without a policy writes are recorded, but neither reads nor what is written all the time', () => {
+test('without a policy, writes are recorded except for leases and events', () => {
   const policy = writesOnly((id) => groupName(vendor, id))
   const lease = { ...pod, verb: 'update', group: 'coordination.orch.io', plural: 'leases' }
   const levels = [pod, { ...pod, verb: 'delete' }, lease].map((request) => policy(request, alice).level)

@@ -1,4 +1,4 @@
-/** Where audit events go: files that are set aside, batches, and what happens when a sink cannot keep up. */
+/** Audit sinks: file rotation, batches and overload. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -35,7 +35,7 @@ class Faults {
   }
 }
 
-test('a file that grows too large is set aside, compressed, and only so many are kept', async (t) => {
+test('a full file is rotated and compressed, and old files are deleted', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'orch-audit-'))
   t.after(() => rmSync(directory, { recursive: true }))
   let now = Date.parse('2026-01-31T10:00:00Z')
@@ -58,7 +58,7 @@ test('a file that grows too large is set aside, compressed, and only so many are
   assert.equal(statSync(path).mode & 0o777, 0o600)
 })
 
-test('several workers write one file: one of them sets it aside, and no line is lost', async (t) => {
+test('with several workers on one file, one rotates it and no line is lost', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'orch-audit-'))
   t.after(() => rmSync(directory, { recursive: true }))
   const path = join(directory, 'audit.log')
@@ -75,7 +75,7 @@ test('several workers write one file: one of them sets it aside, and no line is 
   assert.deepEqual(new Set(lines), new Set(Array.from({ length: 40 }, (_, i) => `line ${i}`)))
 })
 
-test('what is set aside twice within a millisecond is two files', async (t) => {
+test('two rotations within a millisecond create two files', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'orch-audit-'))
   t.after(() => rmSync(directory, { recursive: true }))
   const rotation = { maxBytes: 4, maxBackups: 0, maxAgeMs: 0, compress: false }
@@ -87,7 +87,7 @@ test('what is set aside twice within a millisecond is two files', async (t) => {
   assert.deepEqual(new Set(lines), new Set(['one\n', 'two\n', 'six\n']))
 })
 
-test('a file that another program moves or removes is made anew', async (t) => {
+test('a file moved or removed by another program is created again', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'orch-audit-'))
   t.after(() => rmSync(directory, { recursive: true }))
   const path = join(directory, 'logs', 'audit.log')
@@ -109,7 +109,7 @@ test('a file that another program moves or removes is made anew', async (t) => {
   assert.equal(readFileSync(join(directory, 'moved.log'), 'utf8'), 'one\nwithin the second\n')
 })
 
-test('files that are too old are removed', async (t) => {
+test('files beyond the maximum age are deleted', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'orch-audit-'))
   t.after(() => rmSync(directory, { recursive: true }))
   writeFileSync(join(directory, 'audit-2020-01-01T00-00-00.000.log'), 'old')
@@ -122,7 +122,7 @@ test('files that are too old are removed', async (t) => {
   assert.ok(!names.some((name) => name.includes('2020')))
 })
 
-test('lines that come while one is written go together; a request waits only for room', async () => {
+test('lines that arrive during a write are written together, and requests wait only for room', async () => {
   const written: string[] = []
   const { promise, resolve } = Promise.withResolvers<void>()
   const append = async (lines: Buffer) => {
@@ -141,7 +141,7 @@ test('lines that come while one is written go together; a request waits only for
   assert.ok(written[0]!.startsWith('a\nb\nccc'))
 })
 
-test('where requests must be recorded, one that is not is told so; else it is only counted', async () => {
+test('in strict mode an unrecorded request fails; otherwise it is only counted', async () => {
   const output = { append: () => Promise.reject(new Error('full')), close: async () => {} }
   const faults = new Faults()
   const strict = new LogSink({ output, truncation: whole, isStrict: true, faults })
@@ -154,7 +154,7 @@ test('where requests must be recorded, one that is not is told so; else it is on
   assert.equal(faults.count, 3)
 })
 
-test('a request waits for its own line alone, however many come after it', async () => {
+test('a request waits only for its own line', async () => {
   const appends: { readonly lines: string; readonly done: PromiseWithResolvers<void> }[] = []
   const append = (lines: Buffer) => {
     const done = Promise.withResolvers<void>()
@@ -179,7 +179,7 @@ test('a request waits for its own line alone, however many come after it', async
   )
 })
 
-test('lines are whole, whatever letters are in them and however long they are', async () => {
+test('lines are complete, whatever their characters and length', async () => {
   const written: string[] = []
   const output = { append: async (lines: Buffer) => void written.push(lines.toString()), close: async () => {} }
   const sink = new LogSink({ output, truncation: whole, isStrict: false, faults: new Faults() })
@@ -190,7 +190,7 @@ test('lines are whole, whatever letters are in them and however long they are', 
   assert.ok(written.join('') === expected)
 })
 
-test('a long event loses its bodies, and one that is still too long is lost', async () => {
+test('a long event loses its bodies, and a still too long one is dropped', async () => {
   const written: string[] = []
   const output = { append: async (lines: Buffer) => void written.push(lines.toString()), close: async () => {} }
   const faults = new Faults()
@@ -205,7 +205,7 @@ test('a long event loses its bodies, and one that is still too long is lost', as
 
 const unlimited = { buffer: 3, maxSize: 2, maxWaitMs: 60_000, rate: undefined, maxLength: 100 }
 
-test('a batch goes when it is full or has waited, and what the buffer cannot hold is counted', async () => {
+test('a batch is sent when full or due, and events beyond the buffer are counted as lost', async () => {
   const sent: (readonly string[])[] = []
   const faults = new Faults()
   const { promise, resolve } = Promise.withResolvers<void>()
@@ -226,7 +226,7 @@ test('a batch goes when it is full or has waited, and what the buffer cannot hol
   await untilTrue(async () => sent.length === 4)
 })
 
-test('a batch is bounded in length, and a rate bounds how often one is sent', async () => {
+test('batches are limited in length and rate', async () => {
   const times: number[] = []
   const sent: (readonly string[])[] = []
   const send = async (events: readonly string[]) => {
@@ -242,7 +242,7 @@ test('a batch is bounded in length, and a rate bounds how often one is sent', as
   assert.ok(times[1]! - times[0]! > 40, `${times[1]! - times[0]!} ms between two batches`)
 })
 
-test('a list that could not be sent is sent again, and after five times it is lost', async () => {
+test('a failed batch is retried and dropped after five attempts', async () => {
   const faults = new Faults()
   let calls = 0
   const texts: string[] = []
@@ -263,7 +263,7 @@ test('a list that could not be sent is sent again, and after five times it is lo
   assert.deepEqual([kind, apiVersion, items], ['EventList', 'audit.orch.io/v1', [{ b: 1 }]])
 })
 
-test('recent events are bounded in number and in length', () => {
+test('recent events are limited in number and length', () => {
   const recent = new RecentEvents()
   for (let i = 0; i < 5000; i++) recent.write(event(`${i}`))
   recent.write(event('later', 'RequestReceived'))
@@ -274,7 +274,7 @@ test('recent events are bounded in number and in length', () => {
   assert.equal(recent.all().at(-1), 'yyy')
 })
 
-test('an event tells what was known when it happened, however late its text is written', () => {
+test('an event contains the data from its own time, however late it is serialized', () => {
   const request = new AuditedRequest({
     ...{ beginning: beginningOf('audit.orch.io/v1', 'Metadata'), auditId: 'a-1', requestUri: '/livez?"', verb: 'get' },
     caller: new AuditedCaller({ user: undefined, impersonatedUser: undefined, sourceIps: [], userAgent: 'ä"' }),
@@ -295,7 +295,7 @@ test('an event tells what was known when it happened, however late its text is w
   assert.equal(read.stageTimestamp, '1970-01-01T00:00:01.002000Z')
 })
 
-test('times follow the wall clock within a tenth of a second, and are read from it no more often', () => {
+test('times follow the wall clock within 100 ms, with at most one clock read in that time', () => {
   const reads: number[] = []
   let [now, monotonic] = [5000, 0]
   const clock = {

@@ -1,6 +1,6 @@
 /**
- * An authenticating proxy that shows a certificate of its own: what its headers say counts, and what anybody else puts
- * into the same headers does not.
+ * An authenticating proxy with its own certificate: its headers are trusted, and the same headers from other clients
+ * are ignored.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -48,7 +48,7 @@ function makeWorld(t: TestContext): World {
 
 const jane = { 'X-Remote-User': 'jane' }
 
-test('who asks is who the proxy says', { timeout: 300_000 }, async (t) => {
+test("the proxy's headers determine the user", { timeout: 300_000 }, async (t) => {
   const { make, clients, proxies } = makeWorld(t)
   const server = await serve(t, [
     `--client-ca-file=${clients.certificateFile}`,
@@ -66,7 +66,7 @@ test('who asks is who the proxy says', { timeout: 300_000 }, async (t) => {
     groups: [...groups, 'system:authenticated'],
   })
 
-  await t.test('names, groups and more', async () => {
+  await t.test('user name, groups and extra attributes are read', async () => {
     assert.deepEqual(await said(jane), known('jane'))
     assert.deepEqual(await said({ 'x-ReMoTe-uSeR': 'jane' }), known('jane'))
     assert.deepEqual(await said({ 'X-Other-User': 'joe' }), known('joe'))
@@ -98,18 +98,18 @@ test('who asks is who the proxy says', { timeout: 300_000 }, async (t) => {
     assert.equal((await said({ ...jane, 'X-Remote-Group': 'J\u00fcrgen' })).status, 401, 'not UTF-8')
   })
 
-  await t.test('a name that is sent twice is none', async () => {
+  await t.test('a duplicate user name is rejected', async () => {
     for (const second of ['jane', 'joe']) assert.equal((await said({ 'X-Remote-User': ['jane', second] })).status, 400)
   })
 
-  await t.test('without a name the proxy itself is nobody here', async () => {
+  await t.test('a proxy without a user name is not authenticated', async () => {
     assert.equal((await said({})).status, 401)
     assert.equal((await said({ 'X-Remote-Group': 'system:masters' })).status, 401)
     const told = await whoIs(server, { certificate: proxy, token: 'bob-token' })
     assert.deepEqual([told.status, told.user], [201, 'bob'])
   })
 
-  await t.test('another allowed name, another name, and certificates that do not count', async () => {
+  await t.test('only allowed proxy names and valid certificates are accepted', async () => {
     const by = async (subject: string, more: Partial<WantedCertificate> = {}) =>
       (await whoIs(server, { certificate: make({ subject, issuer: proxies, ...more }), headers: jane })).status
     assert.equal(await by('/CN=second-proxy'), 201)
@@ -122,18 +122,18 @@ test('who asks is who the proxy says', { timeout: 300_000 }, async (t) => {
     assert.equal(await by('/CN=front-proxy', { extensions: ['extendedKeyUsage=serverAuth'] }), 401)
   })
 
-  await t.test('a certificate of the clients is that client, whatever the headers say', async () => {
+  await t.test('a client certificate authenticates the client regardless of the headers', async () => {
     const spoof = { 'X-Remote-User': 'root', 'X-Remote-Group': 'system:masters', 'X-Remote-Extra-A': 'b' }
     const certificate = make({ subject: '/CN=front-proxy', issuer: clients })
     const told = await whoIs(server, { certificate, headers: spoof })
     assert.deepEqual([told.user, told.groups, told.extra], ['front-proxy', ['system:authenticated'], undefined])
   })
 
-  await t.test('headers of strangers are none, in every form', async () => {
+  await t.test('proxy headers from other clients are ignored in every spelling', async () => {
     await assertIgnored(server, { clients, make })
   })
 
-  await t.test('over HTTP/2 too', async () => {
+  await t.test('proxy headers work over HTTP/2', async () => {
     const { certificate: cert, key } = proxy
     const session = connectHttp2(server.url, { ca: caOf(server), cert, key })
     t.after(() => session.destroy())
@@ -144,7 +144,7 @@ test('who asks is who the proxy says', { timeout: 300_000 }, async (t) => {
     assert.deepEqual(JSON.parse(text).status, { user: 'jane', groups: ['a', 'b', 'system:authenticated'] })
   })
 
-  await t.test('who the proxy names may be another again, where they may', async () => {
+  await t.test('the user named by the proxy may impersonate others if authorized', async () => {
     const masters = { ...jane, 'X-Remote-Group': 'system:masters' }
     assert.equal((await said({ ...masters, 'Impersonate-User': 'joe' })).user, 'joe')
     assert.equal((await said({ ...jane, 'Impersonate-User': 'joe' })).status, 403)
@@ -188,7 +188,7 @@ async function assertIgnored(server: Served, { clients, make }: Pick<World, 'cli
   }
 }
 
-test('headers in trailers are none', { timeout: 300_000 }, async (t) => {
+test('proxy headers in trailers are ignored', { timeout: 300_000 }, async (t) => {
   const { make, proxies } = makeWorld(t)
   const server = await serve(t, [
     `--requestheader-client-ca-file=${proxies.certificateFile}`,
@@ -213,7 +213,7 @@ test('headers in trailers are none', { timeout: 300_000 }, async (t) => {
   )
   assert.match(await untilClosed(socket), /^HTTP\/1\.1 401 /)
 
-  await t.test('any name is allowed where none is named', async () => {
+  await t.test('any proxy name is allowed if none is configured', async () => {
     const certificate = make({ subject: '/CN=anything', issuer: proxies })
     assert.equal((await whoIs(server, { certificate, headers: jane })).user, 'jane')
     const several = make({ subject: '/CN=anything/CN=else', issuer: proxies })
@@ -221,15 +221,15 @@ test('headers in trailers are none', { timeout: 300_000 }, async (t) => {
     assert.match(server.output(), /several common names.* fingerprint=/)
   })
 
-  await t.test('nothing behind sees the headers, whoever sent them', async () => {
-    // Seen by impersonation, it would make the administrator joe, and refuse that to jane.
+  await t.test('the headers are hidden from later handlers', async () => {
+    // If impersonation saw the header, the administrator would become joe and jane would be rejected.
     const headers = { 'Impersonate-User': 'joe' }
     assert.equal((await whoIs(server, { token: 'admin-token', headers })).user, 'admin')
     assert.equal((await whoIs(server, { token: 'bob-token', headers })).user, 'bob')
     assert.equal((await whoIs(server, { certificate: { certificate: cert, key }, headers })).user, 'joe')
   })
 
-  await t.test('the authorities are followed, on open connections too', async () => {
+  await t.test('changed CAs take effect, also on open connections', async () => {
     const agent = agentOf(server, { certificate: cert, key })
     t.after(() => agent.destroy())
     const asked = () => whoIs(server, { agent, headers: jane })
@@ -242,7 +242,7 @@ test('headers in trailers are none', { timeout: 300_000 }, async (t) => {
   })
 })
 
-test('a flag that needs another is refused without it', { timeout: 300_000 }, async (t) => {
+test('a flag without its required companion is rejected', { timeout: 300_000 }, async (t) => {
   const { proxies } = makeWorld(t)
   const authority = `--requestheader-client-ca-file=${proxies.certificateFile}`
   const rows: readonly (readonly [readonly string[], RegExp])[] = [

@@ -1,4 +1,4 @@
-/** Bootstrap tokens on a real server: whom each lets in, what makes one void, and that nothing tells why it is. */
+/** Bootstrap tokens on a real server: valid tokens, reasons for invalidity, and indistinguishable rejections. */
 import assert from 'node:assert/strict'
 import { before, it } from 'node:test'
 import { endOfFile } from '../../support/end-of-file.ts'
@@ -25,7 +25,7 @@ interface Made {
   readonly namespace?: string
   readonly type?: string
   readonly finalizers?: readonly string[]
-  /** In place of the usual keys. */
+  /** Replaces the default keys. */
   readonly data?: { readonly [key: string]: string | undefined }
 }
 
@@ -38,7 +38,7 @@ async function make({ id, namespace = 'kube-system', type = 'bootstrap.orch.io/t
 
 const userOf = async (token: string) => (await admin.post(reviews, { spec: { token } })).body.status.user
 
-it('lets in as the user of its id, in the groups that it names', async () => {
+it('authenticates as the user of its id with the listed groups', async () => {
   await make({ id: 'plain0' })
   assert.deepEqual(await userOf(`plain0.${secret}`), {
     username: 'system:bootstrap:plain0',
@@ -57,7 +57,7 @@ it('lets in as the user of its id, in the groups that it names', async () => {
   assert.equal((await userOf(`offset.${secret}`)).username, 'system:bootstrap:offset')
 })
 
-it('refuses everything else with one answer', async () => {
+it('rejects all invalid tokens with the same response', async () => {
   const wrong: readonly Made[] = [
     { id: 'usage0', data: { 'usage-bootstrap-authentication': 'True' } },
     { id: 'usage1', data: { 'usage-bootstrap-authentication': undefined, 'usage-bootstrap-signing': 'true' } },
@@ -96,7 +96,7 @@ it('refuses everything else with one answer', async () => {
   assert.equal(answers.size, 2, [...answers].join('\n'))
 })
 
-it('ends with its Secret, and with its time', async () => {
+it('becomes invalid with its Secret and at its expiration', async () => {
   const expires = Math.ceil(Date.now() / 1000) * 1000 + 2_000
   await make({ id: 'brief0', data: { expiration: new Date(expires).toISOString() } })
   const client = server.client(`brief0.${secret}`)
@@ -110,7 +110,7 @@ it('ends with its Secret, and with its time', async () => {
   assert.equal((await used.get('/api')).status, 401)
 })
 
-it('is no credential where it is not asked for, and is told nowhere', async () => {
+it('is ignored unless enabled and never disclosed', async () => {
   assert.ok(!server.output().includes(secret))
   assert.ok(!(await admin.get('/metrics')).text.includes(secret))
   const without = await serve(owner)

@@ -1,6 +1,6 @@
 /**
- * Client certificates made by openssl: several authorities, intermediates that the client sends, and a file of
- * authorities that changes while connections are open.
+ * Client certificates made by openssl: several CAs, intermediates sent by the client, and a CA file that changes while
+ * connections are open.
  */
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
@@ -16,12 +16,12 @@ import { serve } from '../../support/in-process.ts'
 import { authorityExtensions, certificatesIn, type OpensslCertificate } from '../../support/openssl-certificates.ts'
 import { agentOf, until, whoIs } from '../../support/who.ts'
 
-/** The certificate with these sent along. */
+/** Returns the certificate with these intermediates. */
 function withChain(pair: OpensslCertificate, ...sent: OpensslCertificate[]): CertifiedKey {
   return { certificate: [pair, ...sent].map(({ certificate }) => certificate).join(''), key: pair.key }
 }
 
-test('certificates of several authorities', { timeout: 300_000 }, async (t) => {
+test('certificates of several CAs', { timeout: 300_000 }, async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'orch-ca-'))
   t.after(() => rmSync(directory, { recursive: true, force: true }))
   const make = certificatesIn(directory)
@@ -78,7 +78,7 @@ test('certificates of several authorities', { timeout: 300_000 }, async (t) => {
     })
   }
 
-  await t.test('names are read as they are encoded', async () => {
+  await t.test('names are read as encoded', async () => {
     const subjects = {
       '/CN=Jürgen/O=Größe': ['Jürgen', 'Größe'],
       '/CN=a\\/CN=b/O=x\\/O=system:masters': ['a/CN=b', 'x/O=system:masters'],
@@ -89,7 +89,7 @@ test('certificates of several authorities', { timeout: 300_000 }, async (t) => {
       assert.deepEqual([told.user, told.groups], [user, [group, 'system:authenticated']], subject)
     }
     assert.equal((await whoIs(server, { certificate: make({ subject: '/O=dev', issuer: one! }) })).status, 401)
-    // Not of its string type; the program signs it all the same.
+    // The value does not match its string type, but openssl signs it anyway.
     const bad = attribute(oid.cn, 0x13, Buffer.from([0xe9]))
     const key = generateKey()
     const certificate = openssl(
@@ -100,7 +100,7 @@ test('certificates of several authorities', { timeout: 300_000 }, async (t) => {
     assert.equal(told.status, 401, told.text)
   })
 
-  await t.test('several common names are no name, and each such certificate is logged once', async () => {
+  await t.test('a certificate with several common names is rejected and logged once', async () => {
     for (const subject of ['/CN=first/CN=second', '/CN=jane/O=dev/CN=jane']) {
       const certificate = make({ subject, issuer: one! })
       for (const time of [1, 2]) assert.equal((await whoIs(server, { certificate })).status, 401, `${subject} ${time}`)
@@ -112,7 +112,7 @@ test('certificates of several authorities', { timeout: 300_000 }, async (t) => {
     assert.ok(!server.output().includes(new X509Certificate(unknown.certificate).fingerprint256), 'not of strangers')
   })
 
-  await t.test('an authority that is added counts, one that is removed does not, on open connections too', async () => {
+  await t.test('added and removed CAs take effect, also on open connections', async () => {
     const [old, fresh] = [agentOf(server, jane(one)), agentOf(server, jane(later))]
     t.after(() => {
       for (const agent of [old, fresh]) agent.destroy()
@@ -131,7 +131,7 @@ test('certificates of several authorities', { timeout: 300_000 }, async (t) => {
     assert.match(server.output(), /reloaded a changed file flag="--client-ca-file"/)
   })
 
-  await t.test('a file that is of no use leaves the authorities as they were, and that is told', async () => {
+  await t.test('an unusable CA file is reported and leaves the CAs unchanged', async () => {
     const [good, other] = [jane(later), jane(one)]
     const bad = { empty: '', 'no certificate': 'x', broken: later!.certificate.replace(/\n.{20}/, '\n') }
     const loose = { 'without its issuer': middle.certificate }

@@ -1,6 +1,6 @@
 /**
- * Every credential with every other and in every form of the header, on one server that knows all strategies, against
- * real counterparts. What is expected is in the tables; the one rule is how they go together (`expected`).
+ * Combinations of all credentials and header formats on one server with all strategies and real backends. The tables
+ * contain the expected results, and `expected` combines them.
  */
 import assert from 'node:assert/strict'
 import type { Agent } from 'node:https'
@@ -15,7 +15,7 @@ import type { Served } from '../../support/server.ts'
 import { says, TokenService } from '../../support/token-service.ts'
 import { agentOf, until, whoIs } from '../../support/who.ts'
 
-/** Whom a certificate shows: a user; nobody, as none was shown; or 'refused', as one was shown that does not count. */
+/** The user of each certificate; undefined if none is sent; 'refused' if it is invalid. */
 const certificates = {
   none: undefined,
   'of a client': 'carl',
@@ -28,7 +28,7 @@ const certificates = {
   'of a proxy that is not allowed': 'refused',
 } as const
 
-/** Whose a token is; 'refused': nobody's. */
+/** The user of each token; 'refused' if it is invalid. */
 const tokens = {
   static: 'bob',
   'of the webhook': 'wendy',
@@ -43,7 +43,7 @@ const tokens = {
   __proto__x: 'refused',
 } as const
 
-/** What the header holds in this form, where * stands for the token: the token, another one that nobody knows, nothing at all, or it is refused. */
+/** The content of each header format, in which * is the token: the token, an unknown token, nothing, or an error. */
 const forms: { readonly [form: string]: 'token' | 'wrong' | 'nothing' | 'twice' } = {
   'Bearer *': 'token',
   'bearer *': 'token',
@@ -70,23 +70,23 @@ const forms: { readonly [form: string]: 'token' | 'wrong' | 'nothing' | 'twice' 
   'Bearer *|Basic x': 'twice',
 }
 
-/** Of each sort of certificate one is tried with all forms, the others with one form of each sort. */
+/** Certificates that are combined with all header formats. The others use one format of each kind. */
 const throughAll: readonly Certificate[] = ['none', 'of a client', 'of a stranger']
 const ofEachSort = ['Bearer *', 'Bearer "*"', 'Bearer  *', 'Basic *', 'Bearer *|Bearer *']
 
 type Certificate = keyof typeof certificates
 type Token = keyof typeof tokens
 
-/** The status, and the user where there is one. */
+/** Returns the expected status and user. */
 function expected(certificate: Certificate, token: Token, form: string): readonly [number, string | undefined] {
   const held = forms[form]!
   if (held === 'twice') return [400, undefined]
   const shown = certificates[certificate]
-  // A certificate comes before a token, whatever that is; a wrong one of either does not spoil a right one of the other.
+  // A valid certificate takes precedence over any token. An invalid credential does not affect a valid one.
   if (shown !== undefined && shown !== 'refused') return [201, shown]
   const owner = held === 'token' ? tokens[token] : held === 'wrong' ? 'refused' : undefined
   if (owner !== undefined && owner !== 'refused') return [201, owner]
-  // Wrong credentials are never anonymous; without any one is, and may not ask this.
+  // Invalid credentials never count as anonymous. Anonymous users get 403.
   return [shown === 'refused' || owner === 'refused' ? 401 : 403, undefined]
 }
 
@@ -180,7 +180,7 @@ async function tokenTexts(server: Served, provider: OpenidProvider): Promise<Wor
   }
 }
 
-test('credentials in every form, together with every other', { timeout: 300_000 }, async (t) => {
+test('all combinations of credentials and header formats', { timeout: 300_000 }, async (t) => {
   const { server, agents, texts } = await makeWorld(t)
   await until(
     () => whoIs(server, { token: texts['an ID token'] }),

@@ -1,6 +1,5 @@
 /**
- * Certificates that are denied, or about to expire: what that means for requests, for open connections and watches, and
- * on a server beside the one that was told.
+ * Denied and expiring certificates: effects on requests, on open connections and watches, and on other servers.
  */
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
@@ -27,12 +26,12 @@ function listOf(name: string, ...certificates: object[]) {
 const x509 = ({ certificate }: CertifiedKey) => new X509Certificate(certificate)
 
 interface Watch {
-  /** Resolves when the server has cut it off. */
+  /** Resolves when the server closes the connection. */
   readonly end: Promise<unknown>
   readonly closed: () => boolean
 }
 
-/** A watch over HTTP/1.1 that is under way. */
+/** Opens a watch over HTTP/1.1. */
 async function openWatch(t: TestContext, server: Restartable, pair: CertifiedKey): Promise<Watch> {
   const { certificate: cert, key } = pair
   const socket = connectTls({ host: '127.0.0.1', port: server.port, ca: caOf(server), cert, key })
@@ -44,7 +43,7 @@ async function openWatch(t: TestContext, server: Restartable, pair: CertifiedKey
   return { end: once(socket.resume(), 'close'), closed: () => socket.destroyed }
 }
 
-test('a certificate that is denied', { timeout: 300_000 }, async (t) => {
+test('a denied certificate', { timeout: 300_000 }, async (t) => {
   const make = certificatesIn(temporaryDirectory(t))
   const root = make({ subject: '/CN=root', extensions: authorityExtensions })
   const server = await serve(t, [`--client-ca-file=${root.certificateFile}`])
@@ -56,7 +55,7 @@ test('a certificate that is denied', { timeout: 300_000 }, async (t) => {
   const admin = server.client()
   const statusOf = async (certificate: CertifiedKey) => (await whoIs(server, { certificate })).status
 
-  await t.test('by its serial number, in any spelling: open connections are cut, and new ones refused', async () => {
+  await t.test('is denied by serial number in any spelling, on open and new connections', async () => {
     const serial = x509(lost).serialNumber
     const spelt = serial.toLowerCase().match(/../g)!.join(':')
     for (const [i, serialNumber] of [serial, spelt, `00${serial}`].entries()) {
@@ -69,7 +68,7 @@ test('a certificate that is denied', { timeout: 300_000 }, async (t) => {
       const session = connectHttp2(server.url, { ca: caOf(server), cert, key })
       session.on('error', () => {})
       await once(session, 'connect')
-      // The client believes that it is connected before the server has seen its certificate; an answer says that it has.
+      // The client considers itself connected before the server has seen its certificate. A ping proves that it has.
       await new Promise((resolve) => session.ping(resolve))
       let asked = false
       session.on('goaway', () => {
@@ -91,7 +90,7 @@ test('a certificate that is denied', { timeout: 300_000 }, async (t) => {
     }
   })
 
-  await t.test('by its fingerprint, and several lists count together', async () => {
+  await t.test('is denied by fingerprint, and several lists are combined', async () => {
     const fingerprints = [lost, kept].map((pair) => x509(pair).fingerprint256)
     await admin.post(lists, listOf('one', { fingerprint: fingerprints[0] }))
     await admin.post(lists, listOf('two', { fingerprint: fingerprints[1]!.replaceAll(':', '').toLowerCase() }))
@@ -109,7 +108,7 @@ test('a certificate that is denied', { timeout: 300_000 }, async (t) => {
     assert.equal((await whoIs(server, { certificate: lost, token: 'bob-token' })).user, 'bob')
   })
 
-  await t.test('an intermediate authority takes all below it along', async () => {
+  await t.test('denying an intermediate CA denies all certificates below it', async () => {
     const middle = make({ subject: '/CN=middle', issuer: root, extensions: authorityExtensions })
     const below = make({ subject: '/CN=below', issuer: middle })
     const chain = { certificate: `${below.certificate}\n${middle.certificate}`, key: below.key }
@@ -121,7 +120,7 @@ test('a certificate that is denied', { timeout: 300_000 }, async (t) => {
     )
   })
 
-  await t.test('lists that say nothing, or two things, are refused', async () => {
+  await t.test('invalid deny lists are rejected', async () => {
     const bad: readonly object[] = [
       {},
       { reason: 'x' },
@@ -141,7 +140,7 @@ test('a certificate that is denied', { timeout: 300_000 }, async (t) => {
   })
 })
 
-test('the server beside feels it too', { timeout: 300_000 }, async (t) => {
+test('a deny list takes effect on other servers', { timeout: 300_000 }, async (t) => {
   const etcd = await startEtcd()
   t.after(() => etcd.stop())
   const flags = [`--etcd-servers=${etcd.endpoints}`]
@@ -154,7 +153,7 @@ test('the server beside feels it too', { timeout: 300_000 }, async (t) => {
   assert.equal((await whoIs(two, { certificate: lost })).status, 401)
 })
 
-test('who has a certificate that soon expires is warned', { timeout: 300_000 }, async (t) => {
+test('an expiring certificate causes a warning', { timeout: 300_000 }, async (t) => {
   const server = await serve(t)
   const issuer = asIssuer(pairOf(server, 'ca'))
   const hour = 60 * 60 * 1000

@@ -1,6 +1,6 @@
 /**
- * OpenID Connect with a real provider over TLS: ID tokens of people who logged in, tokens that are signed with the
- * provider's key and are wrong all the same, keys that change, and a provider that is away.
+ * OpenID Connect with a real provider over TLS: ID tokens of logged-in users, invalid tokens signed with the provider's
+ * key, key rotation and an unavailable provider.
  */
 import assert from 'node:assert/strict'
 import { createHmac, createPublicKey } from 'node:crypto'
@@ -31,7 +31,7 @@ const jane = {
   hd: 'x',
 }
 
-/** The provider is asked in the background: the first tokens may come too early. */
+/** The provider is contacted in the background, so that early tokens may fail. */
 async function known(server: Served, token: string): Promise<Told> {
   return await until(
     () => whoIs(server, { token }),
@@ -61,7 +61,7 @@ test('ID tokens', { timeout: 300_000 }, async (t) => {
   const token = await provider.login(jane)
   const tokens = [token]
 
-  await t.test('who logged in is known, and the provider is not asked again', async () => {
+  await t.test('a logged-in user is authenticated without further calls to the provider', async () => {
     const told = await known(server, token)
     assert.equal(told.user, `${provider.issuer}#jane`)
     assert.deepEqual(told.groups, ['oidc:dev', 'oidc:qa', 'system:authenticated'])
@@ -73,7 +73,7 @@ test('ID tokens', { timeout: 300_000 }, async (t) => {
   const good = { iss: provider.issuer, aud: clientId, sub: 'jane', team: 'red', hd: 'x', iat: now(), exp: now() + 600 }
   const without = (claim: string) => Object.fromEntries(Object.entries(good).filter(([name]) => name !== claim))
 
-  await t.test('claims that count, and claims that do not', async () => {
+  await t.test('claims are validated', async () => {
     const user = `${provider.issuer}#jane`
     const rows: { readonly [name: string]: readonly [object, string | undefined] } = {
       'as it should be': [good, user],
@@ -123,7 +123,7 @@ test('ID tokens', { timeout: 300_000 }, async (t) => {
     assert.deepEqual(masters.groups, ['oidc:system:masters', 'system:authenticated'])
   })
 
-  await t.test('what was changed, or signed by somebody else, is refused', async () => {
+  await t.test('modified tokens and foreign signatures are rejected', async () => {
     const forged = await forgeries(provider, good)
     assert.ok(forged.length >= 200, String(forged.length))
     for (const [name, text] of forged) {
@@ -131,11 +131,11 @@ test('ID tokens', { timeout: 300_000 }, async (t) => {
       assert.equal(told.status, 401, `${name}: ${told.text}`)
     }
     await assertAlive()
-    // Tokens that no key fits make the provider be asked once in a while, and not for each.
+    // Unknown keys cause only rate-limited requests to the provider.
     assert.ok(provider.paths.filter((path) => path.endsWith('/jwks')).length < 20)
   })
 
-  await t.test('why is told to who reviews it', async () => {
+  await t.test('a token review reports the reason', async () => {
     const review = async (text: string) =>
       (
         await server.client().post('/apis/authentication.orch.io/v1/tokenreviews', {
@@ -146,7 +146,7 @@ test('ID tokens', { timeout: 300_000 }, async (t) => {
     assert.equal((await review(token)).user.username, `${provider.issuer}#jane`)
   })
 
-  await t.test('new keys are found when they are used, and the old ones are forgotten', async () => {
+  await t.test('new keys are fetched on first use and old keys are dropped', async () => {
     const old = await provider.sign({ ...good, sub: 'old' })
     assert.equal((await whoIs(server, { token: old })).user, `${provider.issuer}#old`)
     provider.rotate()
@@ -160,7 +160,7 @@ test('ID tokens', { timeout: 300_000 }, async (t) => {
     assert.equal((await whoIs(server, { token: fresh })).status, 201)
   })
 
-  await t.test('a provider that is away or confused leaves the keys as they were', async () => {
+  await t.test('an unavailable or faulty provider leaves the keys unchanged', async () => {
     const answers: { readonly [name: string]: NonNullable<OpenidProvider['instead']> } = {
       'an error': (_, response) => response.writeHead(500).end(),
       'another issuer': (_, response) =>
@@ -201,7 +201,7 @@ test('ID tokens', { timeout: 300_000 }, async (t) => {
   assert.ok(!seen.includes('canary'))
 })
 
-/** Tokens that nobody should believe, each with a name. */
+/** Returns invalid tokens with descriptions. */
 async function forgeries(provider: OpenidProvider, good: object): Promise<(readonly [string, string])[]> {
   const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
   const token = await provider.sign(good)
@@ -246,7 +246,7 @@ async function forgeries(provider: OpenidProvider, good: object): Promise<(reado
     ['padded', `${token}=`],
     ['a part in front', `x${token}`],
   ]
-  // One character changed, anywhere; the last of a part has bits to spare, so it is left alone.
+  // Changes one character. The last character of a part is skipped because it has unused bits.
   for (let i = 0; found.length < 230; i++) {
     const at = (i * 37) % (token.length - 2)
     const [was, next] = [token[at]!, token[at + 1]!]
@@ -256,7 +256,7 @@ async function forgeries(provider: OpenidProvider, good: object): Promise<(reado
   return found
 }
 
-/** This text as the claims of a token, signed with the provider's key. */
+/** Signs this text as the claims of a token with the provider's key. */
 async function signText(provider: OpenidProvider, text: string): Promise<string> {
   const { CompactSign, importJWK } = await import('jose')
   const key = provider.keys[0]!
@@ -264,7 +264,7 @@ async function signText(provider: OpenidProvider, text: string): Promise<string>
   return await signing.sign(await importJWK(key, 'RS256'))
 }
 
-test('names and prefixes', { timeout: 300_000 }, async (t) => {
+test('user names and prefixes', { timeout: 300_000 }, async (t) => {
   const provider = await OpenidProvider.start(t, ['RS256', 'ES256'])
   const token = await provider.login(jane)
   const rows: readonly (readonly [readonly string[], string])[] = [
@@ -288,7 +288,7 @@ test('names and prefixes', { timeout: 300_000 }, async (t) => {
       }
       const { email_verified: _, ...unsaid } = good
       assert.equal((await whoIs(server, { token: await provider.sign(unsaid) })).user, user)
-      // A key without a name: whichever fits.
+      // A token without a key id: any matching key verifies it.
       const nameless = await provider.sign(good, { kid: undefined })
       assert.equal((await whoIs(server, { token: nameless })).user, user)
     })
@@ -296,7 +296,7 @@ test('names and prefixes', { timeout: 300_000 }, async (t) => {
 })
 
 longTest(
-  'a provider that comes later than the server, and an authority that is replaced',
+  'the provider may start after the server, and its CA may be replaced',
   {
     timeout: 300_000,
   },
@@ -327,7 +327,7 @@ longTest(
   },
 )
 
-test('flags that do not fit together', { timeout: 300_000 }, async (t) => {
+test('conflicting flags are rejected', { timeout: 300_000 }, async (t) => {
   const rows: readonly (readonly [readonly string[], RegExp])[] = [
     [
       ['--oidc-issuer-url=http://id.example.com', '--oidc-client-id=x'],

@@ -1,6 +1,6 @@
 /**
- * Tokens of service accounts on a real server: what is asked for and given, whom it lets in, what ends it, and what is
- * never taken for one. The server is given its keys, so that the test can sign whatever it likes.
+ * Service account tokens on a real server: requests, authentication, invalidation and forgeries. The test provides the
+ * server's keys so that it can sign arbitrary tokens.
  */
 import assert from 'node:assert/strict'
 import { createHmac, generateKeyPairSync, type KeyObject, sign as signBytes } from 'node:crypto'
@@ -57,7 +57,7 @@ async function make(path: string, object: object): Promise<{ uid: string; resour
   return body.metadata
 }
 
-/** Everything that must never be read in a log or a metric. */
+/** Secrets that must not appear in logs or metrics. */
 const canaries: string[] = []
 
 async function tokenOf(name: string, spec: object = {}): Promise<string> {
@@ -67,12 +67,12 @@ async function tokenOf(name: string, spec: object = {}): Promise<string> {
   return body.status.token
 }
 
-/** One connection, used again and again. */
+/** Uses the same connection repeatedly. */
 async function statusWith(token: string, client = server.client(token)): Promise<number> {
   return (await client.get('/api')).status
 }
 
-/** What it is when it is no longer this. */
+/** Waits until the status changes and returns the new one. */
 async function untilOther(status: number, ask: () => Promise<number>): Promise<number> {
   return await until(ask, (told) => told !== status, 60_000)
 }
@@ -80,8 +80,8 @@ async function untilOther(status: number, ask: () => Promise<number>): Promise<n
 const review = async (token: string, audiences?: string[]) =>
   (await admin.post(reviews, { spec: { token, ...(audiences && { audiences }) } })).body.status
 
-describe('what is asked for is given', () => {
-  it('says who, for whom, by whom and how long', async () => {
+describe('a requested token', () => {
+  it('contains user, audiences, issuer and lifetime', async () => {
     const { uid } = await make(accounts, { metadata: { name: 'asked' } })
     const began = Math.floor(Date.now() / 1000)
     const { body } = await admin.post(`${accounts}/asked/token`, { spec: { expirationSeconds: 3600 } })
@@ -96,7 +96,7 @@ describe('what is asked for is given', () => {
     assert.deepEqual(claims['orch.io'], { namespace: 'default', serviceaccount: { name: 'asked', uid } })
   })
 
-  it('is shortened to the longest that the server gives, with a warning', async () => {
+  it('is limited to the maximum lifetime with a warning', async () => {
     await make(accounts, { metadata: { name: 'long' } })
     const { body, headers } = await admin.post(`${accounts}/long/token`, { spec: { expirationSeconds: 10_000 } })
     assert.equal(body.spec.expirationSeconds, 7200)
@@ -105,7 +105,7 @@ describe('what is asked for is given', () => {
     assert.equal(exp! - iat!, 7200)
   })
 
-  it('for the volume of a pod is good for a year, and said to be stale after its hour', async () => {
+  it('for a pod volume is valid for a year and stale after its requested lifetime', async () => {
     await make(accounts, { metadata: { name: 'volume' } })
     const spec = {
       serviceAccountName: 'volume',
@@ -129,8 +129,8 @@ describe('what is asked for is given', () => {
 
 type Claims = ReturnType<typeof decodeJwt> & { 'orch.io': { warnafter?: number } }
 
-describe('a token ends with what it depends on, on the very connection that it is used on', () => {
-  it('the account: deleted, and made again', async () => {
+describe('a token becomes invalid with its dependencies, on an open connection', () => {
+  it('the account: deleted and recreated', async () => {
     await make(accounts, { metadata: { name: 'gone' } })
     const token = await tokenOf('gone')
     const client = server.client(token)
@@ -143,7 +143,7 @@ describe('a token ends with what it depends on, on the very connection that it i
     assert.equal(await statusWith(await tokenOf('gone')), 200)
   })
 
-  it('the account, while a finalizer holds it', async () => {
+  it('the account: held by a finalizer', async () => {
     await make(accounts, { metadata: { name: 'held', finalizers: ['example.com/hold'] } })
     const token = await tokenOf('held')
     const client = server.client(token)
@@ -153,7 +153,7 @@ describe('a token ends with what it depends on, on the very connection that it i
     assert.equal(await statusWith(token, client), 401)
   })
 
-  it('a secret: deleted, and made again', async () => {
+  it('a Secret: deleted and recreated', async () => {
     await make(accounts, { metadata: { name: 'bound' } })
     const nameless = { spec: { boundObjectRef: { apiVersion: 'v1', kind: 'Secret' } } }
     assert.equal((await admin.post(`${accounts}/bound/token`, nameless)).status, 400)
@@ -169,7 +169,7 @@ describe('a token ends with what it depends on, on the very connection that it i
     assert.equal(await statusWith(token, client), 401)
   })
 
-  it('a pod: good while it ends, and not after', async () => {
+  it('a pod: valid during its grace period, invalid afterwards', async () => {
     await make(accounts, { metadata: { name: 'runner' } })
     const spec = {
       serviceAccountName: 'runner',
@@ -219,12 +219,12 @@ async function signed(claims: object | string, key: KeyObject = ec.privateKey, h
 
 const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
-describe('nothing else is taken for a token', () => {
+describe('forged tokens', () => {
   before(async () => {
     account.uid = (await make(accounts, { metadata: { name: 'forged' } })).uid
   })
 
-  it('takes what is signed with one of the keys, by one of the issuers, for one of the audiences', async () => {
+  it('are accepted if key, issuer and audience are configured', async () => {
     const good = {
       'as we write it': await signed(usual()),
       'by a second key': await signed(usual(), rsa.privateKey, { alg: 'RS256' }),
@@ -237,7 +237,7 @@ describe('nothing else is taken for a token', () => {
     for (const [name, token] of Object.entries(good)) assert.equal(await statusWith(token), 200, name)
   })
 
-  it('refuses wrong claims, whoever signed them', async () => {
+  it('are rejected if claims are invalid', async () => {
     const holders = (more: object) => ({ 'orch.io': { ...usual()['orch.io'], ...more } })
     const wrong: { readonly [name: string]: object } = {
       'no end': { exp: undefined },
@@ -274,7 +274,7 @@ describe('nothing else is taken for a token', () => {
     for (const text of ['[]', 'null', '"x"', '{', '']) assert.equal(await statusWith(await signed(text)), 401, text)
   })
 
-  it('takes a token without an end only from the secret that holds it', async () => {
+  it('without expiry are accepted only if a Secret holds them', async () => {
     const token = await signed(legacy(account.uid, 'holder'))
     assert.equal(await statusWith(token), 401)
     const type = 'orch.io/service-account-token'
@@ -287,7 +287,7 @@ describe('nothing else is taken for a token', () => {
     assert.equal(await statusWith(await signed({ ...legacy(account.uid, 'holder'), iss: issuer })), 401)
   })
 
-  it('ends a token with its time, on the very connection that it is used on', async () => {
+  it('become invalid at their expiry on an open connection', async () => {
     const end = now() + 3
     const token = await signed({ ...usual(), exp: end })
     const client = server.client(token)
@@ -297,13 +297,13 @@ describe('nothing else is taken for a token', () => {
     assert.ok(Date.now() >= end * 1000)
   })
 
-  it('counts a token as stale that should have been renewed', async () => {
+  it('are counted as stale if they should have been renewed', async () => {
     const stale = { 'orch.io': { ...usual()['orch.io'], warnafter: now() - 1 } }
     assert.equal(await statusWith(await signed({ ...usual(), ...stale })), 200)
     assert.match((await admin.get('/metrics')).text, /^serviceaccount_stale_tokens_total 1$/m)
   })
 
-  it('refuses other signatures', async () => {
+  it('are rejected if the signature is invalid', async () => {
     const good = await signed(usual())
     const [header, payload, signature] = good.split('.') as [string, string, string]
     const pem = ec.publicKey.export({ type: 'spki', format: 'pem' })
@@ -338,7 +338,7 @@ describe('nothing else is taken for a token', () => {
     assert.equal(await statusWith(good), 200)
   })
 
-  it('refuses every mutation of a good one', async () => {
+  it('are rejected after any mutation', async () => {
     const good = await signed(usual())
     const client = server.client('')
     for (let i = 0; i < 200; i++) {
@@ -350,14 +350,14 @@ describe('nothing else is taken for a token', () => {
   })
 })
 
-/** Four of the six bits of the last character of a signature stand for nothing. */
+/** Four of the six bits of a signature's last character are unused. */
 function lastBitsChanged(last: string): string {
   const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
   return letters[letters.indexOf(last) ^ 1]!
 }
 
-describe('a review', () => {
-  it('tells the audiences in question that a token is meant for, over every kind of token', async () => {
+describe('a token review', () => {
+  it('returns the matching audiences for every kind of token', async () => {
     await make(accounts, { metadata: { name: 'reviewed' } })
     const token = await tokenOf('reviewed', { audiences: ['vault', 'here'] })
     assert.deepEqual((await review(token)).audiences, ['here'])
@@ -370,7 +370,7 @@ describe('a review', () => {
     assert.equal((await review('alice-token', ['x'])).authenticated, undefined)
   })
 
-  it('is bounded, and knows no anonymous user', async () => {
+  it('limits its size and never returns an anonymous user', async () => {
     const token = await tokenOf('reviewed')
     const many = Array.from({ length: 10_000 }, (_, i) => `audience-${i}`)
     const { error } = await review(token, many)
@@ -380,8 +380,8 @@ describe('a review', () => {
   })
 })
 
-describe('others can verify', () => {
-  it('by the published configuration and keys', async () => {
+describe('other parties can verify tokens', () => {
+  it('with the published configuration and keys', async () => {
     const configuration = await admin.get('/.well-known/openid-configuration')
     assert.deepEqual(configuration.body, {
       issuer,
@@ -400,7 +400,7 @@ describe('others can verify', () => {
     assert.equal(payload.sub, 'system:serviceaccount:default:published')
   })
 
-  it('if they are let', async () => {
+  it('if they are authorized to read them', async () => {
     for (const path of ['/.well-known/openid-configuration', '/openid/v1/jwks']) {
       assert.equal((await server.client('').get(path)).status, 403)
       assert.equal((await server.client(await tokenOf('published')).get(path)).status, 200)
@@ -410,7 +410,7 @@ describe('others can verify', () => {
   })
 })
 
-it('counts what is used, and tells nothing of it', async () => {
+it('token use is counted without disclosing tokens', async () => {
   const { text } = await admin.get('/metrics')
   assert.match(text, /^serviceaccount_valid_tokens_total [1-9]/m)
   assert.match(text, /^serviceaccount_legacy_tokens_total 1$/m)

@@ -1,6 +1,6 @@
 /**
- * Servers on one etcd are one cluster without being handed files: they have one CA and one key of service account
- * tokens, which whoever comes first makes. What is revoked at one is soon revoked at all.
+ * Servers on one etcd form one cluster without shared files: they have one CA and one service account key, created by
+ * the first server. Revocations at one server soon apply to all.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -28,7 +28,7 @@ before(async () => {
   cluster = await startEtcd()
   owner.after(() => cluster.stop())
   const start = () => serveUp(owner, [`--etcd-servers=${cluster.endpoints}`])
-  // At once: each would make keys of its own.
+  // Concurrent starts: each server would create its own keys.
   servers = await Promise.all([start(), start(), start()])
 })
 
@@ -42,7 +42,7 @@ async function makeToken(server: Restartable, name: string): Promise<string> {
   return body.status.token
 }
 
-it('what the store holds as a key and is none ends the start in one line that quotes nothing', async (t) => {
+it('an invalid key in the store stops the start with one line that does not quote it', async (t) => {
   const server = await startServer(t)
   await server.stop()
   for (const key of someOf(['meta/service-account-key', 'meta/continue-key'], 1)) {
@@ -69,7 +69,7 @@ it('what the store holds as a key and is none ends the start in one line that qu
 })
 
 describe('three servers on one etcd', { timeout: 300_000 }, () => {
-  it('have one CA: the administrator of each is known to all, and knows them', async () => {
+  it('have one CA: every administrator is known to all servers and trusts them', async () => {
     assert.equal(new Set(servers.map(caOf)).size, 1)
     for (const [i, one] of servers.entries()) {
       const other = servers[(i + 1) % servers.length]!
@@ -80,14 +80,14 @@ describe('three servers on one etcd', { timeout: 300_000 }, () => {
     }
   })
 
-  it('have one front proxy CA, and publish no other', async () => {
+  it('have one front proxy CA and publish no other', async () => {
     const cas = servers.map(({ directory }) => readFileSync(join(directory, 'data/pki/front-proxy/ca.crt'), 'utf8'))
     const path = '/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication'
     const { body } = await servers[1].client().get(path)
     assert.deepEqual([...new Set(cas)], [body.data['requestheader-client-ca-file']])
   })
 
-  it('take one another for the issuer of a token, from the moment that its account is there', async () => {
+  it("accept each other's tokens as soon as the account exists", async () => {
     for (const [i, one] of servers.entries()) {
       const token = await makeToken(one, `at-${i}`)
       for (const other of servers) assert.equal((await other.client(token).get('/api')).status, 200)
@@ -96,7 +96,7 @@ describe('three servers on one etcd', { timeout: 300_000 }, () => {
     for (const other of others) assert.deepEqual(other.body, keys!.body)
   })
 
-  it('revoke within a second what another has revoked, on a connection that goes on', async () => {
+  it('revoke a token within a second after another server did, on an open connection', async () => {
     const [one, two] = servers
     let tries = 0
     await assertBelow(1_000, 'ms', async () => {
@@ -114,12 +114,12 @@ describe('three servers on one etcd', { timeout: 300_000 }, () => {
       assert.equal((await used.get('/api')).status, 401)
       await one.client().post(accounts, { metadata: { name } })
       assert.equal((await used.get('/api')).status, 401)
-      // When the last request was sent that was let in.
+      // Time of the last successful request.
       return last - began
     })
   })
 
-  it('keep the keys where no request reaches', async () => {
+  it('keep the keys out of reach of API requests', async () => {
     const admin = servers[0].client()
     for (const path of ['/meta/authority', '/meta', '/api/v1/meta', '/apis/meta/authority'])
       assert.equal((await admin.get(path)).status, 404, path)
@@ -132,7 +132,7 @@ describe('three servers on one etcd', { timeout: 300_000 }, () => {
     for (const server of servers) assert.doesNotMatch(server.output(), /PRIVATE KEY|eyJ/)
   })
 
-  it('give a server that had a CA of its own theirs', async () => {
+  it('share their CA with a server that had its own', async () => {
     const late = await serve(owner)
     const before = caOf(late)
     await late.stop()
@@ -143,7 +143,7 @@ describe('three servers on one etcd', { timeout: 300_000 }, () => {
     assert.equal((await late.client(token).get('/api')).status, 200)
   })
 
-  it('let nobody in by what they hold, once they may be behind', async () => {
+  it('do not authenticate from caches that may be stale', async () => {
     const proxy = await startProxy(cluster.endpoints[0]!)
     owner.after(() => proxy.close())
     const far = await serve(owner, [`--etcd-servers=${proxy.endpoint}`])
@@ -158,7 +158,7 @@ describe('three servers on one etcd', { timeout: 300_000 }, () => {
     assert.equal((await used.get('/api')).status, 200)
     proxy.set('cut')
     await servers[0].client().delete(`${accounts}/cut-off`)
-    // It lets in by what it holds until that may be late; from then on it would ask the store, which it does not reach.
+    // The server uses its caches until they may be stale. Then it would contact the store, which is unreachable.
     await until(
       async () => (await used.get('/api?timeout=1s')).status,
       (status) => status !== 200,
@@ -171,7 +171,7 @@ describe('three servers on one etcd', { timeout: 300_000 }, () => {
     assert.equal(status, 401)
   })
 
-  it('are the same after a restart', async () => {
+  it('keep their keys after a restart', async () => {
     const [one, two] = servers
     const token = await makeToken(one, 'restarted')
     const before = caOf(one)

@@ -1,4 +1,4 @@
-/** The file of static tokens, changed while the server runs: also on open connections, and never half of it. */
+/** The static token file changes while the server runs: also on open connections, and never partially. */
 import assert from 'node:assert/strict'
 import { appendFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { agentOf, until, whoIs } from '../../support/who.ts'
 
 const secret = 'canary-7f3a'
 
-test('a file of tokens that changes', { timeout: 300_000 }, async (t) => {
+test('a changed token file', { timeout: 300_000 }, async (t) => {
   const server = await serve(t)
   const file = join(server.directory, 'tokens.csv')
   const kept = `${secret},kept,uid,"a,b"\n`
@@ -27,7 +27,7 @@ test('a file of tokens that changes', { timeout: 300_000 }, async (t) => {
   const statusOf = async (token: string) => (await whoIs(server, { token })).status
   assert.equal((await bob()).user, 'bob')
 
-  await t.test('tokens that are changed or removed stop counting, on open connections too', async () => {
+  await t.test('changed or removed tokens become invalid, also on open connections', async () => {
     put(`${all.replace('bob-token,bob', 'bob-token,robert')}${secret}-2,new,new-uid,"a,b"\n`)
     await until(bob, ({ status }) => status === 401)
     assert.match(server.output(), / take effect after a restart flag="--token-auth-file" tokens=2/)
@@ -41,7 +41,7 @@ test('a file of tokens that changes', { timeout: 300_000 }, async (t) => {
     assert.equal((await bob()).status, 401)
   })
 
-  await t.test('written in place, and reached over a link', async () => {
+  await t.test('the file may be written in place or through a link', async () => {
     appendFileSync(file, `${secret}-2,appended,uid\n`)
     await until(
       async () => server.output(),
@@ -62,7 +62,7 @@ test('a file of tokens that changes', { timeout: 300_000 }, async (t) => {
     )
   })
 
-  await t.test('a bad file keeps the one before, and says which line', async () => {
+  await t.test('an invalid file leaves the previous tokens in effect and reports the line', async () => {
     const bad: { readonly [text: string]: RegExp } = {
       [`${tokens}${secret}-2,x\n`]: /tokens\.csv: line 4: at least three columns/,
       [`${secret}-2,"x,y\n`]: /tokens\.csv: line 1: a quote is not closed/,

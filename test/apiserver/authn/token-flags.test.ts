@@ -1,4 +1,4 @@
-/** The flags of service account tokens: what stops a start, and which key is used where none is named. */
+/** Flags of service account tokens: startup errors and default keys. */
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
@@ -32,7 +32,7 @@ const refusals: readonly (readonly [flags: string, file: string, told: RegExp])[
   ['--service-account-lookup=maybe', '', /is not true or false/],
 ]
 
-test('a start is refused in one line, without quoting a key', async (t) => {
+test('an invalid key stops the start with one line that does not quote it', async (t) => {
   for (const [flag, text, told] of refusals) {
     const { code, errors } = await startFailing(t, (directory) => {
       const file = join(directory, 'keys.pem')
@@ -55,7 +55,7 @@ async function tokenFrom(client: HttpClient): Promise<string> {
   return body.status.token
 }
 
-/** One of which there is neither the secret nor the account. */
+/** Returns a token whose Secret and account do not exist. */
 async function unheldToken(): Promise<string> {
   const claims = {
     iss: 'orch/serviceaccount',
@@ -70,7 +70,7 @@ async function unheldToken(): Promise<string> {
 
 const works = async (server: Restartable, token: string) => (await server.client(token).get('/api')).status === 200
 
-test('without flags the key is kept in the store; a signing key that comes later does not void its tokens', async (t) => {
+test('the default key is kept in the store, and a later signing key does not invalidate its tokens', async (t) => {
   const server = await serve(t)
   const first = await tokenFrom(server.client())
   assert.equal(decodeJwt(first).iss, 'https://orch.default.svc')
@@ -97,11 +97,11 @@ test('without flags the key is kept in the store; a signing key that comes later
   const third = await tokenFrom(server.client())
   assert.deepEqual([decodeJwt(third).iss, decodeJwt(third).aud, await works(server, third)], ['kept', ['here'], true])
   assert.ok(await works(server, await unheldToken()))
-  // Nobody could find the keys of an issuer that is no URL.
+  // Keys are not published because the issuer is not a URL.
   assert.equal((await server.client().get('/openid/v1/jwks')).status, 404)
 })
 
-test('with a serving key of its own that key signs', async (t) => {
+test('a configured serving key also signs tokens', async (t) => {
   const { certificate, key } = await makeIdentity({
     commonName: 'served',
     usages: ['server auth'],

@@ -1,4 +1,4 @@
-/** The token webhook, against a real HTTPS service that wants to see a client certificate. */
+/** The token webhook with a real HTTPS service that requires a client certificate. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { serve } from '../../support/in-process.ts'
@@ -14,12 +14,12 @@ const jane = {
 }
 const canary = 'canary-token-5c1d'
 
-test('a service decides whose a token is', { timeout: 300_000 }, async (t) => {
+test('a webhook authenticates tokens', { timeout: 300_000 }, async (t) => {
   const service = await TokenService.start(t)
   const flag = service.config(service.make({ subject: '/CN=orch', issuer: service.authority }))
   const server = await serve(t, [flag])
 
-  await t.test('it is asked once, with the token and the audience, and shown the certificate', async () => {
+  await t.test('it is called once with token, audience and client certificate', async () => {
     service.answers.set('jane-token', says({ authenticated: true, user: jane }))
     for (let i = 0; i < 3; i++) {
       const told = await whoIs(server, { token: 'jane-token' })
@@ -42,7 +42,7 @@ test('a service decides whose a token is', { timeout: 300_000 }, async (t) => {
     ])
   })
 
-  await t.test('it is told which trace a request belongs to', async () => {
+  await t.test('it receives the trace of the request', async () => {
     const traces: unknown[] = []
     service.answers.set('traced-token', (review, response) => {
       traces.push(response.req.headers.traceparent, response.req.headers.tracestate)
@@ -53,7 +53,7 @@ test('a service decides whose a token is', { timeout: 300_000 }, async (t) => {
     assert.deepEqual(traces, [trace.traceparent, trace.tracestate])
   })
 
-  await t.test('many who ask at once share one question', async () => {
+  await t.test('concurrent requests share one call', async () => {
     service.answers.set('slow-token', (review, response) =>
       setTimeout(() => says({ authenticated: true, user: { username: 'slow' } })(review, response), 300),
     )
@@ -62,7 +62,7 @@ test('a service decides whose a token is', { timeout: 300_000 }, async (t) => {
     assert.equal(service.countOf('slow-token'), 1)
   })
 
-  await t.test('a no is a 401, and remembered; tokens of the file are not its affair', async () => {
+  await t.test('a rejection is 401 and cached, and static tokens skip the webhook', async () => {
     for (let i = 0; i < 2; i++) assert.equal((await whoIs(server, { token: 'unknown-token' })).status, 401)
     assert.equal(service.countOf('unknown-token'), 1)
     assert.equal((await whoIs(server, { token: 'bob-token' })).user, 'bob')
@@ -70,7 +70,7 @@ test('a service decides whose a token is', { timeout: 300_000 }, async (t) => {
     assert.equal(service.countOf('bob-token'), 0)
   })
 
-  await t.test('audiences that it names must be ours', async () => {
+  await t.test("returned audiences must include the server's", async () => {
     const user = { username: 'jane' }
     const own = 'https://orch.default.svc'
     const rows: readonly (readonly [string[] | undefined, number])[] = [
@@ -86,7 +86,7 @@ test('a service decides whose a token is', { timeout: 300_000 }, async (t) => {
     }
   })
 
-  await t.test('answers that are none, each a 401 that is not remembered', async () => {
+  await t.test('invalid responses cause an uncached 401', async () => {
     const yes = { authenticated: true, user: { username: 'jane' } }
     const bad: { readonly [name: string]: Answer } = {
       'another version': says(yes, { apiVersion: 'authentication.orch.io/v1' }),
@@ -128,7 +128,7 @@ test('a service decides whose a token is', { timeout: 300_000 }, async (t) => {
     assert.equal(service.countOf('bad-a-redirect'), 2, 'a redirect is not followed')
   })
 
-  await t.test('a refusal shows the beginning of a long name', async () => {
+  await t.test('a 403 truncates a long user name', async () => {
     service.answers.set('long-token', says({ authenticated: true, user: { username: 'n'.repeat(4000) } }))
     const client = server.client('long-token')
     const long = 'p'.repeat(50_000)
@@ -140,7 +140,7 @@ test('a service decides whose a token is', { timeout: 300_000 }, async (t) => {
     }
   })
 
-  await t.test('what it says of a wrong token is told to who reviews it', async () => {
+  await t.test("a token review reports the webhook's error", async () => {
     service.answers.set('expired-token', says({ authenticated: false, error: 'it has expired' }))
     const review = { apiVersion: 'authentication.orch.io/v1', kind: 'TokenReview', spec: { token: 'jane-token' } }
     const { body } = await server.client().post('/apis/authentication.orch.io/v1/tokenreviews', review)
@@ -157,12 +157,12 @@ test('a service decides whose a token is', { timeout: 300_000 }, async (t) => {
       ...review,
       spec: { token: 'unchecked-token' },
     })
-    // A token that is wrong is one thing, one that nobody could look at another.
+    // Invalid tokens and unverified tokens have different errors.
     assert.match(unchecked.body.status.error, /the token webhook failed, so the token could not be checked/)
     assert.deepEqual([unchecked.status, unchecked.body.status.authenticated], [201, undefined])
   })
 
-  await t.test('the config may change: another certificate, another authority, and a bad one', async () => {
+  await t.test('the configuration is reloaded: a new certificate, a new CA, and an invalid file', async () => {
     service.config(service.make({ subject: '/CN=renewed', issuer: service.authority }))
     let count = 0
     const askAgain = async () => {
@@ -180,7 +180,7 @@ test('a service decides whose a token is', { timeout: 300_000 }, async (t) => {
     assert.equal(await askAgain(), 'CN=renewed')
   })
 
-  await t.test('a service that is gone: tokens it would know are wrong, others are as before', async () => {
+  await t.test('if the webhook is down, its tokens are rejected and others still work', async () => {
     const agent = agentOf(server)
     t.after(() => agent.destroy())
     const gone = service.make({ subject: '/CN=gone', issuer: service.authority })
@@ -199,7 +199,7 @@ test('a service decides whose a token is', { timeout: 300_000 }, async (t) => {
   assert.ok(!seen.includes(canary))
 })
 
-test('v1, nothing remembered, and a service that does not answer', { timeout: 300_000 }, async (t) => {
+test('v1 without caching, and a webhook that does not respond', { timeout: 300_000 }, async (t) => {
   const service = await TokenService.start(t)
   const flag = service.config(service.make({ subject: '/CN=orch', issuer: service.authority }))
   const server = await serve(t, [
@@ -211,7 +211,7 @@ test('v1, nothing remembered, and a service that does not answer', { timeout: 30
   for (let i = 0; i < 3; i++) assert.equal((await whoIs(server, { token: 'jane-token' })).user, 'jane')
   assert.equal(service.countOf('jane-token'), 3)
   assert.ok(service.asked.every(({ review }) => review.apiVersion === 'authentication.orch.io/v1'))
-  // The service never answers this one: the server gives up by itself, and meanwhile others are served.
+  // The webhook never responds: the server times out and serves others meanwhile.
   service.answers.set('silent-token', () => {})
   const silent = whoIs(server, { token: 'silent-token' })
   assert.equal((await whoIs(server, { token: 'bob-token' })).user, 'bob')
@@ -219,7 +219,7 @@ test('v1, nothing remembered, and a service that does not answer', { timeout: 30
   assert.equal(service.countOf('silent-token'), 1, 'who takes too long is not asked again')
 })
 
-test('a config that is of no use stops the start', { timeout: 300_000 }, async (t) => {
+test('an invalid configuration stops the start', { timeout: 300_000 }, async (t) => {
   const rows: readonly (readonly [readonly string[], RegExp])[] = [
     [
       ['--authentication-token-webhook-config-file=/nowhere'],

@@ -1,4 +1,4 @@
-/** Rights follow roles and bindings at once: on the same server with the next request, on another within a second. */
+/** Permissions follow roles and bindings: on the same server with the next request, on another within a second. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -17,7 +17,7 @@ async function give(admin: HttpClient): Promise<void> {
   await admin.post(`${rbac}/rolebindings`, { metadata: { name: 'reader' }, roleRef, subjects })
 }
 
-test('a right that is taken away is gone with the next request, whatever it hung on', async (t) => {
+test('a revoked permission ends with the next request, whichever object granted it', async (t) => {
   const server = await serve(t)
   const admin = server.client()
   const bob = server.client('bob-token')
@@ -35,7 +35,7 @@ test('a right that is taken away is gone with the next request, whatever it hung
   assert.equal(await may(), 403)
   await admin.put(`${rbac}/roles/reader`, { ...role, rules })
   assert.equal(await may(), 200)
-  // Two bindings to one role: it takes the loss of both.
+  // With two bindings to one role, both must be removed.
   await admin.post(`${rbac}/rolebindings`, { ...binding, metadata: { name: 'again' }, subjects })
   await admin.delete(`${rbac}/rolebindings/reader`)
   assert.equal(await may(), 200)
@@ -49,7 +49,7 @@ test('a right that is taken away is gone with the next request, whatever it hung
   assert.match(body.message, /: RBAC: role\.rbac\.authorization\.orch\.io "reader" not found$/)
 })
 
-test('rights survive a restart, and the default roles are mended by it', async (t) => {
+test('permissions survive a restart, which repairs the default roles', async (t) => {
   const server = await serve(t)
   const admin = server.client()
   await give(admin)
@@ -82,7 +82,7 @@ test('rights survive a restart, and the default roles are mended by it', async (
   assert.equal((await admin.get(`${bindings}/cluster-admin`)).body.roleRef.name, 'cluster-admin')
 })
 
-test('a right that is given or taken away on one server is felt on the other, under load', async (t) => {
+test('granted and revoked permissions take effect on another server under load', async (t) => {
   const etcd = await startEtcd()
   t.after(() => etcd.stop())
   const flags = [`--etcd-servers=${etcd.endpoints}`]
@@ -112,7 +112,7 @@ async function write(client: HttpClient, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) await client.post(path, { metadata: { name: `load-${written++}` }, data: { k: 'v' } })
 }
 
-/** How long it takes until the answer is this one, and stays so. */
+/** Returns the time until the status is the expected one. */
 async function until(client: HttpClient, wanted: number): Promise<number> {
   const begin = performance.now()
   for (;;) {

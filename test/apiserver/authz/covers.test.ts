@@ -1,4 +1,4 @@
-/** Whether rules cover rules, compared with a plain look at every single right; and what it costs where both are many. */
+/** Rule coverage compared with a brute-force check of single permissions, and its cost for many rules. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Coverage, coverage } from '../../../src/apiserver/authz/rbac/covers.ts'
@@ -10,7 +10,7 @@ import { assertBrief } from '../../support/effort.ts'
 const judge = (held: readonly PolicyRule[], given: readonly PolicyRule[], most = 20): Coverage =>
   runToCompletion(coverage(held.map(ruleOf), given, most))
 
-/** Every single right of a rule in one of those held: the definition itself. */
+/** Brute force: every single permission of a rule must be in one of the held rules. */
 function isCovered(held: readonly PolicyRule[], rule: PolicyRule): boolean {
   const { verbs = [], apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule
   const has = (words: readonly string[] | undefined, word: string) => words?.includes('*') || words?.includes(word)
@@ -51,7 +51,7 @@ function randomRule(random: Seeded): PolicyRule {
   return random.chance(0.3) ? { ...rule, resourceNames: some(random, ['x', 'y'], 2) } : rule
 }
 
-test('random rules are judged as a look at every single right would', () => {
+test('random rules have the same result as a brute-force check', () => {
   const random = seeded(11)
   let covered = 0
   for (let i = 0; i < 3000; i++) {
@@ -68,7 +68,7 @@ test('random rules are judged as a look at every single right would', () => {
 const many = (count: number, make: (i: number) => PolicyRule) => Array.from({ length: count }, (_, i) => make(i))
 const verbs = ['get', 'list']
 
-/** Rules that differ in one list alone, which may be any. */
+/** Rules that differ in only one list. */
 const shapes: { readonly [differ: string]: (i: number) => PolicyRule } = {
   resources: (i) => ({ verbs, apiGroups: ['apps'], resources: [`r${i}`] }),
   groups: (i) => ({ verbs, apiGroups: [`g${i}`], resources: ['pods'] }),
@@ -79,7 +79,7 @@ const shapes: { readonly [differ: string]: (i: number) => PolicyRule } = {
 }
 
 for (const [differ, make] of Object.entries(shapes)) {
-  test(`2,000 rules of somebody who has 10,000 that differ in ${differ}`, async () => {
+  test(`2,000 rules are covered by 10,000 that differ in ${differ}`, async () => {
     const held = many(10_000, make).map(ruleOf)
     const given = many(2000, (i) => make(i * 5))
     const { result } = await assertBrief(50, () => new TimeSlice().run(coverage(held, given, 20)))
@@ -89,7 +89,7 @@ for (const [differ, make] of Object.entries(shapes)) {
   })
 }
 
-test('one rule as wide as all that somebody has', () => {
+test('one rule as wide as all held rules', () => {
   const words = (prefix: string) => Array.from({ length: 100 }, (_, i) => `${prefix}${i}`)
   const held = words('g').flatMap((group) =>
     words('r').map((resource) => ({ verbs, apiGroups: [group], resources: [resource] })),
@@ -98,10 +98,10 @@ test('one rule as wide as all that somebody has', () => {
   assert.deepEqual(judge(held, [wide]), { uncovered: [], decided: true })
 })
 
-test('what would take too long is undecided, which is not the same as not covered; others have their turns', async () => {
+test('an expensive check is undecided, not uncovered, and yields to other work', async () => {
   const words = (prefix: string) => Array.from({ length: 400 }, (_, i) => `${prefix}${i}`)
   const wide = { verbs: words('v'), apiGroups: words('g'), resources: words('r') }
-  // Each right is held, by a rule that has one verb alone: 64 million of them.
+  // Each of 64 million permissions is held by a rule with a single verb.
   const held = words('v').map((verb) => ruleOf({ ...wide, verbs: [verb] }))
   const { result } = await assertBrief(50, () => new TimeSlice().run(coverage(held, [wide], 20)))
   assert.deepEqual(result, { uncovered: [], decided: false })

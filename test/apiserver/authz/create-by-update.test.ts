@@ -1,4 +1,4 @@
-/** A PUT or an apply of what is not there is a creation, and needs the right to create as well. */
+/** A PUT or apply of a missing object is a create and also requires the create permission. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { serve } from '../../support/in-process.ts'
@@ -26,7 +26,7 @@ const apply = (name: string, query = '') =>
     body: map(name),
   })
 
-test('update and patch alone create nothing', async () => {
+test('update and patch permissions alone create nothing', async () => {
   await give(['update', 'patch'], 'changer')
   await admin.post(configMaps, map('there'))
   assert.equal((await bob.put(`${leases}/l`, lease)).status, 403)
@@ -39,7 +39,7 @@ test('update and patch alone create nothing', async () => {
   for (const path of [`${leases}/l`, `${configMaps}/new`]) assert.equal((await admin.get(path)).status, 404)
 })
 
-test('with create they do', async () => {
+test('with the create permission they create objects', async () => {
   await give(['create'], 'creator')
   assert.equal((await bob.put(`${leases}/l`, lease)).status, 201)
   assert.equal((await apply('new')).status, 201)

@@ -1,4 +1,4 @@
-/** Nobody gives what they do not have: roles and bindings by somebody who may write them and has a few rights. */
+/** Escalation: roles and bindings written by a user with few permissions. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { serve } from '../../support/in-process.ts'
@@ -17,7 +17,7 @@ const held = [
   { verbs: ['get'], apiGroups: ['apps'], resources: ['*/scale'] },
   { verbs: ['get'], apiGroups: [''], resources: ['secrets'], resourceNames: ['a', 'b'] },
 ]
-// All verbs would hold escalate and bind as well.
+// A wildcard would include escalate and bind.
 const verbs = ['create', 'update', 'patch', 'get', 'delete']
 const writing = { verbs, apiGroups: [group], resources: ['roles', 'rolebindings'] }
 await admin.post(`${here}/roles`, { metadata: { name: 'bob' }, rules: [...held, writing] })
@@ -38,7 +38,7 @@ const rule = (verbs: string, groups: string, resources: string, names?: string) 
   ...(names === undefined ? {} : { resourceNames: names.split(' ') }),
 })
 
-/** Rules that bob would give, and whether he may. */
+/** Rules that bob tries to grant, and whether that is allowed. */
 const table: readonly (readonly [title: string, rules: readonly object[], allowed: boolean])[] = [
   ['nothing', [], true],
   ['a part', [rule('get', 'core', 'configmaps')], true],
@@ -61,7 +61,7 @@ const table: readonly (readonly [title: string, rules: readonly object[], allowe
   ['escalate', [rule('escalate', group, 'roles')], false],
 ]
 
-test('a role holds only what its writer has', async () => {
+test('a role may contain only permissions of its author', async () => {
   for (const [title, rules, allowed] of table) {
     const { status, text } = await bob.post(`${here}/roles?dryRun=All`, { metadata: { name: 'new' }, rules })
     assert.equal(status, allowed ? 201 : 403, `${title}: ${text}`)
@@ -69,7 +69,7 @@ test('a role holds only what its writer has', async () => {
   }
 })
 
-test('a change of a role is judged like a new one, by every way in', async () => {
+test('an update of a role is checked like a create, for every patch type', async () => {
   await admin.post(`${here}/roles`, { metadata: { name: 'weak' } })
   const more = { rules: [rule('get', 'core', 'pods')] }
   const object = { apiVersion: `${group}/v1`, kind: 'Role', metadata: { name: 'weak' }, ...more }
@@ -92,7 +92,7 @@ test('a change of a role is judged like a new one, by every way in', async () =>
   assert.equal((await bob.send(`${here}/roles/strong`, { ...merge, body: finalizer })).status, 200)
 })
 
-test('a role is bound only by who has its rights, or may bind it', async () => {
+test('binding a role requires its permissions or the bind verb', async () => {
   const bind = async (kind: string, name: string) =>
     (await bob.post(`${here}/rolebindings?dryRun=All`, { metadata: { name: 'n' }, roleRef: { kind, name }, subjects }))
       .status
@@ -111,7 +111,7 @@ test('a role is bound only by who has its rights, or may bind it', async () => {
   assert.equal(await bind('ClusterRole', 'cluster-admin'), 403)
 })
 
-test('whoever may escalate may give anything, and a superuser always', async () => {
+test('the escalate verb and superusers may grant anything', async () => {
   const rules = [rule('*', '*', '*')]
   await admin.post(`${here}/roles`, { metadata: { name: 'ladder' }, rules: [rule('escalate', group, 'roles')] })
   const roleRef = { kind: 'Role', name: 'ladder' }
@@ -120,7 +120,7 @@ test('whoever may escalate may give anything, and a superuser always', async () 
   assert.equal((await admin.post(`${here}/roles?dryRun=All`, { metadata: { name: 'all' }, rules })).status, 201)
 })
 
-test('an aggregated role may become anything, so who makes one may do everything', async () => {
+test('an aggregated role requires full permissions because it may get any rule', async () => {
   const alice = server.client('alice-token')
   const rules = [rule('create', group, 'clusterroles')]
   await admin.post(`${base}/clusterroles`, { metadata: { name: 'maker' }, rules })
@@ -137,7 +137,7 @@ test('an aggregated role may become anything, so who makes one may do everything
   assert.equal((await alice.post(`${base}/clusterroles?dryRun=All`, { metadata: { name: 'x' } })).status, 201)
 })
 
-test('a rule as wide as a body can be is judged at once', async () => {
+test('a rule as wide as a request allows is checked quickly', async () => {
   const words = (prefix: string) => Array.from({ length: 5000 }, (_, i) => `${prefix}${i}`)
   const rules = [{ verbs: words('v'), apiGroups: words('g'), resources: words('r'), resourceNames: words('n') }]
   const alice = server.client('alice-token')

@@ -1,4 +1,4 @@
-/** Impersonation: all headers, each value a right of its own, and groups that nobody can leave out. */
+/** Impersonation: all headers, separate authorization of each value, and implicit groups. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { serve } from '../../support/in-process.ts'
@@ -25,7 +25,7 @@ await admin.post(`${rbac}/clusterrolebindings`, {
   roleRef: { kind: 'ClusterRole', name: 'actor' },
   subjects: [{ kind: 'User', name: 'alice' }],
 })
-// Accounts are impersonated where they are.
+// Service accounts are impersonated in their namespace.
 await admin.post(`${rbac}/namespaces/default/roles`, {
   metadata: { name: 'robots' },
   rules: [{ verbs: ['impersonate'], apiGroups: [''], resources: ['serviceaccounts'] }],
@@ -38,7 +38,7 @@ await admin.post(`${rbac}/namespaces/default/rolebindings`, {
 
 type Headers = readonly (readonly [name: string, value: string])[]
 
-/** What somebody who sends these headers is answered for their own rights, headers as they are. */
+/** Sends these raw headers and returns the response. */
 async function ask(token: string, headers: Headers, path = '/api/v1/secrets') {
   return await sendHead(server, [
     `GET ${path} HTTP/1.1`,
@@ -49,7 +49,7 @@ async function ask(token: string, headers: Headers, path = '/api/v1/secrets') {
 
 const jane = ['Impersonate-User', 'jane'] as const
 
-/** Headers of alice, and what is refused; undefined: she acts as jane, who may not list secrets either. */
+/** Headers of alice and the expected rejection. If undefined, she acts as jane, who may not list Secrets either. */
 const table: readonly (readonly [title: string, headers: Headers, refused: string | undefined])[] = [
   ['a user', [jane], undefined],
   ['the header in another case', [['impersonate-USER', 'jane']], undefined],
@@ -84,7 +84,7 @@ const table: readonly (readonly [title: string, headers: Headers, refused: strin
   ],
 ]
 
-test('each value is a right of its own', async () => {
+test('each impersonated value is authorized separately', async () => {
   for (const [title, headers, refused] of table) {
     const { status, text } = await ask('alice-token', headers)
     assert.equal(status, 403, title)
@@ -99,13 +99,13 @@ test('each value is a right of its own', async () => {
   assert.match((await ask('bob-token', [jane])).text, /User \\"bob\\" cannot impersonate/)
 })
 
-test('an impersonation that does not say as whom, says it twice or says half of it is refused', async () => {
+test('an impersonation without a user, with duplicates or incomplete is rejected', async () => {
   const cases: readonly Headers[] = [
     [['Impersonate-Group', 'a']],
     [['Impersonate-Uid', 'u-1']],
     [['Impersonate-Extra-scopes', 'view']],
     [['Impersonate-Unknown', 'x']],
-    // The server as a client of node agents: no request of the API comes from this user.
+    // The server as a client of node agents. API requests never come from this user.
     [['Impersonate-User', 'system:apiserver-node-client']],
     [['Impersonate-Group', '']],
     [['Impersonate-Extra-scopes', '']],
@@ -129,13 +129,13 @@ test('an impersonation that does not say as whom, says it twice or says half of 
       assert.equal((await ask(token, headers)).status, 400, JSON.stringify(headers))
 })
 
-test('a user without a name is none', async () => {
+test('an empty user name means no impersonation', async () => {
   const { status, text } = await ask('alice-token', [['Impersonate-User', '']])
   assert.equal(status, 403)
   assert.match(text, /User \\"alice\\" cannot list/)
 })
 
-/** Who a request is for, as the server sees it: certificate requests note it. */
+/** Returns the rules of the impersonated user as the server sees them. */
 async function identityOf(headers: { readonly [name: string]: string }): Promise<object> {
   const { body } = await admin.send('/apis/authorization.orch.io/v1/selfsubjectrulesreviews', {
     method: 'POST',
@@ -145,7 +145,7 @@ async function identityOf(headers: { readonly [name: string]: string }): Promise
   return body.status
 }
 
-test('an account is in the groups of accounts, and everybody is authenticated or not', async () => {
+test('service accounts get their groups, and every user is authenticated or unauthenticated', async () => {
   const rulesOf = async (user: string, group?: string) =>
     JSON.stringify(await identityOf({ 'impersonate-user': user, ...(group ? { 'impersonate-group': group } : {}) }))
   await admin.post(`${rbac}/clusterroles`, {
@@ -165,7 +165,7 @@ test('an account is in the groups of accounts, and everybody is authenticated or
   assert.ok((await rulesOf('system:serviceaccount:a:b')).includes(ofAccounts))
 })
 
-test('the log names both', async () => {
+test('the log names both users', async () => {
   await ask('alice-token', [jane], '/api/v1/configmaps')
   assert.match(server.output(), /path="\/api\/v1\/configmaps" user="alice" as="jane"/)
 })

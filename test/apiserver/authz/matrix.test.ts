@@ -1,7 +1,6 @@
 /**
- * Who may do what with roles and bindings: every person of a small world, times every verb, resource, scope, name and way
- * to ask, as real requests. What is expected comes from a model of its own (`world.ts`). Nothing is changed: writes are
- * dry runs.
+ * Access matrix: every user of a small world with every verb, resource, scope, name and request type, as real requests.
+ * The expected results come from an independent model (`world.ts`). All writes are dry runs.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -12,7 +11,7 @@ import { mayHave, objectsOfWorld, type Person, people, type Wish } from './world
 const server = await serve({ after })
 const admin = server.client()
 
-/** A request, and what the person who makes it wishes for. */
+/** A request and the permission that it needs. */
 interface Attempt {
   readonly wish: Wish
   readonly path: string
@@ -43,7 +42,7 @@ const patches = [
   ['application/apply-patch+yaml', '&fieldManager=m'],
 ] as const
 
-/** There are no pods in this world, and an apply of what is not there is a creation: see create-by-update.test.ts. */
+/** The world has no pods, and an apply of a missing object is a create: see create-by-update.test.ts. */
 function patchesOf({ resource }: Type) {
   return resource === 'pods' ? patches.slice(0, 2) : patches
 }
@@ -103,7 +102,7 @@ function attempts(): Attempt[] {
   return [...inNamespaces, ...overall, ...ofNamespaces(), ...ofPaths()]
 }
 
-/** A namespace counts as something in itself. */
+/** A namespace is namespaced in itself. */
 function ofNamespaces(): Attempt[] {
   const namespaces = { group: '', version: 'v1', resource: 'namespaces', kind: 'Namespace' } as const
   return ['a', 'b'].flatMap((name) => {
@@ -149,7 +148,7 @@ function clientOf({ token }: Person): HttpClient {
 
 function headersOf({ name, groups, token }: Person): { [name: string]: string } {
   if (token !== undefined) return {}
-  // One group of its own is all that these people have beside those that the server adds.
+  // These users have one own group besides the implicit ones.
   const [own] = groups.filter((group) => !group.startsWith('system:'))
   return { 'impersonate-user': name, ...(own === undefined ? {} : { 'impersonate-group': own }) }
 }
@@ -172,7 +171,10 @@ async function carryOut(person: Person, all: readonly Attempt[]): Promise<string
   return faults
 }
 
-/** What is allowed may fail for any reason but one; what is not is a 403 that says who, what and where. */
+/**
+ * An allowed request may fail for any reason except authorization. A forbidden one must be a 403 that names user,
+ * action and scope.
+ */
 function judge(person: Person, wish: Wish, { status, text }: Answer): string {
   if (mayHave(person, wish)) return status === 401 || isRefusal(text) ? `refused: ${text.slice(0, 200)}` : ''
   if (status !== 403) return `answered with ${status}: ${text.slice(0, 200)}`
@@ -183,7 +185,7 @@ function judge(person: Person, wish: Wish, { status, text }: Answer): string {
   return text.includes(told) && text.includes(scope) ? '' : `told otherwise: ${text.slice(0, 300)}`
 }
 
-/** An admission control may refuse what is allowed, in other words. */
+/** Admission controls may reject an allowed request with other messages. */
 function isRefusal(text: string): boolean {
   return /forbidden: User .* cannot /.test(text)
 }
@@ -215,7 +217,7 @@ for (const person of people)
     assert.deepEqual(faults.slice(0, 10), [], `${faults.length} faults`)
   })
 
-test('there are more than a thousand combinations, and some of each kind are allowed', () => {
+test('there are more than a thousand combinations, and every user has allowed and forbidden ones', () => {
   assert.ok(all.length * people.length > 1000)
   for (const person of people) {
     const allowed = all.filter(({ wish }) => mayHave(person, wish)).length

@@ -1,4 +1,4 @@
-/** The modes ABAC and Webhook with their files, what is wrong with those, and the order of modes. */
+/** The ABAC and Webhook modes: files, invalid files and the order of modes. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:https'
@@ -19,7 +19,7 @@ function directoryFor(t: TestContext): string {
 const policy = (spec: object) =>
   JSON.stringify({ apiVersion: 'abac.authorization.orch.io/v1beta1', kind: 'Policy', spec })
 
-test('ABAC: lines that say who may do what', async (t) => {
+test('ABAC: policies allow actions', async (t) => {
   const file = join(directoryFor(t), 'policies')
   const lines = [
     '# who may do what',
@@ -41,7 +41,7 @@ test('ABAC: lines that say who may do what', async (t) => {
   assert.equal((await nobody.get('/version')).status, 403)
 })
 
-/** A service that answers reviews as it is told, and remembers what it was asked. */
+/** A service that answers reviews as configured and records them. */
 async function serviceFor(t: TestContext, answer: (review: Review) => object | undefined) {
   const { certificate, key } = await makeIdentity({
     commonName: 'service',
@@ -89,7 +89,7 @@ interface Review {
   }
 }
 
-test('Webhook: asked in the version wanted, remembered, and silent when it fails', async (t) => {
+test('Webhook: uses the configured version, caches responses and has no opinion on failure', async (t) => {
   const { asked, traces, flag } = await serviceFor(t, ({ spec }) => {
     const { resource } = spec.resourceAttributes ?? { resource: '' }
     if (resource === 'secrets') return { allowed: false, denied: true, reason: 'never' }
@@ -112,7 +112,7 @@ test('Webhook: asked in the version wanted, remembered, and silent when it fails
   assert.ok(!server.output().includes('secret'), 'the token is not in the log')
 })
 
-test('Webhook: the older version calls groups by another name, and without memory each request asks', async (t) => {
+test('Webhook: v1beta1 uses another field for groups, and without a cache every request calls it', async (t) => {
   const { asked, flag } = await serviceFor(t, () => ({ allowed: true }))
   const ttl = ['--authorization-webhook-cache-authorized-ttl=0s', '--authorization-webhook-cache-unauthorized-ttl=0s']
   const server = await serve(t, ['--authorization-mode=Webhook', flag, ...ttl])

@@ -1,4 +1,4 @@
-/** The Node authorizer: the agent of a node sees what the pods on its node need, and of the rest not even that it exists. */
+/** The Node authorizer: a node agent can read only what pods on its node need and cannot detect other objects. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { serve } from '../../support/in-process.ts'
@@ -7,7 +7,7 @@ const server = await serve({ after }, ['--disable-admission-plugins=ServiceAccou
 const admin = server.client()
 const core = '/api/v1/namespaces/default'
 
-/** What the agent of a node is answered. */
+/** Returns the status of a request by a node agent. */
 async function asNode(node: string, path: string, more: { method?: string; body?: object } = {}): Promise<number> {
   const headers = { 'impersonate-user': `system:node:${node}`, 'impersonate-group': 'system:nodes' }
   return (await admin.send(path, { headers, ...more })).status
@@ -67,7 +67,7 @@ const others = [
   '/api/v1/secrets',
 ]
 
-test('a node sees what its pods need while they need it, and never learns of the rest', async () => {
+test('a node reads what its pods need while they need it, and nothing else', async () => {
   for (const path of [...needed, ...others]) assert.equal(await asNode('one', path), 403, path)
   assert.equal((await admin.post(`${core}/pods`, { metadata: { name: 'p' }, spec })).status, 201)
   for (const path of needed) {
@@ -80,7 +80,7 @@ test('a node sees what its pods need while they need it, and never learns of the
   for (const path of needed) assert.equal(await asNode('one', path), 403, path)
 })
 
-test('a thing that two pods need is needed until both are gone, and a mirror pod needs nothing', async () => {
+test('an object needed by two pods is readable until both are gone, and a mirror pod needs nothing', async () => {
   const pod = (name: string, annotations = {}) => ({ metadata: { name, annotations }, spec })
   for (const name of ['a', 'b']) await admin.post(`${core}/pods`, pod(name))
   const path = `${core}/secrets/of-env`
@@ -92,7 +92,7 @@ test('a thing that two pods need is needed until both are gone, and a mirror pod
   assert.equal(await asNode('one', path), 403)
 })
 
-test('a node has one lease and one CSINode, of its own name', async () => {
+test('a node accesses only the Lease and CSINode with its own name', async () => {
   const leases = '/apis/coordination.orch.io/v1/namespaces/kube-node-lease/leases'
   const nodes = '/apis/storage.orch.io/v1/csinodes'
   const post = (at: string, name: string) => asNode('one', at, { method: 'POST', body: { metadata: { name } } })
@@ -105,7 +105,7 @@ test('a node has one lease and one CSINode, of its own name', async () => {
   assert.equal(await asNode('one', `${nodes}/two`), 403)
 })
 
-test('an agent is known by its name and its group', async () => {
+test('a node agent is identified by name and group', async () => {
   const path = '/api/v1/nodes'
   const ask = async (user: string, group?: string) =>
     (await admin.get(path, { 'impersonate-user': user, ...(group ? { 'impersonate-group': group } : {}) })).status

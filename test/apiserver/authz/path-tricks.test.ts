@@ -1,7 +1,7 @@
 /**
- * Tricks with paths: more than two hundred spellings, by somebody who may read one resource and none of the others. The
- * authorizer and the router see one and the same decoded path, so no spelling of what is forbidden is ever answered with
- * it, and what is allowed stays so only where the spelling means the same.
+ * Path tricks: more than two hundred spellings by a user who may read a single resource. Authorizer and router see the
+ * same decoded path. A forbidden resource is therefore never returned, and an allowed one only for equivalent
+ * spellings.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -28,7 +28,7 @@ await admin.post(`${rbac}/rolebindings`, {
   subjects: [{ kind: 'User', name: 'bob' }],
 })
 
-/** Every way in which one segment might be made to look like another, or a path to climb. */
+/** Ways to disguise a path segment or to traverse upwards. */
 const ups = [
   '..',
   '%2e%2e',
@@ -63,7 +63,7 @@ const slashes = [
 ]
 const encode = (text: string) => [...text].map((letter) => `%${letter.charCodeAt(0).toString(16)}`).join('')
 
-/** Paths that mean, or are meant to be taken for, what bob may not see. */
+/** Paths that resolve to, or resemble, resources that bob may not read. */
 function forbidden(): string[] {
   const secret = '/api/v1/namespaces/a/secrets/x'
   const found: string[] = [
@@ -72,7 +72,7 @@ function forbidden(): string[] {
     '/api/v1/secrets',
     '/api/v1/namespaces/b/configmaps/x',
   ]
-  // From what is allowed to what is not.
+  // From an allowed to a forbidden resource.
   for (const up of ups) {
     found.push(
       `/api/v1/namespaces/a/configmaps/${up}/secrets/x`,
@@ -90,7 +90,7 @@ function forbidden(): string[] {
     )
     found.push(`/api/v1/namespaces/a/configmaps/x${slash}..${slash}..${slash}secrets${slash}x`)
   }
-  // One segment in other letters.
+  // A segment with encoded characters.
   for (const word of ['secrets', 'namespaces', 'api', 'v1', 'x'])
     found.push(
       secret.replace(`/${word}`, `/${encode(word)}`),
@@ -108,7 +108,7 @@ function forbidden(): string[] {
     '%ef%bd%93ecrets',
   ])
     found.push(secret.replace('secrets', other))
-  // Another scope, another verb, another form of the target.
+  // Another scope, verb or request target.
   for (const query of [
     'watch=1',
     'watch=true&watch=false',
@@ -140,10 +140,10 @@ function forbidden(): string[] {
   return found
 }
 
-/** Refused or not there, in this way or that, and nothing of it shown. */
+/** Accepted status codes for a rejection. */
 const refusals = [301, 400, 403, 404, 405, 505]
 
-test('no spelling of what is forbidden is answered with it', async () => {
+test('no spelling of a forbidden path returns the resource', async () => {
   const paths = forbidden()
   assert.ok(new Set(paths).size > 200, `${new Set(paths).size} spellings`)
   for (const method of ['GET', 'DELETE']) {
@@ -157,7 +157,7 @@ test('no spelling of what is forbidden is answered with it', async () => {
   assert.equal((await admin.get('/api/v1/namespaces/b/configmaps/x')).status, 200, 'nothing was deleted')
 })
 
-test('what is allowed is allowed in every spelling that means the same', async () => {
+test('equivalent spellings of an allowed path are allowed', async () => {
   const path = '/api/v1/namespaces/a/configmaps/x'
   const same = [
     path,

@@ -1,4 +1,4 @@
-/** What people ask about rights beyond yes and no: who am I, why, and who can; each a permission of its own. */
+/** Queries about permissions: identity, explanation and allowed subjects, each with its own permission. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
@@ -31,7 +31,7 @@ const question = (verb: string, resource: string, namespace = 'default') => ({
   resourceAttributes: { verb, resource, namespace },
 })
 
-test('everybody may ask who they are; the rest is a right', async () => {
+test('all users may query their identity, and other queries require permission', async () => {
   const { status, body } = await bob.post(`${ops}/whoamis`, {})
   assert.equal(status, 201)
   assert.deepEqual(body.status, { user: 'bob', uid: 'bob-uid', groups: ['system:authenticated'] })
@@ -40,7 +40,7 @@ test('everybody may ask who they are; the rest is a right', async () => {
   assert.equal((await bob.post(`${ops}/whocans`, { spec: question('get', 'configmaps') })).status, 403)
 })
 
-test('why: the rules that come nearest, by which binding, and the smallest that would do', async () => {
+test('an explanation names the closest rules, their bindings and the smallest sufficient rule', async () => {
   const why = async (spec: object) => (await admin.post(`${ops}/accessexplanations`, { spec })).body.status
   const refused = await why({ user: 'bob', ...question('delete', 'configmaps') })
   assert.equal(refused.allowed, false)
@@ -60,7 +60,7 @@ test('why: the rules that come nearest, by which binding, and the smallest that 
   assert.deepEqual(path.smallestRule, { verbs: ['get'], nonResourceURLs: ['/metrics'] })
 })
 
-test('who can: everybody, and by what', async () => {
+test('WhoCan lists all allowed subjects and their bindings', async () => {
   const who = async (spec: object) => (await admin.post(`${ops}/whocans`, { spec })).body.status
   const { subjects } = await who(question('get', 'configmaps'))
   const by = { role: 'Role/reader', binding: 'RoleBinding/default/reader' }
@@ -74,12 +74,12 @@ test('who can: everybody, and by what', async () => {
   assert.ok(!elsewhere.subjects.some(({ name }: { name: string }) => name === 'bob'))
 })
 
-test('a question without a question is refused', async () => {
+test('a query without attributes is rejected', async () => {
   for (const kind of ['accessexplanations', 'whocans'])
     assert.equal((await admin.post(`${ops}/${kind}`, { spec: {} })).status, 422, kind)
 })
 
-test('a refusal names the command that explains it, to those who may ask, and the command does', async () => {
+test('a 403 names the command that explains it to users who may run it', async () => {
   const refused = async (path: string) => (await bob.get(path)).body.message as string
   const secrets = '/api/v1/namespaces/default/secrets'
   assert.doesNotMatch(await refused(secrets), /orchctl/)
@@ -127,7 +127,7 @@ test('a refusal names the command that explains it, to those who may ask, and th
 
 const authorization = '/apis/authorization.orch.io/v1'
 
-test('health is open to who sends requests, and a review of somebody who could send none says so', async () => {
+test('health paths are open to all senders but not to users without a group', async () => {
   const mayRead = async (groups: readonly string[]) => {
     const nonResourceAttributes = { verb: 'get', path: '/healthz' }
     const spec = { user: 'jane', groups, nonResourceAttributes }
@@ -144,7 +144,7 @@ test('health is open to who sends requests, and a review of somebody who could s
   }
 })
 
-test('superusers are told all rules, everything once; nothing of the request is told again', async () => {
+test('superusers get each rule once, and the request is not echoed', async () => {
   const review = { metadata: { labels: { a: 'b' } }, spec: { namespace: 'default' } }
   const { status, body } = await admin.post(`${authorization}/selfsubjectrulesreviews`, review)
   assert.equal(status, 201)

@@ -1,12 +1,12 @@
 /**
- * A small world of users, roles and bindings for the access tests, and a model of what each user may do in it. The model
- * is written from the documentation of RBAC alone and imports nothing from the sources: it unfolds every binding into
- * single grants and looks for one that fits.
+ * A small world of users, roles and bindings for the access tests, and a model of each user's permissions. The model
+ * follows the RBAC documentation and imports nothing from the sources: it expands every binding into single grants and
+ * searches for a match.
  */
 export interface Person {
   readonly name: string
   readonly groups: readonly string[]
-  /** A token of the test server; else the administrator acts as this person. */
+  /** Token of the test server. If absent, the administrator impersonates this user. */
   readonly token?: string
 }
 
@@ -49,7 +49,7 @@ const reading = ['get', 'list', 'watch']
 
 export const roles: readonly Role[] = [
   { namespace: 'a', name: 'reader', rules: [{ verbs: reading, apiGroups: [''], resources: ['configmaps'] }] },
-  // The same name as a ClusterRole, and other rules.
+  // The same name as a ClusterRole with other rules.
   { namespace: 'b', name: 'shared', rules: [{ verbs: ['get'], apiGroups: [''], resources: ['secrets'] }] },
   { namespace: '', name: 'shared', rules: [{ verbs: ['list'], apiGroups: [''], resources: ['secrets'] }] },
   {
@@ -100,14 +100,14 @@ export const bindings: readonly Binding[] = [
   { namespace: '', name: 'remover', role: clusterRole('remover'), to: [group('ops')] },
   { namespace: 'a', name: 'patcher', role: clusterRole('patcher'), to: [group('system:serviceaccounts')] },
   { namespace: '', name: 'urls', role: clusterRole('urls'), to: [user('dave'), group('system:unauthenticated')] },
-  // Paths are in no namespace: bound in one, these rules give nothing.
+  // Paths have no namespace, so a namespaced binding grants nothing here.
   { namespace: 'a', name: 'urls', role: clusterRole('urls'), to: [user('carol')] },
   { namespace: '', name: 'nodes', role: clusterRole('nodes'), to: [user('dave')] },
   { namespace: 'b', name: 'nodes', role: clusterRole('nodes'), to: [user('carol')] },
   { namespace: 'b', name: 'dangling', role: role('no-such-role'), to: [user('bob')] },
 ]
 
-/** What every cluster gives by itself, as far as these tests ask for it. */
+/** Default permissions of every cluster, as far as these tests need them. */
 const byDefault: readonly Rule[] = [
   { verbs: ['get'], nonResourceURLs: ['/api', '/api/*', '/apis', '/apis/*', '/openapi', '/openapi/*', '/version'] },
 ]
@@ -125,7 +125,7 @@ export interface Wish {
   readonly path?: string
 }
 
-/** Whether the person may have what they wish for. */
+/** Whether the user is allowed to make the request. */
 export function mayHave(person: Person, wish: Wish): boolean {
   const general = person.groups.includes(everybody) ? [...byDefault, ...byDefaultToAll] : byDefaultToAll
   if (general.some((rule) => grants(rule, wish))) return true
@@ -166,7 +166,7 @@ function pathFits(said: string, path: string): boolean {
   return said.endsWith('*') ? path.startsWith(said.slice(0, -1)) : said === path
 }
 
-/** The objects that make this world, for the administrator to create. */
+/** Returns the objects of this world for the administrator to create. */
 export function objectsOfWorld(): { path: string; object: object }[] {
   const base = '/apis/rbac.authorization.orch.io/v1'
   const place = (namespace: string, plural: string) =>

@@ -1,6 +1,6 @@
 /**
- * A definition that gains a field while its objects are written: once that is acknowledged no write drops the field
- * without a word, neither one that begins then nor one that began before and is still under way.
+ * A definition gains a field while its objects are written. Once the change is acknowledged, no write silently drops
+ * the field: neither a later one nor one that is already running.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -22,7 +22,7 @@ after(() => server.stop())
 
 const mergePatch = 'application/merge-patch+json'
 
-/** A schema with these fields in the spec. */
+/** Returns a schema with these fields in the spec. */
 function schemaOf(fields: readonly string[]): JsonObject {
   const properties = Object.fromEntries(fields.map((name) => [name, { type: 'string' }]))
   const spec = { type: 'object', properties }
@@ -67,7 +67,7 @@ const writes: { readonly [what: string]: Write } = {
     client.post(`${path}?fieldValidation=Strict`, { ...typeOf(gaining), metadata: { generateName: 'new-' }, spec }),
 }
 
-test('what begins after the change is acknowledged keeps the new field', async () => {
+test('a write that begins after the acknowledged change keeps the new field', async () => {
   const wanted = gaining
   const fields = ['first']
   const name = await define(client, { ...wanted, version, schema: schemaOf(fields) })
@@ -88,7 +88,7 @@ test('what begins after the change is acknowledged keeps the new field', async (
   await undefine(client, name)
 })
 
-/** Sends a request whose body ends when the function that is returned is called; its head is on its way before that. */
+/** Sends a request whose body is completed when the returned function is called. The head is sent before. */
 async function sendSlowly(
   method: string,
   path: string,
@@ -122,7 +122,7 @@ const slowWrites: readonly (readonly [what: string, method: string, place: strin
 ]
 
 for (const [i, [what, method, place, type]] of slowWrites.entries())
-  test(`${what} whose body ends after the change keeps the new field, and what others stored in it`, async () => {
+  test(`${what} whose body ends after the change keeps the new field and the values of others`, async () => {
     const wanted = { plural: `slows${i}`, kind: `Slow${i}` }
     const name = await define(client, { ...wanted, version, schema: schemaOf(['first']) })
     const path = collectionOf(wanted)
@@ -134,7 +134,7 @@ for (const [i, [what, method, place, type]] of slowWrites.entries())
       metadata: { name: method === 'POST' ? 'b' : 'a', ...(method === 'PUT' && { resourceVersion }) },
       [part]: { second: 'kept' },
     })
-    // What was sent before is dispatched before.
+    // Requests sent earlier are dispatched earlier.
     await client.get(path)
     await gain(name, wanted, ['first', 'second', 'third'])
     const seen = await client.post(path, {

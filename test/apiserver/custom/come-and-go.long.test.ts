@@ -1,4 +1,4 @@
-/** Kinds that come and go in numbers, and while they are in use: nothing stays of them, and who uses them is told. */
+/** Many kinds are created and removed, also while in use: nothing leaks, and clients are notified. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { queryObjects } from 'node:v8'
@@ -41,16 +41,16 @@ async function comeAndGo(from: number, count: number): Promise<void> {
     )
 }
 
-/** How many caches and resources there are in memory, in use or not, when all that nobody holds has been given back. */
+/** Returns the number of caches and queues in memory after garbage collection. */
 async function held(): Promise<number[]> {
   await heapInUse()
   return [KindCache, KeyedQueue].map((type) => queryObjects(type, { format: 'count' }))
 }
 
-/** What is counted is exact, so that a few tell as much as many; ORCH_LONG=1 makes it many. */
+/** The counts are exact, so that few rounds suffice. ORCH_LONG=1 runs many. */
 const comings = long ? 200 : 10
 
-test(`${comings} kinds that came and went leave nothing in memory`, async () => {
+test(`${comings} created and removed kinds leave nothing in memory`, async () => {
   const before = await held()
   await comeAndGo(0, comings)
   assert.deepEqual(await held(), before)
@@ -58,7 +58,7 @@ test(`${comings} kinds that came and went leave nothing in memory`, async () => 
   assert.ok(!(await client.get('/openapi/v2')).text.includes('com.example.stable'))
 })
 
-test('a list that is under way when its kind goes is whole, or ends; watches end', async () => {
+test('a list that runs while its kind is removed is complete or ends, and watches end', async () => {
   const wanted = { plural: 'longs', kind: 'Long', schema }
   const name = await define(client, wanted)
   const path = collectionOf(wanted)

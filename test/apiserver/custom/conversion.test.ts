@@ -1,4 +1,4 @@
-/** Objects of a custom kind whose versions a webhook converts: read, written, listed, watched and applied in each. */
+/** Custom objects whose versions a webhook converts: read, written, listed, watched and applied in each version. */
 import assert from 'node:assert/strict'
 import { after, afterEach, test } from 'node:test'
 import { answerWith, Converter, convert, honest, type Loose, widgetVersions } from '../../support/converter.ts'
@@ -35,7 +35,7 @@ async function merged(path: string, body: object, type = 'application/merge-patc
   return await client.send(path, { method: 'PATCH', headers: { 'content-type': type }, raw: JSON.stringify(body) })
 }
 
-test('an object is read in the other version as the webhook makes it, and asked about once', async () => {
+test('an object is converted once and read in the other version', async () => {
   const stored = await made('v1', 'a', { size: 3, color: 'red' })
   assert.equal(converter.calls(), 0, 'the stored version needs no webhook')
   const [one, two] = await Promise.all([client.get(`${collection('v2')}/a`), client.get(`${collection('v2')}/a`)])
@@ -55,7 +55,7 @@ test('an object is read in the other version as the webhook makes it, and asked 
   assert.equal(converter.paths.at(-1), '/convert?timeout=30s')
 })
 
-test('what is written through another version is stored in the storage version', async () => {
+test('a write in another version is stored in the storage version', async () => {
   const written = await made('v2', 'a', { dimensions: { size: '7' }, unknown: 1 })
   assert.deepEqual(written.spec, { dimensions: { size: '7' } })
   assert.deepEqual((await client.get(`${collection('v1')}/a`)).body.spec, { size: 7 })
@@ -71,7 +71,7 @@ test('what is written through another version is stored in the storage version',
   )
 })
 
-test('a list is converted by one call, a table and the sub-resources show the converted object', async () => {
+test('a list is converted in one call, and tables and subresources show the converted object', async () => {
   for (const size of [1, 2, 3]) await made('v1', `w${size}`, { size, replicas: size })
   converter.calls()
   const list = await client.get(collection('v2'))
@@ -92,7 +92,7 @@ test('a list is converted by one call, a table and the sub-resources show the co
   assert.deepEqual((await client.get(`${collection('v1')}/w2`)).body.spec, { size: 2, replicas: 5 })
 })
 
-test('a watch shows each change in its version, in order, and is asked about once for all watchers', async () => {
+test('a watch shows each change in its version and in order, converted once for all watchers', async () => {
   await made('v1', 'a', { size: 1 })
   converter.calls()
   const seen = async () => {
@@ -104,7 +104,7 @@ test('a watch shows each change in its version, in order, and is asked about onc
     return events
   }
   const watches = [seen(), seen(), seen()]
-  // All three have been told of the first object.
+  // All three watchers have received the first object.
   await until(
     () => client.get(`${collection('v1')}/a`),
     () => converter.reviews.length > 0,
@@ -122,7 +122,7 @@ test('a watch shows each change in its version, in order, and is asked about onc
   assert.ok(converter.reviews.length <= 6, `${converter.reviews.length} calls`)
 })
 
-test('an apply in one version finds what others own in another', async () => {
+test('apply in one version detects field owners in another', async () => {
   const apply = (version: string, manager: string, spec: object) =>
     merged(
       `${collection(version)}/a?fieldManager=${manager}`,
@@ -146,7 +146,7 @@ test('an apply in one version finds what others own in another', async () => {
   })
 })
 
-test("labels and annotations are the webhook's to change, all other metadata stays", async () => {
+test('the webhook may change labels and annotations but no other metadata', async () => {
   await made('v1', 'a', { size: 1 }, { labels: { kept: 'no' }, finalizers: ['example.com/f'] })
   converter.answer = (review) =>
     answerWith(
@@ -164,7 +164,7 @@ test("labels and annotations are the webhook's to change, all other metadata sta
   await merged(`${collection('v1')}/a`, { metadata: { finalizers: [] } })
 })
 
-test('v1beta1 is spoken with those who understand nothing else, and asks for neither type nor uid', async () => {
+test('v1beta1 is used if the webhook supports nothing else, without checks of type and uid', async () => {
   const old = await define(client, {
     ...{ plural: 'oldies', kind: 'Widget', group: 'old.example.com', versions: widgetVersions('v1') },
     conversion: converter.conversion(['v7', 'v1beta1', 'v1']),
@@ -181,14 +181,14 @@ test('v1beta1 is spoken with those who understand nothing else, and asks for nei
   await undefine(client, old)
 })
 
-test('its duration is measured', async () => {
+test('the duration of conversions is measured', async () => {
   await made('v2', 'a', { dimensions: { size: '1' } })
   const { text } = await client.get('/metrics')
   const labels = `crd_name="${name}",from_version="v2",succeeded="true",to_version="v1"`
   assert.match(text, new RegExp(`apiserver_crd_webhook_conversion_duration_seconds_count\\{${labels}\\} [1-9]`))
 })
 
-test('the storage version moves on under load, and no object is lost or mixed up', async () => {
+test('the storage version changes under load without losing or mixing objects', async () => {
   const names = Array.from({ length: 40 }, (_, i) => `w${i}`)
   await Promise.all(names.map((each, i) => made('v1', each, { size: i })))
   let rolled = false

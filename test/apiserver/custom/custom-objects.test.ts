@@ -1,6 +1,6 @@
 /**
- * Objects of custom kinds beyond their schema: versions that differ, dry runs, nulls in what is applied, the scale, columns
- * and warnings; each as kube-apiserver 1.23 has it.
+ * Custom objects beyond their schema: differing versions, dry runs, nulls in apply, scale, columns and warnings, all as
+ * in kube-apiserver 1.23.
  */
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
@@ -21,7 +21,7 @@ const versionOf = (name: string, schema: JsonObject, fields: JsonObject = {}) =>
   ...fields,
 })
 
-describe('objects', () => {
+describe('custom objects', () => {
   let client: HttpClient
   before(async () => {
     client = (await serveUp(owner)).client()
@@ -34,7 +34,7 @@ describe('objects', () => {
       body,
     })
 
-  test('a status that has a default is in every answer, also where the write took the sent one away', async () => {
+  test('every response contains a status with a default, even if the write removed the sent one', async () => {
     const status = { type: 'object', default: { seen: -1 }, properties: { seen: { type: 'integer' } } }
     const schema = { type: 'object', properties: { ...spec({}).properties, status } }
     await define(client, { plural: 'preset', kind: 'Preset', schema, version: { subresources: { status: {} } } })
@@ -44,7 +44,7 @@ describe('objects', () => {
     assert.deepEqual((await client.get(`${at('preset')}/a`)).body.status, { seen: -1 })
   })
 
-  test('who accepts no form of a custom kind hears which there are', async () => {
+  test('an unacceptable Accept header lists the supported media types', async () => {
     const version = {
       subresources: { status: {}, scale: { specReplicasPath: '.spec.size', statusReplicasPath: '.status.size' } },
     }
@@ -61,7 +61,7 @@ describe('objects', () => {
     assert.deepEqual([body.kind, body.rows[0].cells[0]], ['Table', 'a'], 'the status of a custom kind has its columns')
   })
 
-  test('a whole number has 64 bits, also where a text may stand; beyond that it is one with a fraction', async () => {
+  test('integers have 64 bits, also in int-or-string, and larger ones become floating-point', async () => {
     const either = { 'x-orch-int-or-string': true, anyOf: [{ type: 'integer' }, { type: 'string' }] }
     const schema = spec({ whole: { type: 'integer', format: 'int32' }, either, any: { type: 'number' } })
     await define(client, { plural: 'wholes', kind: 'Whole', schema })
@@ -88,7 +88,7 @@ describe('objects', () => {
     }
   })
 
-  test('in two versions: defaults of the one that was written, nothing that the stored one does not know', async () => {
+  test('two versions: defaults of the written version apply, and fields unknown to the stored version are dropped', async () => {
     const early = spec({ size: { type: 'integer', default: 1 }, lost: { type: 'string' }, late: { type: 'string' } })
     const late = spec({ size: { type: 'integer' }, color: { type: 'string', default: 'red' } })
     const warned = { deprecated: true }
@@ -106,7 +106,7 @@ describe('objects', () => {
     assert.deepEqual((await client.get(`${at('twos', 'v1alpha1')}/b`)).body.spec, {}, 'no defaults of another version')
   })
 
-  test('that are scaled: numbers that are numbers, and columns that are read', async () => {
+  test('scale fields must be numbers, and printer columns are evaluated', async () => {
     const scale = { specReplicasPath: '.spec.size', statusReplicasPath: '.status.size' }
     const columns = [
       { name: 'Last', type: 'string', jsonPath: '.spec.list[-1:].name' },
@@ -173,7 +173,7 @@ describe('objects', () => {
     assert.deepEqual(table.body.rows[0].cells, ['a', 'two', null])
   })
 
-  test('that are applied: null is a value, and every part must fit', async () => {
+  test('apply treats null as a value and validates every part', async () => {
     const status = { type: 'object', properties: { all: { type: 'array', items: spec({ a: { type: 'string' } }) } } }
     const { properties } = spec({ size: { type: 'integer' }, given: { type: 'integer', default: 7 } })
     const schema = { type: 'object', properties: { ...properties, status } }
@@ -191,7 +191,7 @@ describe('objects', () => {
     }
   })
 
-  test('of wrong types are unknown in all they hold', async () => {
+  test('all fields inside a value of the wrong type are unknown', async () => {
     await define(client, {
       plural: 'wrongs',
       kind: 'Wrong',
@@ -203,7 +203,7 @@ describe('objects', () => {
     assert.match(String(headers.warning), /unknown field \\"spec\.list\.x\\"/)
   })
 
-  test('in the groups of the vendor: the definition reports with whose consent', async () => {
+  test("definitions in the vendor's groups report their API approval", async () => {
     for (const [given, expected] of [
       ['https://example.com/review/1', 'True'],
       ['unapproved, for a test', 'False'],

@@ -1,6 +1,6 @@
 /**
- * Kinds that users define, on a real server: they come, are used like any other, change and go while it runs; on every
- * server on one store; across restarts and kills.
+ * Custom kinds on a real server: created, used, changed and removed at runtime, on all servers of a store, across
+ * restarts and kills.
  */
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
@@ -42,7 +42,7 @@ describe('a definition on one server', () => {
     client = server.client()
   })
 
-  test('keywords that no schema has are left out and warned of', async () => {
+  test('drops unknown schema keywords with a warning', async () => {
     const schema = {
       type: 'object',
       Required: ['a'],
@@ -65,7 +65,7 @@ describe('a definition on one server', () => {
     assert.equal((await client.post(`${definitions}?dryRun=All`, wrong)).status, 400)
   })
 
-  test('rules of a later language are kept whole', async () => {
+  test('preserves rules of newer versions', async () => {
     const rules = [{ rule: 'self.a == 1', message: 'm', messageExpression: '"x"' }]
     const properties = { a: { type: 'integer' } }
     const schema = { type: 'object', properties, 'x-orch-validations': rules }
@@ -76,7 +76,7 @@ describe('a definition on one server', () => {
     assert.match(String(made.headers.warning), new RegExp(`version v1: ${warning}`))
   })
 
-  test('all faults of a definition are told at once', async () => {
+  test('reports all errors at once', async () => {
     const schema = { type: 'object', properties: { a: {}, b: { type: 'string', pattern: '(' } } }
     const columns = [{ name: 'A', type: 'string', jsonPath: 'spec.a' }]
     const made = await client.post(definitions, {
@@ -92,7 +92,7 @@ describe('a definition on one server', () => {
     ])
   })
 
-  test('a definition without a name is one fault', async () => {
+  test('without a name has one error', async () => {
     const made = await client.post(definitions, { ...definitionOf({}), metadata: {} })
     const causes: { reason: string; field: string }[] = made.body.details.causes
     assert.deepEqual(
@@ -101,7 +101,7 @@ describe('a definition on one server', () => {
     )
   })
 
-  test('empty names are of the wrong form; a webhook without its strategy is told beside a strategy that is none', async () => {
+  test('reports empty names as malformed, and an invalid conversion strategy together with its webhook', async () => {
     const definition = definitionOf({ shortNames: [''], version: { name: '' } })
     const conversion = {
       strategy: 'Odd',
@@ -118,7 +118,7 @@ describe('a definition on one server', () => {
     ])
   })
 
-  test('unknown fields are not kept by what a webhook converts; no start of a name is the name that it must have', async () => {
+  test('cannot preserve unknown fields with a conversion webhook or use generateName', async () => {
     const definition = definitionOf({})
     const webhook = { clientConfig: { url: 'https://a' }, conversionReviewVersions: ['v1'] }
     const spec = { ...definition.spec, conversion: { strategy: 'Webhook', webhook }, preserveUnknownFields: true }
@@ -131,7 +131,7 @@ describe('a definition on one server', () => {
     ])
   })
 
-  test('names that cannot be are not written into the status', async () => {
+  test('rejects invalid names in its status', async () => {
     const name = await define(client, { plural: 'named', kind: 'Named' })
     const patched = await client.send(`${definitions}/${name}/status`, {
       method: 'PATCH',
@@ -146,7 +146,7 @@ describe('a definition on one server', () => {
     await undefine(client, name)
   })
 
-  test('is served as soon as it says so, and everywhere', async () => {
+  test('is served everywhere as soon as it is established', async () => {
     const name = await define(client, { shortNames: ['wd'] })
     const path = collectionOf()
     const made = await client.post(path, { ...widget('a'), junk: 1 })
@@ -188,7 +188,7 @@ describe('a definition on one server', () => {
     assert.ok(!(await client.get('/openapi/v2')).text.includes('com.example.stable'))
   })
 
-  test('that changes shows at once, and what was stored before is as it says now', async () => {
+  test('applies changes at once, also to objects stored before', async () => {
     const wanted = { plural: 'gears', kind: 'Gear' }
     const name = await define(client, wanted)
     const path = collectionOf(wanted)
@@ -211,7 +211,7 @@ describe('a definition on one server', () => {
     })
     assert.equal(changed.status, 200, changed.text)
     assert.deepEqual(changed.body.status.storedVersions, ['v1', 'v2'])
-    // Watches on what the kind was end when it has changed.
+    // Watches on the old form end after the change.
     assert.equal((await watching.next()).done, true)
     const shown = { size: 1, tone: 'C' }
     const [old, next] = await Promise.all([client.get(`${path}/a`), client.get(`${path.replace('/v1/', '/v2/')}/a`)])
@@ -227,7 +227,7 @@ describe('a definition on one server', () => {
     await undefine(client, name)
   })
 
-  test('whose names are taken waits until they are free', async () => {
+  test('waits for names that are in use', async () => {
     const first = await define(client, { plural: 'ones', kind: 'Same' })
     const second = definitionOf({ plural: 'twos', kind: 'Same' })
     assert.equal((await client.post(definitions, second)).status, 201)
@@ -241,7 +241,7 @@ describe('a definition on one server', () => {
     await undefine(client, name)
   })
 
-  test("cannot take the place of the server's own kinds", async () => {
+  test('cannot replace built-in kinds', async () => {
     const own = definitionOf({ plural: 'certificatesigningrequests', kind: 'Other', group: 'certificates.orch.io' })
     const annotations = { 'api-approved.orch.io': 'unapproved, a test' }
     const made = await client.post(definitions, { ...own, metadata: { ...own.metadata, annotations } })
@@ -252,7 +252,7 @@ describe('a definition on one server', () => {
     await undefine(client, own.metadata.name)
   })
 
-  test('goes only when its last object has: no new ones come, and watches end', async () => {
+  test('is removed only after its last object; meanwhile creates are rejected and watches end', async () => {
     const wanted = { plural: 'holds', kind: 'Hold' }
     const name = await define(client, wanted)
     const path = collectionOf(wanted)
@@ -281,7 +281,7 @@ describe('a definition on one server', () => {
     assert.equal((await client.get(path)).status, 404)
   })
 
-  test('its objects go with their namespace', async () => {
+  test('its objects are deleted with their namespace', async () => {
     const name = await define(client)
     assert.equal((await client.post('/api/v1/namespaces', { metadata: { name: 'short' } })).status, 201)
     assert.equal((await client.post(collectionOf({}, 'short'), widget('a'))).status, 201)
@@ -294,7 +294,7 @@ describe('a definition on one server', () => {
   })
 })
 
-test('a server that starts serves what is defined before it is ready', async (t) => {
+test('a starting server serves all defined kinds before it is ready', async (t) => {
   const server = await startServer(t)
   const name = await define(server.client())
   assert.equal((await server.client().post(collectionOf(), widget('a', 3))).status, 201)
@@ -309,7 +309,7 @@ test('a server that starts serves what is defined before it is ready', async (t)
   await undefine(client, name)
 })
 
-longTest('a deletion that was under way when the server was killed is finished by the next', async (t) => {
+longTest('a restarted server completes a deletion that a kill interrupted', async (t) => {
   const server = await startServer(t)
   const client = server.client()
   const name = await define(client)
@@ -330,7 +330,7 @@ longTest('a deletion that was under way when the server was killed is finished b
   const again = server.client()
   await isGone(again, name)
   assert.equal((await again.get(path)).status, 404)
-  // Whoever defines it anew finds nothing of before.
+  // A new definition starts without old objects.
   await define(again)
   assert.deepEqual((await again.get(path)).body.items, [])
 })
@@ -347,20 +347,20 @@ describe('two servers on one store', () => {
     two = servers[1]!.client()
   })
 
-  test('what is defined on one is served by the other at once, and goes there too', async () => {
+  test('a definition on one server is served and removed by the other', async () => {
     const name = await define(one)
     const made = await two.post(collectionOf(), widget('a'))
     assert.equal(made.status, 201, made.text)
     assert.equal((await one.get(`${collectionOf()}/a`)).status, 200)
     await undefine(two, name)
-    // The other one lets go when it hears of it, which is when it has seen the deletion itself.
+    // The other server removes the type when it has seen the deletion.
     await isGone(one, name)
     const watched = one.watch(`${collectionOf()}?watch=1`, AbortSignal.timeout(120_000))
-    // Either it is gone already, or a watch on it ends now.
+    // The type is already gone, or a watch on it ends now.
     await watched.next().catch((error: { code?: string }) => assert.equal(error.code, 'HTTP_404'))
   })
 
-  test('what is written while the other begins to serve is told there once', async () => {
+  test('objects written while the other server starts serving the kind are sent there once', async () => {
     for (let round = 0; round < 5; round++) {
       const wanted = { plural: `rounds${round}`, kind: `Round${round}` }
       const path = collectionOf(wanted)
@@ -377,7 +377,7 @@ describe('two servers on one store', () => {
       })
       const seen = new Map<string, number>()
       await defining
-      // A watch of what the other does not serve yet, or while the definition still changes, ends; a later one tells all.
+      // A watch ends if the type is not served yet or its definition is changing. A later one returns everything.
       for (let attempt = 0; seen.size < count; attempt++) {
         assert.ok(attempt < 600, `only ${seen.size} of ${count} were told`)
         if (attempt > 0) await new Promise((resolve) => setTimeout(resolve, 50))
@@ -395,7 +395,7 @@ describe('two servers on one store', () => {
     }
   })
 
-  test('of two definitions that ask for one kind at the same time, one is granted it', async () => {
+  test('of two concurrent definitions for one kind, one is accepted', async () => {
     for (let round = 0; round < 5; round++) {
       const kind = `Wanted${round}`
       const pair = [definitionOf({ plural: `as${round}`, kind }), definitionOf({ plural: `bs${round}`, kind })] as const

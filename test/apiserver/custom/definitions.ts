@@ -1,4 +1,4 @@
-/** Definitions of custom kinds for tests: made, waited for by the events that tell of them, and taken away again. */
+/** Custom resource definitions for tests: creates them, waits for their events and deletes them. */
 import assert from 'node:assert/strict'
 import type { JsonObject } from '../../../src/api/json/json.ts'
 import type { HttpClient, WatchEvent } from '../../support/http-client.ts'
@@ -12,7 +12,7 @@ export interface Wanted {
   readonly scope?: 'Namespaced' | 'Cluster'
   readonly shortNames?: string[]
   readonly schema?: JsonObject
-  /** Further members of the version. */
+  /** Further fields of the version. */
   readonly version?: JsonObject
   readonly versions?: JsonObject[]
   readonly conversion?: object
@@ -44,7 +44,7 @@ export function definitionOf(wanted: Wanted = {}) {
   }
 }
 
-/** Creates it and resolves when it is in use. */
+/** Creates a definition and resolves when it is established. */
 export async function define(client: HttpClient, wanted: Wanted = {}): Promise<string> {
   const definition = definitionOf(wanted)
   const made = await client.post(definitions, definition)
@@ -65,7 +65,7 @@ export function conditionOf({ status }: Conditioned, type: string): string | und
   return status?.conditions?.find((condition) => condition.type === type)?.status
 }
 
-/** Deletes it and resolves when it is gone. */
+/** Deletes a definition and resolves when it is gone. */
 export async function undefine(client: HttpClient, name: string): Promise<void> {
   const deleted = await client.delete(`${definitions}/${name}`)
   assert.equal(deleted.status, 200, deleted.text)
@@ -82,7 +82,7 @@ function only(name: string): string {
   return `fieldSelector=metadata.name%3D${name}`
 }
 
-/** Resolves with the first event of a definition that is as wanted; the watch ends with an error after a while. */
+/** Resolves with the first matching event of a definition. The watch fails after a timeout. */
 export async function told(
   client: HttpClient,
   name: string,
@@ -94,7 +94,7 @@ export async function told(
   throw new Error(`nothing of what was wanted was told of ${name}`)
 }
 
-/** What an object of it says that it is: that of a custom kind must. */
+/** Returns the apiVersion and kind of an object, which are required for custom kinds. */
 export function typeOf({ kind = 'Widget', group = 'stable.example.com' }: Wanted = {}, version = 'v1') {
   return { apiVersion: `${group}/${version}`, kind }
 }

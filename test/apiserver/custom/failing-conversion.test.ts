@@ -1,6 +1,6 @@
 /**
- * Conversion webhooks that fail, hang or lie: told in the answer with the reason, and nobody else's business. What they
- * hold can still be deleted.
+ * Conversion webhooks that fail, hang or return invalid data: responses contain the reason, and nothing else is
+ * affected. Their objects can still be deleted.
  */
 import assert from 'node:assert/strict'
 import { after, afterEach, test } from 'node:test'
@@ -38,7 +38,7 @@ const webhook = `conversion webhook for ${group}/v1, Kind=Widget`
 
 let made = 0
 
-/** A new object in v1, which is stored as it is. */
+/** Creates an object in v1, the storage version. */
 async function stored(spec: object = { size: 1 }, metadata: object = {}, namespace = 'default'): Promise<string> {
   const named = `w${made++}`
   const object = { apiVersion: `${group}/v1`, kind: 'Widget', metadata: { name: named, ...metadata }, spec }
@@ -56,7 +56,7 @@ afterEach(() => {
   converter.answer = honest
 })
 
-/** What `honest` answers, with each object changed. */
+/** Returns the honest response with each object changed. */
 const changed = (change: (object: Loose) => Loose) => (review: ConversionReview) =>
   answerWith(
     review,
@@ -112,7 +112,7 @@ const faults: { readonly [what: string]: [(review: ConversionReview) => Loose, R
 }
 
 for (const [what, [answer, message]] of Object.entries(faults))
-  test(`${what}: the reason is answered`, async () => {
+  test(`${what}: the response contains the reason`, async () => {
     const named = await stored()
     converter.answer = answer
     for (const path of [`${collection('v2')}/${named}`, `${collection('v2')}?fieldSelector=metadata.name%3D${named}`]) {
@@ -126,7 +126,7 @@ for (const [what, [answer, message]] of Object.entries(faults))
     await client.delete(`${collection('v1')}/${named}`)
   })
 
-test('in a list the object at fault is named, and keys such as __proto__ are keys like any other', async () => {
+test('a list names the invalid object, and __proto__ is an ordinary key', async () => {
   const names = [await stored({ size: 1 }), await stored({ size: 2 })]
   converter.answer = changed((object) => (object.spec.dimensions.size === '2' ? { ...object, kind: 'X' } : object))
   const { status, body } = await client.get(collection('v2'))
@@ -141,7 +141,7 @@ test('in a list the object at fault is named, and keys such as __proto__ are key
   for (const each of names) await client.delete(`${collection('v1')}/${each}`)
 })
 
-test('a write that cannot be converted is not stored, and one through the stored version is not held up', async () => {
+test('a failed conversion stores nothing, and writes in the storage version still work', async () => {
   const named = await stored({ size: 1 })
   const path = (version: string) => `${collection(version)}/${named}`
   assert.equal((await merged(`${path('v2')}?fieldManager=two`, { spec: { color: 'red' } })).status, 200)
@@ -158,14 +158,14 @@ test('a write that cannot be converted is not stored, and one through the stored
     [500, `conversion webhook for ${group}/v2, Kind=Widget failed: not now`],
   )
   assert.equal((await client.get(`${collection('v1')}/never`)).status, 404)
-  // Who owns what of it is recorded in both versions; this is not known without the webhook, and stays as it is.
+  // Field ownership is recorded in both versions. It cannot be computed without the webhook and stays unchanged.
   const written = await merged(`${path('v1')}?fieldManager=one`, { spec: { color: 'green' } })
   assert.deepEqual([written.status, written.body.spec], [200, { size: 1, color: 'green' }])
   assert.match(String(written.headers.warning), /who owns which field is as it was before this write: .*not now/)
   await client.delete(path('v1'))
 })
 
-test('a watch ends with the reason, and goes on from there when the webhook is well again', async () => {
+test('a watch ends with the reason and resumes when the webhook has recovered', async () => {
   const named = await stored({ size: 1 })
   const from = (await client.get(`${collection('v2')}/${named}`)).body.metadata.resourceVersion
   const path = `${collection('v2')}?watch=1&fieldSelector=metadata.name%3D${named}&resourceVersion=`
@@ -190,7 +190,7 @@ test('a watch ends with the reason, and goes on from there when the webhook is w
   await client.delete(`${collection('v1')}/${named}`)
 })
 
-test('one that hangs holds up nobody else, and its objects can be deleted', async () => {
+test('a hanging webhook blocks no other requests, and its objects can be deleted', async () => {
   const named = await stored({ size: 1 }, { finalizers: ['example.com/f'] })
   converter.calls()
   const hanging = Promise.withResolvers<string>()
@@ -215,7 +215,7 @@ test('one that hangs holds up nobody else, and its objects can be deleted', asyn
   for (const { status } of await Promise.all(waiting)) assert.equal(status, 500)
 })
 
-test('one that never answers is given up when its time is over, and so is what waits for it', async () => {
+test('a webhook that never responds times out together with queued calls', async () => {
   const log = openLog({ level: 0, format: 'json', write: () => {}, now: () => 0 })
   const caller = new HttpsCaller('orch-test')
   after(() => caller.close())
@@ -234,13 +234,13 @@ test('one that never answers is given up when its time is over, and so is what w
   converter.answer = honest
   converter.paths.length = 0
   await convertBy()([object], `${group}/v2`)
-  // A call that was given up may reach the webhook only now.
+  // An abandoned call may reach the webhook only now.
   const calls = converter.paths.filter((path) => !path.endsWith('timeout=0.3s'))
   assert.deepEqual(calls, ['/convert?timeout=30s'], 'what it has where nobody says less')
 })
 
-test('a namespace, and the definition itself, go when the webhook is dead', async (t) => {
-  // With the loops that delete what a namespace holds.
+test('a namespace and a definition can be deleted while the webhook is down', async (t) => {
+  // Runs the loops that delete the contents of a namespace.
   const client = (await startUp(t)).client()
   const settled = await Converter.start({ after })
   const wanted = { plural: 'doomed', kind: 'Doomed', versions: widgetVersions('v1'), conversion: settled.conversion() }
@@ -250,7 +250,7 @@ test('a namespace, and the definition itself, go when the webhook is dead', asyn
   const object = { apiVersion: `${group}/v1`, kind: 'Doomed', metadata: { name: 'a' }, spec: { size: 1 } }
   for (const namespace of ['dying', 'default'])
     assert.equal((await client.post(path('v1', namespace), object)).status, 201)
-  // From now on v1 is neither served nor stored: every read of these needs the webhook.
+  // From now on v1 is neither served nor stored, and every read needs the webhook.
   const [v1, v2] = widgetVersions('v2')
   const rolled = await merged(
     `${definitions}/${doomed}`,
@@ -270,7 +270,7 @@ test('a namespace, and the definition itself, go when the webhook is dead', asyn
   await isGone(client, doomed)
 })
 
-test('what spec.conversion must say is checked, fault by fault', async () => {
+test('each error in spec.conversion is reported', async () => {
   const conversion = converter.conversion() as Loose
   const { clientConfig } = conversion.webhook
   const refused: [object, string][] = [

@@ -1,6 +1,6 @@
 /**
- * Names are granted once, whatever a server has heard of: two servers on one store, of which one lags behind. Its own
- * reads of the most recent state wait until it is told what it has missed.
+ * Names are granted once, whatever a server has seen: two servers on one store, one of which lags behind. Its own reads
+ * of the latest state wait until it has caught up.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -71,7 +71,7 @@ async function judge(server: Server, name: string): Promise<boolean> {
   return grantsAll(granted)
 }
 
-/** Deletes it, and takes away what its deletion waits for, as the server does when all objects are gone. */
+/** Deletes a definition and removes its finalizers, as the server does when all objects are gone. */
 async function remove(name: string): Promise<void> {
   const finalizers = (previous: ApiObject) => ({ ...previous, metadata: { ...previous.metadata, finalizers: [] } })
   const just = { gracePeriodSeconds: undefined, propagation: undefined, preconditions: [] }
@@ -81,13 +81,13 @@ async function remove(name: string): Promise<void> {
   await waitForCaches(near.resource)
 }
 
-/** What its status says that it is granted. */
+/** Returns the granted kind in its status. */
 async function kindOf(name: string): Promise<string | undefined> {
   await waitForCaches(near.resource)
   return near.known.get(name)!.granted.kind
 }
 
-test('a name is granted once, though a server does not know who else asks for it', async () => {
+test('a name is granted once even if a server does not know of the competitor', async () => {
   const late = await define('lates')
   await waitForCaches(far.resource)
   view.hold()
@@ -96,7 +96,7 @@ test('a name is granted once, though a server does not know who else asks for it
   assert.equal(far.known.get(early), undefined, 'it must not know')
   assert.ok(await judge(far, late), 'nothing that it knows speaks against it')
   assert.deepEqual([await kindOf(early), await kindOf(late)], ['Wanted', ''])
-  // Now that it has heard of the other, it says so.
+  // Having seen the other definition, the server reports the conflict.
   assert.equal(await judge(far, late), false)
 
   const taken = updateObject(
@@ -111,7 +111,7 @@ test('a name is granted once, though a server does not know who else asks for it
   await assert.rejects(taken, { code: 422, message: /another definition of the group has this name/ })
 })
 
-test('what definitions hold is taken where it was not written down, and let go with them', async () => {
+test('missing name reservations are restored and released with their definitions', async () => {
   const keys = async () => (await store.list({ prefix: 'claims/' })).entries.map(({ key }) => key)
   const held = await keys()
   assert.ok(held.includes('claims/definition-kinds/stable.example.com/Wanted'), held.join())
@@ -125,7 +125,7 @@ test('what definitions hold is taken where it was not written down, and let go w
   assert.deepEqual(await keys(), [])
 })
 
-test('a definition whose status names versions that are none is let go all the same', async () => {
+test('a definition with invalid stored versions in its status can be deleted', async () => {
   const name = await define('odds')
   const status = { ...contextOf(near.resource, '', 'UpdateOptions'), subresource: 'status' }
   await updateObject(status, name, (previous) => {

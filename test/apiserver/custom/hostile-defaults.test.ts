@@ -1,6 +1,6 @@
 /**
- * Defaults that make much of little: what they add counts against the limits of a body while it is added, so the server
- * neither runs out of memory nor makes others wait; what is stored already is read all the same.
+ * Hostile defaults that multiply small inputs: added values count against the limits of a body, so that the server
+ * neither runs out of memory nor blocks. Objects stored earlier remain readable.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -11,7 +11,7 @@ import type { Answer, HttpClient } from '../../support/http-client.ts'
 import { type InProcess, startInProcess } from '../../support/in-process.ts'
 import { collectionOf, define, definitionOf, definitions, typeOf, undefine } from './definitions.ts'
 
-/** The promise is 50 ms; the clock of a thread counts what is compiled and collected in between too. */
+/** The goal is 50 ms. The thread's clock includes compilation and garbage collection. */
 const longestMs = 350
 
 let server: InProcess
@@ -73,7 +73,7 @@ const tooMuch: readonly (readonly [string, JsonObject, string])[] = [
 ]
 
 for (const [what, schema, place] of tooMuch)
-  test(`a definition with ${what} as defaults is refused`, async () => {
+  test(`a definition with ${what} as defaults is rejected`, async () => {
     const answer = await bounded(() => client.post(`${definitions}?dryRun=All`, definitionOf({ schema })))
     assert.equal(answer.status, 422, answer.text.slice(0, 500))
     const [{ field }] = answer.body.details.causes
@@ -91,7 +91,7 @@ const largeItems = {
   items: about({ i: { type: 'integer' }, t: { type: 'string', default: text } }),
 }
 
-test('a write that defaults would inflate is refused at the place, and nobody waits for it', async () => {
+test('a write inflated by defaults is rejected with its path and blocks no others', async () => {
   const schema = about({ spec: about({ list: largeItems }) })
   const name = await define(client, { schema })
   const send = (count: number): Promise<Answer> =>
@@ -107,7 +107,7 @@ test('a write that defaults would inflate is refused at the place, and nobody wa
   await undefine(client, name)
 })
 
-test('so is one whose nulls would become large', async () => {
+test('a write whose nulls are replaced by large defaults is rejected', async () => {
   for (const [list, place] of [
     [{ type: 'array', items: { type: 'string', default: text } }, /^spec\.list\[\d+\]$/],
     [{ type: 'object', additionalProperties: { type: 'string', default: text } }, /^spec\.list\.n\d+$/],
@@ -127,7 +127,7 @@ test('so is one whose nulls would become large', async () => {
   }
 })
 
-test('an object from before the defaults is read as it is stored, with a warning, and deleted', async () => {
+test('an object older than the defaults is read as stored with a warning and can be deleted', async () => {
   const name = await define(client, { schema: about({ spec: about({ list: plainItems }) }) })
   const path = collectionOf()
   for (const [object, count] of [
@@ -137,7 +137,7 @@ test('an object from before the defaults is read as it is stored, with a warning
     const made = await client.post(path, { ...typeOf(), metadata: { name: object }, spec: { list: objects(count) } })
     assert.equal(made.status, 201, made.text)
   }
-  // A list is looked for in pieces: the large one is not in the first.
+  // A list is read in slices, and the large object is not in the first one.
   const others = Array.from({ length: 600 }, (_, i) => ({ ...typeOf(), metadata: { name: `a${i}` } }))
   for (let i = 0; i < others.length; i += 100)
     await Promise.all(others.slice(i, i + 100).map((object) => client.post(path, object)))
@@ -172,7 +172,7 @@ test('an object from before the defaults is read as it is stored, with a warning
   await undefine(client, name)
 })
 
-test('many objects of a type with many fields are read at once, whether they have them or not', async () => {
+test('many objects of a type with many fields are read quickly, with or without values', async () => {
   const many = (count: number, property: JsonObject) =>
     about(Object.fromEntries(Array.from({ length: count }, (_, i) => [`p${i}`, property])))
   const wide = { type: 'array', items: many(6000, { type: 'string' }) }
@@ -185,7 +185,7 @@ test('many objects of a type with many fields are read at once, whether they hav
   await undefine(client, name)
 })
 
-test('what is shown of objects is kept up to a bound', () => {
+test('the cache of upgraded objects is bounded', () => {
   const forms = new ShownForms()
   const stored = Array.from({ length: 70 }, (_, i) => Buffer.from(`${i}`))
   const mebibyte = Buffer.alloc(1024 * 1024)

@@ -1,7 +1,6 @@
 /**
- * Definitions that somebody made to hurt: deep and huge schemas, patterns that others would try for years, rules that
- * multiply, names that are no names. Each is refused or bounded; nobody else waits for it longer than for anything else,
- * counted in processor time of the server's thread.
+ * Hostile definitions: deep and huge schemas, catastrophic patterns, multiplying rules and invalid names. Each is
+ * rejected or bounded and blocks others no longer than any other request, measured in CPU time of the server's thread.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -11,7 +10,7 @@ import type { Answer, HttpClient } from '../../support/http-client.ts'
 import { type InProcess, startInProcess } from '../../support/in-process.ts'
 import { collectionOf, define, definitionOf, definitions, typeOf, undefine } from './definitions.ts'
 
-/** The promise is 50 ms; the clock of a thread counts what is compiled and collected in between too. */
+/** The goal is 50 ms. The thread's clock includes compilation and garbage collection. */
 const longestMs = 350
 
 let server: InProcess
@@ -19,7 +18,7 @@ let client: HttpClient
 before(async () => {
   server = await startInProcess()
   client = server.client
-  // What is loaded and compiled on first use is not what is measured.
+  // Excludes code loaded and compiled on first use from the measurement.
   const schema = { type: 'object', properties: { a: { type: 'string', pattern: '^a$' } } }
   await undefine(client, await define(client, { schema }))
 })
@@ -68,18 +67,18 @@ function manyPatterns(count: number): JsonObject {
 }
 
 for (const [what, schema] of refused)
-  test(`${what} is refused, and nobody waits for it`, async () => {
+  test(`${what} is rejected without blocking others`, async () => {
     const answer = await bounded(() => sendDefinition(schema))
     assert.equal(answer.status, 422, answer.text.slice(0, 500))
   })
 
-test('a schema as large as may be is taken, and nobody waits for it', async () => {
+test('a schema of maximum size is accepted without blocking others', async () => {
   const schema = many(9000, { type: 'string', maxLength: 10, default: 'x' })
   const answer = await bounded(() => sendDefinition(schema))
   assert.equal(answer.status, 201, answer.text.slice(0, 500))
 })
 
-test('patterns that others try for years are decided at once, and texts too long for theirs are refused', async () => {
+test('catastrophic patterns are matched quickly, and too long texts are rejected', async () => {
   const properties = {
     simple: { type: 'string', pattern: '^[a-z]+$' },
     catastrophe: { type: 'string', pattern: '^(([a-z])+.)+[A-Z]([a-z])+$' },
@@ -101,7 +100,7 @@ test('patterns that others try for years are decided at once, and texts too long
   await undefine(client, name)
 })
 
-test('alternatives that multiply are given up', async () => {
+test('multiplying alternatives are aborted', async () => {
   const anyOf = Array.from({ length: 3000 }, (_, i) => ({ properties: { a: { enum: [i] }, b: { minLength: i + 1 } } }))
   const items = { type: 'object', properties: { a: { type: 'integer' }, b: { type: 'string' } }, anyOf }
   const schema = { type: 'object', properties: { list: { type: 'array', items } } }
@@ -113,7 +112,7 @@ test('alternatives that multiply are given up', async () => {
   await undefine(client, name)
 })
 
-test('names that mean something to the language are names like any other', async () => {
+test('JavaScript property names are ordinary names', async () => {
   const odd = ['__proto__', 'constructor', 'toString', 'hasOwnProperty']
   const spec = {
     type: 'object',
@@ -127,7 +126,7 @@ test('names that mean something to the language are names like any other', async
     schema: { type: 'object', properties: { spec } },
     version: { additionalPrinterColumns: [{ name: '__proto__', type: 'string', jsonPath: '.spec.__proto__' }] },
   }
-  // Written as text: in an object literal, __proto__ would be no key.
+  // Sent as text, because __proto__ is not a key in an object literal.
   const raw = JSON.stringify(definitionOf(wanted))
   assert.ok(raw.includes('"__proto__":{"type":"string"'))
   const made = await client.send(definitions, { method: 'POST', raw })
@@ -147,7 +146,7 @@ test('names that mean something to the language are names like any other', async
   await undefine(client, 'constructor.prototype.example.com')
 })
 
-test('what is stored under a schema that has become another is still read, listed and deleted', async () => {
+test('objects stored under an older schema can be read, listed and deleted', async () => {
   const name = await define(client, { schema: { type: 'object', 'x-orch-preserve-unknown-fields': true } })
   const path = collectionOf()
   const body = { ...typeOf(), metadata: { name: 'a' }, spec: { size: 'large', obj: { metadata: 'none' } } }

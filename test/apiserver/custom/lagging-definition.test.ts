@@ -1,6 +1,6 @@
 /**
- * Two servers on one store, of which one has not heard yet that a definition has changed: what it writes by the old
- * definition is not stored.
+ * Two servers on one store, one of which has not seen a changed definition: writes under the old definition are not
+ * stored.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -67,7 +67,7 @@ async function serve(store: MemoryStore) {
 
 type Server = Awaited<ReturnType<typeof serve>>
 
-/** The type as the server serves it, once it does. */
+/** Returns the type once the server serves it. */
 async function typeOn({ catalogue }: Server, plural: string): Promise<Resource> {
   for (let turn = 0; turn < 100_000; turn++) {
     const type = catalogue.find('stable.example.com', 'v1', plural)
@@ -105,7 +105,7 @@ const writes: { readonly [what: string]: (type: Resource) => Promise<unknown> } 
 }
 
 for (const [i, [what, write]] of Object.entries(writes).entries())
-  test(`${what} by a definition that has changed elsewhere is not stored`, async () => {
+  test(`${what} under a definition changed elsewhere is not stored`, async () => {
     const store = new MemoryStore()
     const view = new LaggingView(store)
     const [near, far] = await Promise.all([serve(store), serve(view)])
@@ -125,7 +125,7 @@ for (const [i, [what, write]] of Object.entries(writes).entries())
       return { object: { ...previous, spec: changed } as ApiObject, managed: false }
     })
     await assert.rejects(write(old), TypeChanged)
-    // By the type as it is now it is.
+    // The write succeeds with the current type.
     const current = await typeOn(far, plural)
     assert.notEqual(current, old)
     await write(current)

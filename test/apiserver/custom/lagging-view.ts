@@ -1,7 +1,7 @@
 import { MemoryStore } from '../../../src/storage/store/memory.ts'
 import type { Batch, WatchOptions } from '../../../src/storage/store/store.ts'
 
-/** A store whose changes are told only while nobody holds them back. */
+/** A store whose change events can be held back. */
 export class LaggingView extends MemoryStore {
   readonly #store: MemoryStore
   #held: PromiseWithResolvers<void> | undefined
@@ -19,7 +19,7 @@ export class LaggingView extends MemoryStore {
   override get: MemoryStore['get'] = (key) => this.#store.get(key)
   override list: MemoryStore['list'] = (range) => this.#store.list(range)
 
-  /** Who asks is told from then on. */
+  /** Reading the revision releases the held events. */
   override revision: MemoryStore['revision'] = () => {
     this.#held?.resolve()
     return this.#store.revision()

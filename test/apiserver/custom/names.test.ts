@@ -1,4 +1,4 @@
-/** Which names a definition is granted beside others, and what those it is not are called. */
+/** Names granted to a definition among others, and the reported conflicts. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { grantNames, namesTaken } from '../../../src/apiserver/custom/definitions/names.ts'
@@ -6,7 +6,7 @@ import { grantNames, namesTaken } from '../../../src/apiserver/custom/definition
 const asked = { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList', shortNames: ['wd'] }
 
 describe('names', () => {
-  test('that nobody has are granted', () => {
+  test('that are unused are granted', () => {
     const { names, condition } = grantNames(asked, {}, namesTaken([]))
     assert.deepEqual(names, asked)
     assert.deepEqual([condition.status, condition.reason], ['True', 'NoConflicts'])
@@ -20,17 +20,17 @@ describe('names', () => {
     ['list kind', { listKind: 'WidgetList' }, ['ListKindConflict', '"WidgetList" is already in use']],
   ]
   for (const [what, others, [reason, message]] of taken)
-    test(`a ${what} that somebody has is not`, () => {
+    test(`a ${what} in use is not granted`, () => {
       const { condition } = grantNames(asked, { plural: '', kind: '' }, namesTaken([others]))
       assert.deepEqual([condition.status, condition.reason, condition.message], ['False', reason, message])
     })
 
-  test('once granted are kept, whoever else has come to have them', () => {
+  test('once granted are kept even if others use them', () => {
     const { condition } = grantNames(asked, asked, namesTaken([asked]))
     assert.equal(condition.status, 'True')
   })
 
-  test('that are given up are free', () => {
+  test('that are given up become free', () => {
     const { names } = grantNames({ ...asked, shortNames: [] }, asked, namesTaken([]))
     assert.deepEqual(names.shortNames, [])
   })

@@ -1,4 +1,4 @@
-/** Rules in CEL as users meet them: which definitions are refused, and which objects, with the paths and words. */
+/** CEL rules as users see them: rejected definitions and objects, with paths and messages. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
@@ -33,7 +33,7 @@ interface Cause {
   readonly reason: string
 }
 
-/** `path message` of each cause. */
+/** Returns `path message` of each cause. */
 function causesOf(answer: { readonly body: { readonly details?: { readonly causes?: readonly Cause[] } } }): string[] {
   return (answer.body.details?.causes ?? []).map(({ field, message }) => `${field} ${message}`)
 }
@@ -112,7 +112,7 @@ describe('definitions', () => {
     })
   }
 
-  test('10,000 rules hold up nobody', async () => {
+  test('10,000 rules do not block other requests', async () => {
     const many = Array.from({ length: 10_000 }, (_, i) => `self.all(x, x > ${i})`)
     const schema = objectOf({ spec: ruled(listOf(integer, { maxItems: 100 }), ...many) })
     const definition = definitionOf({ plural: 'manys', kind: 'Many', schema })
@@ -190,7 +190,7 @@ describe('objects', () => {
     })
   }
 
-  test('a rule of the whole object names no field', async () => {
+  test('a rule on the whole object reports no field', async () => {
     const answer = await client.post(path, { ...objectWith({}), metadata: { name: 'new' } })
     assert.deepEqual(causesOf(answer), [
       '<nil> Invalid value: "object": failed rule: self.metadata.name.startsWith("ok-")',
@@ -201,7 +201,7 @@ describe('objects', () => {
     )
   })
 
-  test('every way to change an object is judged, with what it was before', async () => {
+  test('every kind of update is validated with the previous value', async () => {
     const name = `${path}/ok-all`
     const first = { fixed: 'a', parts: [{ name: 'a', size: 5 }, { name: 'b', size: 5 }] } // biome-ignore format: one line
     const made = await client.post(path, { ...objectWith(first), metadata: { name: 'ok-all' } })
@@ -227,7 +227,7 @@ describe('objects', () => {
     assert.equal(sound.status, 200, sound.text)
   })
 
-  test('an object that takes too long is refused, and holds up nobody', async () => {
+  test('an object that takes too long is rejected without blocking others', async () => {
     const items = { type: 'array', items: { type: 'integer' }, maxItems: 1100 }
     const slow = { ...items, [rules]: [{ rule: 'self.all(a, self.all(b, a + b >= 0))' }] }
     await define(client, { plural: 'slows', kind: 'Slow', schema: objectOf({ spec: slow }) })
@@ -240,7 +240,7 @@ describe('objects', () => {
   })
 })
 
-test('with the gate off rules are kept, and not enforced', async (t) => {
+test('with the feature gate off, rules are stored but not enforced', async (t) => {
   const served = await serve(t, ['--feature-gates=CustomResourceValidationExpressions=false'])
   const client = served.client()
   const broken = { rule: 'self.nothing(', message: 'm' }

@@ -1,6 +1,6 @@
 /**
- * Definitions that a client has made odd, though each write was a valid one: the server's own writes go on, so they are
- * established, mended and deleted like any other.
+ * Definitions in odd states reached through valid writes: the server's own writes still work, so that they can be
+ * established, repaired and deleted.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -25,7 +25,7 @@ async function storedVersions(name: string, versions: string[]): Promise<void> {
   assert.deepEqual(patched.body.status.storedVersions, versions)
 }
 
-test('stored versions that are none are mended', async () => {
+test('invalid stored versions are repaired', async () => {
   const name = await define(client, { plural: 'mendeds', kind: 'Mended' })
   await storedVersions(name, ['v9'])
   await told(client, name, ({ object }) => object.status?.storedVersions?.join() === 'v1')
@@ -35,10 +35,10 @@ test('stored versions that are none are mended', async () => {
   await undefine(client, name)
 })
 
-test('a definition with as many values as may be is established and deleted', async () => {
+test('a definition with the maximum number of values is established and deleted', async () => {
   const many = (count: number) => definitionOf({ schema: about(Array.from({ length: count }, (_, i) => `${i}`)) })
   const about = (choices: string[]) => ({ type: 'object', properties: { a: { type: 'string', enum: choices } } })
-  // As the server counts them, with what it adds itself when the object is created.
+  // Counted by the server, including the fields that it adds on creation.
   const create = (count: number) => client.post(`${definitions}?dryRun=All`, many(count))
   let [taken, refused] = [99_900, 99_990]
   while (refused - taken > 1) {

@@ -1,4 +1,4 @@
-/** A custom kind that comes, changes or goes is written into the published documents, and no other kind is written again. */
+/** A created, changed or removed custom kind updates the published documents without rewriting other kinds. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
@@ -39,7 +39,7 @@ async function textOf(document: Promise<Document | undefined>): Promise<string> 
   return (await promisify(gunzip)((await document)!.gzip)).toString()
 }
 
-test('each change costs what has changed', async () => {
+test('each change rewrites only the changed types', async () => {
   const own = serveKind(configMap, { vendor }, [])
   let types: readonly Served[] = [own, await typeOf('apples', 'a'), await typeOf('pears', 'p')]
   const documents = new Documents(() => ({ vendor, version: '1', types, elsewhere: { documents: [], v3: [] } }))

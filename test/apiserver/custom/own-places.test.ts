@@ -1,6 +1,6 @@
 /**
- * Paths of built-in types stay theirs: no definition is served at one of them, whatever its status says and whoever
- * wrote that, whether the type is served or switched off, and also when the definition was there first.
+ * Paths of built-in types cannot be taken: no definition is served there, whatever its status says, whether the type is
+ * enabled or disabled, and even if the definition existed first.
  */
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -25,7 +25,7 @@ function approvedDefinition(wanted: Wanted) {
   return { ...definition, metadata: { ...definition.metadata, ...approved } }
 }
 
-/** Creates it and resolves when the server has judged its names. */
+/** Creates a definition and resolves when the server has checked its names. */
 async function ask(client: HttpClient, wanted: Wanted): Promise<{ name: string; accepted: string | undefined }> {
   const definition = approvedDefinition(wanted)
   const made = await client.post(definitions, definition)
@@ -39,7 +39,7 @@ async function patchStatus(client: HttpClient, name: string, status: JsonObject)
   return await client.send(`${definitions}/${name}/status`, { method: 'PATCH', headers: merge, body: { status } })
 }
 
-/** What an attacker would like the server to believe. */
+/** A forged status that claims all names. */
 function grantOf({ plural = '', kind = '' }: Wanted): JsonObject {
   return {
     acceptedNames: { plural, singular: kind.toLowerCase(), kind, listKind: `${kind}List` },
@@ -67,7 +67,7 @@ describe('a definition with the names of a built-in type', () => {
   after(() => server.stop())
 
   for (const [version, wanted] of places)
-    test(`is not served at ${wanted.plural}, though its status says that it is established`, async () => {
+    test(`is not served at ${wanted.plural} even if its status says Established`, async () => {
       const path = `/apis/${wanted.group}/${version}`
       const before = await client.get(path)
       const { name, accepted } = await ask(client, wanted)
@@ -75,7 +75,7 @@ describe('a definition with the names of a built-in type', () => {
       const patched = await patchStatus(client, name, grantOf(wanted))
       assert.equal(patched.status, 200, patched.text)
       assert.equal(conditionOf(patched.body, 'Established'), 'False')
-      // Any later definition is established after this one has been looked at again.
+      // A later definition is established only after this one was checked again.
       await undefine(client, await define(client, { plural: 'laters', kind: 'Later' }))
       const { body } = await client.get(`${definitions}/${name}`)
       assert.equal(conditionOf(body, 'Established'), 'False')
@@ -84,7 +84,7 @@ describe('a definition with the names of a built-in type', () => {
       await undefine(client, name)
     })
 
-  test('is granted no names of a type that is switched off', async () => {
+  test('is granted no names of a disabled type', async () => {
     const wanted = { group: 'storage.orch.io', plural: 'volumeattachments', kind: 'VolumeAttachment' }
     const path = '/apis/storage.orch.io/v1/volumeattachments'
     assert.equal((await client.get(path)).status, 404)
@@ -102,7 +102,7 @@ describe('a definition with the names of a built-in type', () => {
     ['kind of lists', { listKind: 'ClusterRoleList' }],
   ]
   for (const [what, taken] of names)
-    test(`is not granted the ${what} of one`, async () => {
+    test(`is not granted the ${what} of a built-in type`, async () => {
       const definition = approvedDefinition({ group, plural: 'others', kind: 'Other' })
       Object.assign(definition.spec.names, taken)
       assert.equal((await client.post(definitions, definition)).status, 201)
@@ -116,7 +116,7 @@ describe('a definition with the names of a built-in type', () => {
     })
 })
 
-describe('what a client writes into the status of a definition', () => {
+describe("a client's write to a definition status", () => {
   let server: InProcess
   let client: HttpClient
   before(async () => {
@@ -125,7 +125,7 @@ describe('what a client writes into the status of a definition', () => {
   })
   after(() => server.stop())
 
-  test('neither gives it names nor takes them, and other conditions are kept', async () => {
+  test('neither grants nor removes names, and keeps other conditions', async () => {
     const name = await define(client)
     const conditions = [
       { type: 'Established', status: 'False', reason: 'Mine', message: '' },
@@ -139,12 +139,12 @@ describe('what a client writes into the status of a definition', () => {
     assert.equal(conditionOf(patched.body, 'NamesAccepted'), 'True')
     assert.equal(conditionOf(patched.body, 'Checked'), 'True')
     assert.equal((await client.get('/apis/stable.example.com/v1/others')).status, 404)
-    // What it did not get is free for others.
+    // Names that were not granted are free for others.
     await undefine(client, await define(client, { plural: 'others', kind: 'Other', shortNames: ['ot'] }))
     await undefine(client, name)
   })
 
-  test('does not make the scope of an established definition a matter of choice', async () => {
+  test('does not allow a scope change of an established definition', async () => {
     const name = await define(client)
     await patchStatus(client, name, { conditions: [{ type: 'Established', status: 'False' }] })
     const body = { spec: { scope: 'Cluster' } }
@@ -153,7 +153,7 @@ describe('what a client writes into the status of a definition', () => {
     await undefine(client, name)
   })
 
-  test('is refused where it is no name', async () => {
+  test('is rejected if a name is invalid', async () => {
     const name = await define(client)
     const patched = await patchStatus(client, name, { acceptedNames: { plural: '/a', kind: 'Widget' } })
     assert.equal(patched.status, 422, patched.text)
@@ -162,7 +162,7 @@ describe('what a client writes into the status of a definition', () => {
   })
 })
 
-test('a definition that was there before a type of its name gives way, and says so', async (t) => {
+test('a definition older than a built-in type of its name yields and reports it', async (t) => {
   const wanted = { group: 'node.orch.io', plural: 'runtimeclasses', kind: 'RuntimeClass', scope: 'Cluster' as const }
   const { name } = approvedDefinition(wanted).metadata
   const fewer = allKinds.filter(({ plural }) => plural !== 'runtimeclasses')

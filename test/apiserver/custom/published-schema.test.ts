@@ -1,4 +1,4 @@
-/** The schemas of custom kinds as OpenAPI publishes them: all of it in version 3, what kubectl understands in version 2. */
+/** Schemas of custom kinds in OpenAPI: complete in version 3, reduced to what kubectl supports in version 2. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Json, JsonObject } from '../../../src/api/json/json.ts'
@@ -15,7 +15,7 @@ async function published(schema: JsonObject, version: 2 | 3): Promise<JsonObject
   return new Definitions(vendor, version).write(read.schema, '.com.example.v1')
 }
 
-/** What is published of one property of the spec. */
+/** Returns the published schema of one property of the spec. */
 async function ofProperty(property: JsonObject, version: 2 | 3): Promise<Json | undefined> {
   const { properties } = await published({ type: 'object', properties: { a: property } }, version)
   return (properties as JsonObject).a
@@ -93,18 +93,18 @@ describe('version 2', () => {
       assert.deepEqual(await ofProperty(property, 2), expected)
     })
 
-  test('a root that preserves fields is an object, and nothing else', async () => {
+  test('a root with preserved fields is a plain object', async () => {
     assert.deepEqual(await published({ ...members, ...open }, 2), { type: 'object' })
   })
 
-  test('every object has a type and metadata, whatever its author says of them', async () => {
+  test('every object has apiVersion, kind and metadata, whatever its schema says', async () => {
     const properties = { metadata: { type: 'object', properties: { name: { type: 'string', maxLength: 3 } } } }
     const written = await published({ type: 'object', properties, required: ['metadata'] }, 2)
     assert.deepEqual(Object.keys(written.properties as JsonObject).sort(), ['apiVersion', 'kind', 'metadata'])
     assert.match(JSON.stringify(written), /"\$ref":"#\/definitions\/[\w.]*meta\.v1\.ObjectMeta"/)
   })
 
-  test('an embedded object has a type and metadata of its own', async () => {
+  test('an embedded object has its own apiVersion, kind and metadata', async () => {
     const written = (await ofProperty(
       { ...members, required: ['b'], 'x-orch-embedded-resource': true },
       2,
@@ -114,7 +114,7 @@ describe('version 2', () => {
   })
 })
 
-test('version 3 says all that the author wrote', async () => {
+test('version 3 contains the complete schema', async () => {
   const property = {
     type: 'object',
     nullable: true,

@@ -1,4 +1,4 @@
-/** A schema is read once for the judgement of its definition and for its use, and parts that are alike are shared. */
+/** A schema is parsed once for validation and use, and identical nodes are shared. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json } from '../../../src/api/json/json.ts'
@@ -19,7 +19,7 @@ const schema = (description: string): Json => ({
   },
 })
 
-test('what was read to be judged is used once, by its whole text', async () => {
+test('a schema parsed for validation is used once, keyed by its full text', async () => {
   const judged = await readStructuralSchema(schema('one'), vendor, { path: '' })
   const other = await readStructuralSchema(schema('two'), vendor, { path: '', stored: true })
   const served = await readStructuralSchema(schema('one'), vendor, { path: '', stored: true })
@@ -29,7 +29,7 @@ test('what was read to be judged is used once, by its whole text', async () => {
   assert.notEqual(again, judged)
 })
 
-test('what is judged and never used gives way', () => {
+test('unused parsed schemas are evicted', () => {
   const ahead = new ReadAhead<number>()
   const text = (i: number) => `${i}${'x'.repeat(300_000)}`
   for (let i = 0; i < 5; i++) ahead.put(text(i), i)
@@ -38,7 +38,7 @@ test('what is judged and never used gives way', () => {
   assert.deepEqual(left, [undefined, undefined, 2, 3, 40])
 })
 
-test('parts that say no more than a type are shared by all schemas, others are not', async () => {
+test('nodes that specify only a type are shared by all schemas', async () => {
   const [one, two] = await Promise.all(['one', 'two'].map(fieldsOf))
   assert.equal(one!.a, one!.b)
   assert.equal(one!.a, two!.b)

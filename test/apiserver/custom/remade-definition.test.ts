@@ -1,4 +1,4 @@
-/** A definition that is deleted and made again with another schema, while objects are written and listed all the time. */
+/** A definition is deleted and recreated with another schema while objects are written and listed. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { HttpClient } from '../../support/http-client.ts'
@@ -15,7 +15,7 @@ const collection = collectionOf(wanted)
 const rounds = long ? 40 : 4
 const writers = 4
 
-/** Knows one member of the specification, whose default is the name that it has. */
+/** A schema with one spec field whose default is its own name. */
 function schemaOf(member: string) {
   const spec = { type: 'object', default: {}, properties: { [member]: { type: 'string', default: member } } }
   return { type: 'object', properties: { spec } }
@@ -25,7 +25,7 @@ interface Shown {
   readonly spec: { readonly [member: string]: string }
 }
 
-test('what is written and read is of the one schema or of the other, never of both', async () => {
+test('writes and reads match one of the two schemas, never both', async () => {
   const ending = new AbortController()
   const found: string[] = []
   const load = Promise.all([
@@ -52,7 +52,7 @@ function membersOf({ spec }: Shown): string {
   return Object.keys(spec).join()
 }
 
-/** Each answer is an object of one schema, or that there is no such kind now, or not any more. */
+/** Each response is an object of one schema, or reports that the kind does not exist. */
 async function write(on: HttpClient, prefix: string, found: string[], signal: AbortSignal): Promise<void> {
   for (let i = 0; !signal.aborted; i++) {
     const made = await on.post(collection, { ...typeOf(wanted), metadata: { name: `${prefix}-${i}` } })

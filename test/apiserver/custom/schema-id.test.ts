@@ -1,6 +1,6 @@
 /**
- * Objects say in the store for which schema they were complete when they were written: by that schema they are shown as
- * they are stored, without a look at them, and by any other they are brought up.
+ * Stored objects record the schema for which they were complete. With the same schema they are returned unread, with
+ * any other they are upgraded.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -35,7 +35,7 @@ function store(evolution: Evolution, members: JsonObject, apiVersion?: string): 
   return runToCompletion(evolution.store(object(members, apiVersion)))
 }
 
-test('an object that is complete is stored as it is, and shown without being read again', async () => {
+test('a complete object is stored unchanged and returned without parsing', async () => {
   const evolution = await evolutionOf({ spec: { type: 'object', properties: { a: { ...text, default: 'x' } } } })
   const wanted = object({ spec: { a: 'y' } })
   const ready = runToCompletion(evolution.store(wanted))
@@ -46,7 +46,7 @@ test('an object that is complete is stored as it is, and shown without being rea
   assert.equal(runToCompletion(evolution.readSteps(unread)), unread.json)
 })
 
-test('by another schema, and where nothing is said, it is brought up', async () => {
+test('an object stored for another or unknown schema is upgraded', async () => {
   const before = await evolutionOf({ a: text, b: text })
   const after = await evolutionOf({ a: text, c: { ...text, default: 'x' } })
   const { completeFor } = store(before, { a: '1', b: '2' })
@@ -57,7 +57,7 @@ test('by another schema, and where nothing is said, it is brought up', async () 
     })
 })
 
-test('the id follows what concerns objects, and nothing else', async () => {
+test('the id depends only on what affects objects', async () => {
   const { schemaId } = await evolutionOf({ a: text })
   const same = await evolutionOf({ a: text }, { id: 'another uid/7', columns: [], shortNames: ['w'], status: true })
   assert.equal(same.schemaId, schemaId)
@@ -65,7 +65,7 @@ test('the id follows what concerns objects, and nothing else', async () => {
   for (const other of others) assert.notEqual(other.schemaId, schemaId)
 })
 
-test('a default that the write itself took away is filled in before the object is stored', async () => {
+test('a default removed by the write itself is set before storage', async () => {
   const evolution = await evolutionOf(
     { status: { type: 'object', properties: { phase: text }, default: { phase: 'New' } } },
     { status: true },
@@ -75,7 +75,7 @@ test('a default that the write itself took away is filled in before the object i
   assert.equal(completeFor, evolution.schemaId)
 })
 
-test('an object that lacks defaults of the stored version is not said to be complete', async () => {
+test('an object that lacks defaults of the storage version is not marked as complete', async () => {
   const versions = new Map<string, Evolution>()
   const storage = await kindOf({ a: text, b: { ...text, default: 'x' } }, { versions })
   const other = await evolutionOf({ a: text }, { version: 'v2', versions, storage })
@@ -84,7 +84,7 @@ test('an object that lacks defaults of the stored version is not said to be comp
   assert.equal(ready.completeFor, undefined)
 })
 
-test('neither is one that its defaults would make too large', async () => {
+test('an object that defaults would make too large is not marked as complete', async () => {
   const items = { type: 'object', properties: { a: { ...text, default: 'x'.repeat(1000) } } }
   const evolution = await evolutionOf({ list: { type: 'array', items } })
   const list = Array.from({ length: 8000 }, () => ({}))
@@ -93,7 +93,7 @@ test('neither is one that its defaults would make too large', async () => {
   assert.equal(ready.completeFor, undefined)
 })
 
-test('what the header of one object says is not taken for another', () => {
+test('the header of one object is not used for another', () => {
   const reader = new HeaderReader()
   const metadata = { name: 'a', uid: 'u', creationTimestamp: '2026-01-01T00:00:00Z' }
   const stored = { object: { ...object({}), metadata }, order: undefined }
@@ -106,7 +106,7 @@ test('what the header of one object says is not taken for another', () => {
   assert.equal(said({ labels }), undefined)
 })
 
-/** What objects become by a schema that has a bit of everything. Where this changes, `reading` is to be raised. */
+/** Results for a schema with all features. If they change, increment `reading`. */
 const madeOf: readonly (readonly [Json, Json])[] = [
   [{}, { filled: { deep: 'x', list: [{ n: 1 }] } }],
   [{ filled: {} }, { filled: { deep: 'x' } }],
@@ -126,7 +126,7 @@ const madeOf: readonly (readonly [Json, Json])[] = [
   ],
 ]
 
-test('what a schema makes of objects is what it always made', async () => {
+test('a schema always produces the same objects', async () => {
   const preserve = { 'x-orch-preserve-unknown-fields': true }
   const n = { type: 'object', properties: { n: { type: 'integer', default: 1 } } }
   const evolution = await evolutionOf({

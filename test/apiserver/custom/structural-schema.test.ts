@@ -1,4 +1,4 @@
-/** Schemas that users write: which are refused and why, and what those that are taken demand of values. */
+/** User schemas: rejections with reasons, and validation by accepted schemas. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Json, JsonObject } from '../../../src/api/json/json.ts'
@@ -37,7 +37,7 @@ function nest(depth: number): Json {
   return depth === 0 ? { type: 'string' } : about(nest(depth - 1))
 }
 
-describe('schemas that are refused', () => {
+describe('rejected schemas', () => {
   const listed = (fields: JsonObject) => about({ type: 'array', 'x-orch-list-type': 'map', ...fields })
   const item = { type: 'object', properties: { n: { type: 'string' } } }
   const many = Object.fromEntries(Array.from({ length: 20_001 }, (_, i) => [`p${i}`, { type: 'string' }]))
@@ -282,14 +282,14 @@ describe('schemas that are refused', () => {
       assert.deepEqual(left, name.startsWith('a kind') ? ['FieldValueRequired'] : [])
     })
 
-  test('beside a status the root says little', async () => {
+  test('with a status subresource, the root allows few keywords', async () => {
     const read = (schema: Json) => readStructuralSchema(schema, vendor, { path: '', hasStatus: true })
     assert.equal((await read({ ...about(text), required: ['a'], nullable: false })).outcome, 'schema')
     const refused = await read({ ...about(text), maxProperties: 3 })
     assert.deepEqual(refused.outcome === 'invalid' && refused.faults.map(({ fault }) => fault), ['FieldValueInvalid'])
   })
 
-  test('all faults are found at once, and no more than anybody reads', async () => {
+  test('all errors are found at once, up to a limit', async () => {
     const all = { properties: { a: {}, b: { type: 'array' }, c: { type: 'null' } }, nullable: true }
     assert.deepEqual(await faultsOf(all), [
       'nullable Forbidden',
@@ -304,12 +304,12 @@ describe('schemas that are refused', () => {
     assert.ok((await faultsOf({ type: 'object', properties: members })).length <= 1100)
   })
 
-  test('null is no default, and no keyword', async () => {
+  test('null is neither a default nor a keyword', async () => {
     assert.deepEqual(await faultsOf(about({ type: 'string', default: null, pattern: null })), [])
   })
 })
 
-describe('types beside a number or a text', () => {
+describe('types in int-or-string schemas', () => {
   const either = [{ type: 'integer' }, { type: 'string' }]
   const marked = { 'x-orch-int-or-string': true }
   const cases: readonly (readonly [string, JsonObject])[] = [
@@ -329,7 +329,7 @@ describe('types beside a number or a text', () => {
     })
 })
 
-describe('what a schema demands', () => {
+describe('value constraints', () => {
   const scalar = (fields: JsonObject) => ({ type: 'string', ...fields })
   const list = { type: 'array', items: { type: 'string', maxLength: 3 }, minItems: 1, maxItems: 2 }
   const cases: readonly (readonly [string, JsonObject, Json, readonly string[]])[] = [
@@ -483,14 +483,14 @@ describe('what a schema demands', () => {
       assert.deepEqual(errors.map(({ fault, path }) => `${path} ${fault.replace('FieldValue', '')}`).sort(), expected)
     })
 
-  test('a hostile pattern takes no more time than the text is long', async () => {
+  test('a hostile pattern takes time linear in the text', async () => {
     const schema = await schemaOf(about({ type: 'string', pattern: '^(a+)+$' }))
     const decoded = decode(schema, { metadata: {}, a: `${'a'.repeat(50_000)}!` })
     assert.equal(validate(schema, decoded.value, context).length, 1)
   })
 })
 
-describe('a large value is gone through in steps, between which others have their turn', () => {
+describe('a large value is processed in interruptible steps', () => {
   const many = 20_000
   const list = <T>(item: (i: number) => T) => Array.from({ length: many }, (_, i) => item(i))
   const text = { type: 'string', maxLength: 20 }
@@ -516,7 +516,7 @@ describe('a large value is gone through in steps, between which others have thei
     ['a set in an embedded object', { ...embedded, properties: { s: set } }, { ...object(), s: list((i) => `e${i}`) }],
   ]
 
-  /** How often it can be interrupted, and what it gives. */
+  /** Returns the number of interruptions and the result. */
   function run<T>(work: Steps<T>): { steps: number; result: T } {
     for (let steps = 0; ; steps++) {
       const step = work.next()
@@ -557,7 +557,7 @@ describe('a large value is gone through in steps, between which others have thei
     assert.equal(run(fillWithinLimits(schema, tooMany, context)).result?.path, 'a.l[19996].p')
   })
 
-  test('the same faults are found as of a small one', async () => {
+  test('large and small values have the same errors', async () => {
     const schema = await schemaOf(about(rows[0]![1]))
     const faulty = { kind: 'A', metadata: { name: '..', finalizers: ['a', 'a'] } }
     const faultsOf = (a: Json) => run(objectRules(schema, undefined)!(asObject({ a }))).result
@@ -573,7 +573,7 @@ describe('a large value is gone through in steps, between which others have thei
   })
 })
 
-describe('what becomes of a value', () => {
+describe('decoded values', () => {
   async function completed(schema: Json, value: JsonObject): Promise<{ value: Json; unknown: readonly string[] }> {
     const read = await schemaOf(schema)
     const { value: decoded, unknown } = decode(read, value)
@@ -593,7 +593,7 @@ describe('what becomes of a value', () => {
     })
   })
 
-  test('a list that preserves unknown fields keeps those of its elements, and prunes what they describe', async () => {
+  test('a list that preserves unknown fields keeps those of its elements and prunes described ones', async () => {
     const known = { type: 'object', properties: { k: { type: 'object', properties: { n: { type: 'string' } } } } }
     const free = { type: 'array', 'x-orch-preserve-unknown-fields': true, items: known }
     const deep = { ...free, items: { type: 'array', items: known } }
@@ -604,7 +604,7 @@ describe('what becomes of a value', () => {
     })
   })
 
-  test('of a value of any type what is described of its members counts', async () => {
+  test('constraints on members apply to untyped values', async () => {
     const known = { type: 'object', properties: { n: { type: 'integer', default: 1 } } }
     const a = { 'x-orch-preserve-unknown-fields': true, properties: { known } }
     assert.deepEqual((await completed(about(a), { a: { known: { x: 1 }, other: 2 } })).value, {
@@ -614,7 +614,7 @@ describe('what becomes of a value', () => {
     assert.deepEqual(validate(await schemaOf(about(a)), { metadata: {}, a: 'text' }, context), [])
   })
 
-  test('null is left out where it is not allowed, and means the default', async () => {
+  test('null is dropped where it is not allowed and replaced by the default', async () => {
     const properties = {
       opt: { type: 'string', nullable: true, default: 'd' },
       size: { type: 'integer', default: 3 },
@@ -629,7 +629,7 @@ describe('what becomes of a value', () => {
     })
   })
 
-  test('null in a list or a map means the default of what stands there', async () => {
+  test("null in a list or map is replaced by the element's default", async () => {
     const text = { type: 'string', default: 'd' }
     const object = { type: 'object', default: { a: 1 }, properties: { a: { type: 'integer' }, b: text } }
     const properties = {
@@ -648,7 +648,7 @@ describe('what becomes of a value', () => {
     )
   })
 
-  test('of objects among values of any type nothing is known', async () => {
+  test('fields of objects in untyped map values are unknown', async () => {
     const properties = { map: { type: 'object', additionalProperties: true } }
     const sent = { map: { a: 1, b: { c: 1 }, d: [{ e: 1 }, 'f'] } }
     assert.deepEqual((await completed({ type: 'object', properties }, sent)).value, {
@@ -656,7 +656,7 @@ describe('what becomes of a value', () => {
     })
   })
 
-  test('defaults reach into the metadata of embedded objects', async () => {
+  test('defaults apply to the metadata of embedded objects', async () => {
     const text = { type: 'string' }
     const properties = {
       name: { ...text, default: 'n' },
@@ -677,13 +677,13 @@ describe('what becomes of a value', () => {
     assert.deepEqual(await filled(whole({ properties, default: { name: 'o' } })), { name: 'o', labels: { a: 'b' } })
   })
 
-  test('defaults reach into defaults', async () => {
+  test('defaults apply inside defaults', async () => {
     const size = { type: 'integer', default: 3 }
     const spec = { type: 'object', default: {}, properties: { size, nested: about(size) } }
     assert.deepEqual((await completed({ type: 'object', properties: { spec } }, {})).value, { spec: { size: 3 } })
   })
 
-  test('zero values are values', async () => {
+  test('zero values are preserved', async () => {
     const properties = {
       a: { type: 'string' },
       b: { type: 'integer' },

@@ -1,4 +1,4 @@
-/** Which schema a request belongs to: subjects, rules and precedence as tables. */
+/** Classification of requests: tables of subjects, rules and precedence. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json } from '../../../src/api/json/json.ts'
@@ -49,7 +49,7 @@ const belongs: readonly (readonly [User, FlowAttributes, string])[] = [
   [user('nobody'), on('list', '/pods'), 'otherwise'],
 ]
 
-test('the suggested schemas tell nodes, elections, loops and people apart', () => {
+test('the suggested schemas separate nodes, leader elections, control loops and users', () => {
   const classifier = new Classifier(suggested, { ...last, at: 0 })
   for (const [who, what, name] of belongs)
     assert.equal(classifier.find(who, what).name, name, `${who.name} ${JSON.stringify(what)}`)
@@ -80,7 +80,7 @@ const matches: readonly (readonly [change: { [field: string]: Json }, FlowAttrib
   [{ resources: ['namespaces'] }, on('get', '/namespaces/b'), false],
 ]
 
-test('a rule is for verbs, groups, resources and namespaces', () => {
+test('a rule matches verbs, groups, resources and namespaces', () => {
   for (const [change, what, expected] of matches) {
     const rules = [{ subjects, resourceRules: [{ ...rule, ...change }] }]
     const found = new Classifier([compile('it', { rules })], last).find(ann, what).name
@@ -94,7 +94,7 @@ test('a rule is for verbs, groups, resources and namespaces', () => {
   assert.deepEqual(found, ['/a', '/b/c'])
 })
 
-test('subjects are users, groups and accounts, or all of them', () => {
+test('subjects match users, groups and service accounts, or all of them', () => {
   const subject = (...each: Json[]) => ({
     rules: [{ subjects: each, nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }] }],
   })
@@ -134,7 +134,7 @@ const estimates: readonly (readonly [stored: number, query: string, seats: numbe
   [100_000, 'limit=what', 10],
 ]
 
-test('a list needs seats by the number of objects that it looks at', () => {
+test('the seats of a list depend on the number of objects it reads', () => {
   for (const [stored, query, seats] of estimates)
     assert.equal(seatsOfList(stored, new URLSearchParams(query)), seats, `${stored} ${query}`)
 })

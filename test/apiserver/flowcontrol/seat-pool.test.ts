@@ -1,4 +1,4 @@
-/** The seats of a level without a server: what is taken at once, who waits, who is next, who is refused. */
+/** The seat pool without a server: immediate seats, waiting, order and rejection. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type FairQueue, SeatPool, type Waiter } from '../../../src/apiserver/flowcontrol/seat-pool.ts'
@@ -7,13 +7,13 @@ import { Turns } from '../../../src/apiserver/flowcontrol/turns.ts'
 
 const queuing = { queues: 64, handSize: 1, queueLengthLimit: 1000 }
 
-/** A request that is no work: however many of them begin in a turn. */
+/** A request without work, so that any number can start in a tick. */
 const seats = (count: number) => ({ seats: count, work: 0 })
 
-/** Requests of flows, carried out one after the other: each takes as long as it says. */
+/** Runs the requests of several flows one after the other, each for its own duration. */
 class World {
   readonly pool: SeatPool
-  /** The flows whose requests have begun to be carried out after a wait, in that order. */
+  /** Flows of the requests that started after waiting, in order. */
   readonly begun: string[] = []
   readonly #running: { flow: string; seats: number; queue: FairQueue; ms: number }[] = []
 
@@ -21,7 +21,7 @@ class World {
     this.pool = new SeatPool({ seats, queuing: { ...queuing, ...over } }, new Turns())
   }
 
-  /** Joins a queue; returns the refusal, or the request. */
+  /** Joins a queue. Returns the rejection or the request. */
   wait(flow: string, { seats = 1, ms = 10, work = 0 } = {}): Waiter | string {
     const queue = this.pool.queueFor(BigInt(`0x${Buffer.from(flow).toString('hex')}`))
     if (typeof queue === 'string') return queue
@@ -34,7 +34,7 @@ class World {
     return waiter
   }
 
-  /** Ends the request that has been carried out for longest. */
+  /** Ends the request that has run longest. */
   endOne(): void {
     const { seats, queue, ms } = this.#running.shift()!
     this.pool.release(seats, queue, ms)
@@ -45,7 +45,7 @@ class World {
   }
 }
 
-test('free seats are taken at once, and not past those who wait', () => {
+test('free seats are taken at once, but not ahead of waiting requests', () => {
   const world = new World(3)
   assert.deepEqual(
     [world.pool.take(seats(2)), world.pool.take(seats(2)), world.pool.take(seats(1))],
@@ -58,7 +58,7 @@ test('free seats are taken at once, and not past those who wait', () => {
   assert.deepEqual([world.begun, world.pool.inUse, world.pool.take(seats(1))], [['a'], 2, true])
 })
 
-test('a request that needs more seats than there are has them all', () => {
+test('a request that needs more seats than the pool has gets them all', () => {
   const { pool } = new World(2)
   assert.equal(pool.take(seats(10)), true)
   assert.equal(pool.take(seats(1)), false)
@@ -66,7 +66,7 @@ test('a request that needs more seats than there are has them all', () => {
   assert.equal(pool.inUse, 0)
 })
 
-test('a flow that floods leaves another its share', () => {
+test('a flooding flow leaves other flows their share', () => {
   const world = new World(4)
   for (let i = 0; i < 4; i++) world.pool.take(seats(1))
   for (let i = 0; i < 500; i++) world.wait('flood')
@@ -77,7 +77,7 @@ test('a flow that floods leaves another its share', () => {
   assert.ok(Math.abs(world.count('quiet') - 50) <= 4, `${world.count('quiet')} of 100 were of the quiet flow`)
 })
 
-test('a flow of long requests gets fewer of them: shares are of time, not of requests', () => {
+test('a flow with long requests runs fewer of them: shares are measured in time', () => {
   const world = new World(1)
   world.pool.take(seats(1))
   for (let i = 0; i < 300; i++) {
@@ -89,7 +89,7 @@ test('a flow of long requests gets fewer of them: shares are of time, not of req
   assert.ok(Math.abs(world.count('long') - 10) <= 2, `${world.count('long')} of 100 were long`)
 })
 
-test('nobody saves up turns while away', () => {
+test('an idle flow gains no credit', () => {
   const world = new World(1)
   world.pool.take(seats(1))
   for (let i = 0; i < 100; i++) world.wait('busy')
@@ -102,7 +102,7 @@ test('nobody saves up turns while away', () => {
   assert.ok(Math.abs(share - 10) <= 1, `${share} of 20`)
 })
 
-test('a queue is bounded, and a level without queues refuses at once', () => {
+test('a queue is bounded, and a level without queues rejects at once', () => {
   const world = new World(1, { queueLengthLimit: 2 })
   world.pool.take(seats(1))
   assert.deepEqual(
@@ -117,7 +117,7 @@ test('a queue is bounded, and a level without queues refuses at once', () => {
   )
 })
 
-test('one that leaves makes room for those behind it', () => {
+test('a request that leaves makes room for those behind it', () => {
   const world = new World(2)
   world.pool.take(seats(1))
   const wide = world.wait('wide', { seats: 2 }) as Waiter
@@ -127,7 +127,7 @@ test('one that leaves makes room for those behind it', () => {
   assert.deepEqual([world.begun, world.pool.waiting], [['wide'], 0])
 })
 
-test('more seats are given out at once', () => {
+test('additional seats are used at once', () => {
   const world = new World(1)
   world.pool.take(seats(1))
   for (let i = 0; i < 5; i++) world.wait('a')
@@ -135,7 +135,7 @@ test('more seats are given out at once', () => {
   assert.deepEqual([world.begun.length, world.pool.inUse], [3, 4])
 })
 
-test('hands are drawn fairly, without a card twice', () => {
+test('hands are dealt evenly and without duplicates', () => {
   const used = new Array<number>(16).fill(0)
   for (let i = 0; i < 2000; i++) {
     const hand = dealHand(hashFlow('schema', `user-${i}`), 16, 4)
@@ -146,10 +146,10 @@ test('hands are drawn fairly, without a card twice', () => {
   assert.deepEqual(dealHand(hashFlow('a', 'b'), 3, 8).toSorted(), [0, 1, 2])
 })
 
-/** What one turn of the event loop begins, in reads of one object. */
+/** Work budget of one event-loop tick, in reads of one object. */
 const workPerTurn = 32
 
-test('a turn of the event loop begins so much; the next one goes on with whose turn it is', async () => {
+test('an event-loop tick starts a bounded amount of work, and the next tick continues in fair order', async () => {
   const world = new World(1000)
   const one = { seats: 1, work: 1 }
   for (let i = 0; i < workPerTurn; i++) assert.equal(world.pool.take(one), true)
@@ -164,7 +164,7 @@ test('a turn of the event loop begins so much; the next one goes on with whose t
   assert.equal(world.begun.length, 101)
 })
 
-test('the first request of a quiet user does not wait for the turns of a noisy one, the others take turns', async () => {
+test('the first request of a quiet user does not wait for a noisy user, and further ones alternate', async () => {
   const world = new World(1000)
   while (world.pool.take({ seats: 1, work: 1 }));
   for (let i = 0; i < 100; i++) world.wait('noisy', { work: 1 })
@@ -177,7 +177,7 @@ test('the first request of a quiet user does not wait for the turns of a noisy o
   assert.equal(world.begun.length, before + 1 + workPerTurn)
 })
 
-test('levels take turns, and a request that is more work than a turn does begins as well', async () => {
+test('priority levels alternate, and a request larger than the tick budget still starts', async () => {
   const turns = new Turns()
   const begun: string[] = []
   const pools = ['a', 'b'].map((name) => ({ name, pool: new SeatPool({ seats: 1000, queuing }, turns) }))
@@ -193,7 +193,7 @@ test('levels take turns, and a request that is more work than a turn does begins
   assert.deepEqual(counts, [1 + workPerTurn / 2, 1 + workPerTurn / 2])
 })
 
-test('nobody is refused for a turn: while there are seats, queues are not full', () => {
+test('requests waiting only for a tick do not fill the queues', () => {
   const world = new World(200, { queueLengthLimit: 10 })
   const one = { seats: 1, work: 1 }
   while (world.pool.take(one));
@@ -205,7 +205,7 @@ test('nobody is refused for a turn: while there are seats, queues are not full',
   assert.equal(strict.take(one), false)
 })
 
-/** When all that a turn begins has begun: what was put off to it comes first. */
+/** Resolves after the work of the next tick has started. */
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }

@@ -1,4 +1,4 @@
-/** Flow control over the network: who waits, who is refused, who is let through, by the stored objects. */
+/** Flow control over the network: waiting, rejection and admission as configured by the stored objects. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:http2'
@@ -11,7 +11,7 @@ import { until } from '../../support/until.ts'
 const group = '/apis/flowcontrol.apiserver.orch.io/v1beta2'
 const oneSeat = ['--authorization-mode=AlwaysAllow', '--max-requests-inflight=1', '--max-mutating-requests-inflight=1']
 
-/** One seat for all requests of alice and bob, and queues in which ten of each may wait. */
+/** Gives alice and bob one shared seat, and queues in which ten requests of each may wait. */
 async function shareOneSeat(server: Restartable): Promise<{ schema: string; level: string }> {
   const admin = server.client()
   const queuing = { queues: 1024, handSize: 2, queueLengthLimit: 5 }
@@ -38,7 +38,7 @@ async function shareOneSeat(server: Restartable): Promise<{ schema: string; leve
   return { schema: schema.body.metadata.uid, level: level.body.metadata.uid }
 }
 
-/** A request that is under way until its body is sent. */
+/** Sends a request that runs until its body is sent. */
 async function holdSeat(server: Restartable, name: string, token = 'alice-token') {
   const body = JSON.stringify({ metadata: { name } })
   const socket = await openSocket(server, 'http/1.1')
@@ -52,7 +52,7 @@ async function holdSeat(server: Restartable, name: string, token = 'alice-token'
   return { finish, leave: () => socket.destroy() }
 }
 
-/** The value of one series of `/metrics`, by what its line begins with. */
+/** Returns the value of the `/metrics` series whose line starts with this text. */
 async function metric(server: Restartable, start: string): Promise<number> {
   const { text } = await server.client().get('/metrics')
   const line = text.split('\n').find((each) => each.startsWith(start))
@@ -63,7 +63,7 @@ const flow = '{flow_schema="both",priority_level="tiny"'
 const executing = (server: Restartable) => metric(server, `apiserver_flowcontrol_current_executing_requests${flow}`)
 const waiting = (server: Restartable) => metric(server, `apiserver_flowcontrol_current_inqueue_requests${flow}`)
 
-/** A server on which alice has the one seat that she shares with bob. */
+/** Starts a server on which alice occupies the seat that she shares with bob. */
 async function serveHeld(t: TestContext, flags: readonly string[] = []) {
   const server = await serve(t, [...oneSeat, ...flags])
   const uids = await shareOneSeat(server)
@@ -75,7 +75,7 @@ async function serveHeld(t: TestContext, flags: readonly string[] = []) {
   return { server, uids, held, alice: server.client('alice-token'), bob: server.client('bob-token') }
 }
 
-test('a user who floods is refused, and another has their turn', async (t) => {
+test('a flooding user is rejected, and another user is served', async (t) => {
   const { server, uids, held, alice, bob } = await serveHeld(t)
   const done: string[] = []
   const ask = (who: string, client: typeof alice) =>
@@ -107,7 +107,7 @@ test('a user who floods is refused, and another has their turn', async (t) => {
   )
   assert.equal(await metric(server, `apiserver_flowcontrol_rejected_requests_total${flow},reason="queue-full"`), 15)
 
-  // Who may never be refused is not, meanwhile.
+  // Exempt requests are served meanwhile.
   const probe = await alice.get('/readyz')
   assert.deepEqual([probe.status, (await server.client().get(configMaps)).status], [200, 200])
 
@@ -120,7 +120,7 @@ test('a user who floods is refused, and another has their turn', async (t) => {
   assert.deepEqual([await waiting(server), await executing(server)], [0, 0])
 })
 
-test('seats and places in queues are free again when a client is gone', async (t) => {
+test('a disconnected client frees its seat or its place in the queue', async (t) => {
   const { server, held, bob } = await serveHeld(t)
   const second = await holdSeat(server, 'second')
   await until(
@@ -143,7 +143,7 @@ test('seats and places in queues are free again when a client is gone', async (t
   assert.equal(await executing(server), 0)
 })
 
-test('a request waits for a quarter of its time, then it is refused', async (t) => {
+test('a request is rejected after waiting a quarter of its timeout', async (t) => {
   const { server, held, bob } = await serveHeld(t, ['--request-timeout=4s'])
   const answer = await bob.get(configMaps)
   assert.deepEqual([answer.status, answer.headers['retry-after']], [429, '1'])
@@ -152,7 +152,7 @@ test('a request waits for a quarter of its time, then it is refused', async (t) 
   held.leave()
 })
 
-test('a watch takes a seat only until it has begun, and objects count from the next request on', async (t) => {
+test('a watch holds a seat only until it has started, and changed objects apply to the next request', async (t) => {
   const server = await serve(t, oneSeat)
   const uids = await shareOneSeat(server)
   const alice = server.client('alice-token')
@@ -174,7 +174,7 @@ test('a watch takes a seat only until it has begun, and objects count from the n
   assert.equal(headers['x-orch-pf-flowschema-uid'], body.metadata.uid)
 })
 
-test('what the server begins with comes back, and is given back its spec unless it may be changed', async (t) => {
+test('default objects are restored with their spec unless auto-update is off', async (t) => {
   const server = await serve(t)
   const admin = server.client()
   const path = `${group}/prioritylevelconfigurations/workload-low`
@@ -185,7 +185,7 @@ test('what the server begins with comes back, and is given back its spec unless 
     body.spec.limited.assuredConcurrencyShares = 7
     assert.equal((await admin.put(path, body)).status, 200)
   }
-  // It looks once a minute, and when it starts.
+  // The loop runs once a minute and at startup.
   await admin.delete(path)
   await server.restart()
   assert.equal(await until(sharesOf, (shares) => shares !== undefined), 100)
@@ -206,7 +206,7 @@ test('what the server begins with comes back, and is given back its spec unless 
   )
 })
 
-test('without priority and fairness, requests in flight are counted', async (t) => {
+test('without priority and fairness, the in-flight limits apply', async (t) => {
   const server = await serve(t, [...oneSeat, '--enable-priority-and-fairness=false'])
   const [alice, bob] = [server.client('alice-token'), server.client('bob-token')]
   const held = await holdSeat(server, 'held')
@@ -225,20 +225,20 @@ test('without priority and fairness, requests in flight are counted', async (t) 
   assert.equal((await bob.post(configMaps, { metadata: { name: 'more' } })).status, 201)
 })
 
-/** Answers that are made whole for each who asks, in the paths and forms in which they are long. */
+/** Responses that are built completely in memory, with the paths and formats in which they are long. */
 const longAnswers: readonly (readonly [path: string, accept: string])[] = [
   ['/openapi/v2', 'application/json'],
   [`${configMaps}/long`, 'application/yaml'],
   [`${configMaps}/long`, 'application/json'],
 ]
 
-test('a long answer has its seat until its client takes it, or is gone', async (t) => {
+test('a long response keeps its seat until the client has read it or disconnected', async (t) => {
   const server = await serve(t, [...oneSeat, '--enable-priority-and-fairness=false'])
   const bob = server.client('bob-token')
   const admin = server.client()
   await admin.post(configMaps, { metadata: { name: 'long' }, data: { a: 'x'.repeat(200_000) } })
   for (const [path, accept] of longAnswers) {
-    // It is ready to take headers, and not a byte of a body.
+    // Accepts headers but no body bytes.
     const session = connect(server.url, { ca: caOf(server), settings: { initialWindowSize: 0 } })
     const stream = session.request({ ':path': path, accept, authorization: 'Bearer alice-token' })
     const [headers] = await once(stream, 'response')

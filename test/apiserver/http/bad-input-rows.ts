@@ -40,8 +40,8 @@ export const apiServers: Rows = {
         'apiserver/transport/connections.test.ts',
         'what follows a request that would switch protocols is not read as a request',
       ],
-      ['apiserver/aggregation/hostile.test.ts', 'opens no tunnel: what the client sends next reaches nobody'],
-      ['apiserver/aggregation/hostile.test.ts', 'without rights there is no tunnel'],
+      ['apiserver/aggregation/hostile.test.ts', 'opens no tunnel, and later bytes from the client are discarded'],
+      ['apiserver/aggregation/hostile.test.ts', 'a tunnel requires permission'],
     ],
   },
   'CVE-2019-11247: an object by a path of another scope': {
@@ -58,22 +58,22 @@ export const apiServers: Rows = {
   'CVE-2015-5305: dots in a group or resource': { here: ['scope'] },
   'CVE-2016-1905: a patch that passes by the admission of an update': {
     held: [
-      ['apiserver/admission/certificate-subject-restriction.test.ts', 'cannot be asked for'],
-      ['apiserver/admission/webhook/webhooks.test.ts', 'every way to change an object passes a webhook'],
+      ['apiserver/admission/certificate-subject-restriction.test.ts', 'cannot be requested'],
+      ['apiserver/admission/webhook/webhooks.test.ts', 'every kind of write calls webhooks'],
     ],
   },
   'CVE-2021-25735: an old object that is already changed when webhooks see it': {
-    held: [['apiserver/admission/webhook/webhooks.test.ts', 'the whole review of an update']],
+    held: [['apiserver/admission/webhook/webhooks.test.ts', 'complete reviews of an update']],
   },
   'CVE-2020-8561: a webhook that redirects': {
-    held: [['apiserver/admission/webhook/hostile.test.ts', 'nobody was led elsewhere']],
+    held: [['apiserver/admission/webhook/hostile.test.ts', 'redirects were never followed']],
   },
   'CVE-2020-8562, CVE-2020-8555, CVE-2025-13281: addresses in objects that the server calls': {
-    held: [['apiserver/admission/webhook/webhooks.test.ts', 'credentials are for the hosts that they name']],
+    held: [['apiserver/admission/webhook/webhooks.test.ts', 'credentials are sent only to the hosts that they name']],
     waits: 'a resolver that changes its answers: a connection is made to the address that was resolved for it',
   },
   'CVE-2022-3172, CVE-2018-1002102: another server that redirects the client': {
-    held: [['apiserver/aggregation/hostile.test.ts', 'answers that are not passed on']],
+    held: [['apiserver/aggregation/hostile.test.ts', 'forbidden responses are not forwarded']],
   },
   'CVE-2020-8552: metrics with a label for everything': {
     held: [['base/telemetry/metrics.test.ts', 'what clients make up is no label']],
@@ -91,16 +91,16 @@ export const apiServers: Rows = {
     ],
   },
   'CVE-2023-2727: an image that is not allowed, in an ephemeral container': {
-    held: [['apiserver/admission/image-policy-webhook.test.ts', 'the backend is asked about all containers']],
+    held: [['apiserver/admission/image-policy-webhook.test.ts', 'the backend is called for all containers']],
   },
   'CVE-2023-2728, CVE-2024-3177: a secret that may not be mounted': {
-    held: [['apiserver/admission/service-account.test.ts', 'an account may keep its pods to its own secrets']],
+    held: [['apiserver/admission/service-account.test.ts', 'an account may restrict its pods to its own secrets']],
   },
   'CVE-2025-5187: a node that has its own Node collected': {
-    held: [['apiserver/admission/node-restriction.test.ts', ' of its Node, whichever way']],
+    held: [['apiserver/admission/node-restriction.test.ts', ' of its Node in any way']],
   },
   'CVE-2025-4563: a mirror Pod with claims of others': {
-    held: [['apiserver/admission/node-restriction.test.ts', 'makes mirror pods of its node that refer to nothing']],
+    held: [['apiserver/admission/node-restriction.test.ts', 'can create mirror pods without references on its node']],
   },
   'CVE-2021-3121, CVE-2024-24786: malformed Protobuf': {
     here: ['objects'],
@@ -147,19 +147,19 @@ export const identity: Rows = {
   'identity in headers without a proxy certificate': {
     held: [
       ['apiserver/http/access-matrix.long.test.ts', 'combinations with'],
-      ['apiserver/authn/authenticating-proxy.test.ts', 'headers of strangers are none, in every form'],
       [
         'apiserver/authn/authenticating-proxy.test.ts',
-        'another allowed name, another name, and certificates that do not count',
+        'proxy headers from other clients are ignored in every spelling',
       ],
-      ['apiserver/authn/authenticating-proxy.test.ts', 'headers in trailers are none'],
-      ['apiserver/authn/authenticating-proxy.test.ts', 'nothing behind sees the headers'],
+      ['apiserver/authn/authenticating-proxy.test.ts', 'only allowed proxy names and valid certificates are accepted'],
+      ['apiserver/authn/authenticating-proxy.test.ts', 'proxy headers in trailers are ignored'],
+      ['apiserver/authn/authenticating-proxy.test.ts', 'the headers are hidden from later handlers'],
     ],
   },
   'impersonation without the right': {
     held: [
       ['apiserver/http/access-matrix.long.test.ts', 'combinations with'],
-      ['apiserver/authz/impersonation.test.ts', 'each value is a right of its own'],
+      ['apiserver/authz/impersonation.test.ts', 'each impersonated value is authorized separately'],
     ],
   },
   'impersonation without a user': { here: ['scope'] },
@@ -170,8 +170,8 @@ export const identity: Rows = {
   'shapes of bearer tokens': { held: [['apiserver/http/identity.test.ts', 'a wrong token is never anonymous']] },
   'bootstrap tokens': {
     held: [
-      ['apiserver/authn/bootstrap-tokens.test.ts', 'refuses everything else with one answer'],
-      ['apiserver/authn/bootstrap-tokens.test.ts', 'ends with its Secret, and with its time'],
+      ['apiserver/authn/bootstrap-tokens.test.ts', 'rejects all invalid tokens with the same response'],
+      ['apiserver/authn/bootstrap-tokens.test.ts', 'becomes invalid with its Secret and at its expiration'],
     ],
   },
   'the signature of cluster-info': {
@@ -182,34 +182,34 @@ export const identity: Rows = {
   },
   'JWT: other algorithms': {
     held: [
-      ['apiserver/authn/service-account-tokens.test.ts', 'refuses other signatures'],
-      ['apiserver/authn/service-account-tokens.test.ts', 'refuses every mutation of a good one'],
-      ['apiserver/authn/openid-connect.test.ts', 'what was changed, or signed by somebody else, is refused'],
+      ['apiserver/authn/service-account-tokens.test.ts', 'are rejected if the signature is invalid'],
+      ['apiserver/authn/service-account-tokens.test.ts', 'are rejected after any mutation'],
+      ['apiserver/authn/openid-connect.test.ts', 'modified tokens and foreign signatures are rejected'],
     ],
   },
   'JWT: claims': {
     held: [
-      ['apiserver/authn/service-account-tokens.test.ts', 'refuses wrong claims, whoever signed them'],
-      ['apiserver/authn/openid-connect.test.ts', 'claims that count, and claims that do not'],
+      ['apiserver/authn/service-account-tokens.test.ts', 'are rejected if claims are invalid'],
+      ['apiserver/authn/openid-connect.test.ts', 'claims are validated'],
     ],
   },
   'OIDC providers': {
     held: [
-      ['apiserver/authn/openid-connect.test.ts', 'a provider that is away or confused leaves the keys as they were'],
-      ['apiserver/authn/openid-connect.test.ts', 'flags that do not fit together'],
+      ['apiserver/authn/openid-connect.test.ts', 'an unavailable or faulty provider leaves the keys unchanged'],
+      ['apiserver/authn/openid-connect.test.ts', 'conflicting flags are rejected'],
     ],
   },
   'the token of a service account that is gone': {
     held: [
-      ['apiserver/authn/service-account-tokens.test.ts', 'the account: deleted, and made again'],
-      ['apiserver/authn/service-account-tokens.test.ts', 'a secret: deleted, and made again'],
+      ['apiserver/authn/service-account-tokens.test.ts', 'the account: deleted and recreated'],
+      ['apiserver/authn/service-account-tokens.test.ts', 'a Secret: deleted and recreated'],
     ],
   },
   'reviews of tokens': {
     held: [['apiserver/resources/endpoints.test.ts', 'a TokenReview returns the user of a token']],
   },
   'a certificate request for system:masters': {
-    held: [['apiserver/admission/certificate-subject-restriction.test.ts', 'cannot be asked for']],
+    held: [['apiserver/admission/certificate-subject-restriction.test.ts', 'cannot be requested']],
   },
   'a certificate request for another node': {
     held: [
@@ -247,16 +247,16 @@ export const identity: Rows = {
     held: [['apiserver/transport/handshakes.test.ts', 'handshakes with certificates leave nothing behind']],
   },
   'the node authorizer': {
-    held: [['apiserver/authz/node.test.ts', 'a node sees what its pods need while they need it']],
+    held: [['apiserver/authz/node.test.ts', 'a node reads what its pods need while they need it']],
   },
   'labels and taints of nodes': {
-    held: [['apiserver/admission/node-restriction.test.ts', ' of its Node, whichever way']],
+    held: [['apiserver/admission/node-restriction.test.ts', ' of its Node in any way']],
   },
   'owners whose deletion is to wait': {
     held: [
       [
         'apiserver/admission/owner-references-permission-enforcement.test.ts',
-        'are held back by who may change their finalizers',
+        "may block deletion only with permission on the owner's finalizers",
       ],
     ],
   },
@@ -376,7 +376,10 @@ export const requests: Rows = {
       ['apiserver/transport/slow-clients.test.ts', 'headers that come letter by letter'],
       ['apiserver/transport/slow-clients.test.ts', 'a handshake that does not come'],
       ['apiserver/transport/slow-clients.test.ts', 'a body that does not end'],
-      ['apiserver/flowcontrol/server.test.ts', 'a long answer has its seat until its client takes it, or is gone'],
+      [
+        'apiserver/flowcontrol/server.test.ts',
+        'a long response keeps its seat until the client has read it or disconnected',
+      ],
       ['tools/console/console.test.ts', 'a file is held once, however many ask for it'],
     ],
   },

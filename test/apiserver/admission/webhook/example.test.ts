@@ -1,4 +1,4 @@
-/** The webhook of docs/webhooks.md, as it stands there, run as the page says. */
+/** Runs the webhook of docs/webhooks.md exactly as documented. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -12,7 +12,7 @@ import { serve } from '../../../support/in-process.ts'
 import { root } from '../../../support/server.ts'
 import { configMaps, configure } from '../../../support/webhooks.ts'
 
-test('the example of the documentation labels and refuses', async (t) => {
+test('the documented example adds labels and rejects objects', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'orch-example-'))
   t.after(() => rmSync(directory, { recursive: true, force: true }))
   const page = readFileSync(join(root, 'docs/webhooks.md'), 'utf8')

@@ -1,6 +1,6 @@
 /**
- * Hostile webhooks: whatever one does, its failure policy decides within its time-out, other requests keep their pace,
- * memory stays bounded, and nobody is called whom the configuration does not name.
+ * Hostile webhooks: whatever they do, the failure policy decides within the timeout, other requests are unaffected,
+ * memory is bounded, and only configured hosts are called.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -40,7 +40,7 @@ async function create(path: string, more: object) {
   return { answer, ms: performance.now() - began }
 }
 
-test('a webhook that closes the connection after it has read the review is called once', async () => {
+test('a webhook that closes the connection after reading the review is called once', async () => {
   webhooks.taken()
   for (const path of ['/allow', '/reset', '/allow']) {
     const { answer } = await create(path, { failurePolicy: 'Fail' })
@@ -49,7 +49,7 @@ test('a webhook that closes the connection after it has read the review is calle
   assert.deepEqual(webhooks.taken(), ['/allow', '/reset', '/allow'])
 })
 
-/** On a disturbed machine everything takes longer: what must not happen is that the webhook decides how long. */
+/** Generous for a busy machine. The webhook must not determine the duration. */
 const mostMs = 15_000
 
 for (const path of failing)
@@ -65,13 +65,13 @@ for (const path of failing)
   })
 
 for (const path of ['deep-patch', 'prototype-patch'])
-  test(`${path}: is an error, or harmless`, async () => {
+  test(`${path}: causes an error or is harmless`, async () => {
     const { answer, ms } = await create(`/${path}`, { failurePolicy: 'Fail', timeoutSeconds: 2 })
     assert.ok([201, 422, 500].includes(answer.status), answer.text.slice(0, 500))
     assert.ok(ms < mostMs, `${ms} ms`)
   })
 
-test('a time to try again that is no whole number of seconds is left out', async () => {
+test('a Retry-After that is not a whole number of seconds is dropped', async () => {
   for (const [sent, told] of [
     ['7', 7],
     ['2147483647', 2_147_483_647],
@@ -87,7 +87,7 @@ test('a time to try again that is no whole number of seconds is left out', async
   }
 })
 
-test('of very many warnings the first are shown, and an answer that is too long says so', async () => {
+test('very many warnings are truncated, and a too large response is an error', async () => {
   const { answer } = await create('/many-warnings/100000', { failurePolicy: 'Fail', timeoutSeconds: 10 })
   assert.equal(answer.status, 201, answer.text)
   const warnings = String(answer.headers.warning).split(', ')
@@ -97,7 +97,7 @@ test('of very many warnings the first are shown, and an answer that is too long 
   assert.match(refused.answer.body.message, /the answer has more than 200000 values/)
 })
 
-test('a bad certificate is a failure', async () => {
+test('an untrusted certificate is a failure', async () => {
   const other = await Webhooks.start({ after })
   const clientConfig = { url: `${webhooks.base}/allow`, caBundle: other.caBundle }
   const { answer } = await create('/allow', { clientConfig })
@@ -105,7 +105,7 @@ test('a bad certificate is a failure', async () => {
   assert.match(answer.body.message, /x509: certificate signed by unknown authority/)
 })
 
-test('a name that leads to somebody else is a failure, before anything is sent', async () => {
+test('a wrong host name is a failure before anything is sent', async () => {
   webhooks.taken()
   const url = `https://localhost:${webhooks.port}/allow`
   const { answer } = await create('/allow', { clientConfig: { url, caBundle: webhooks.caBundle } })
@@ -114,21 +114,21 @@ test('a name that leads to somebody else is a failure, before anything is sent',
   assert.deepEqual(webhooks.taken(), [])
 })
 
-test('a CA bundle that is none is a failure', async () => {
+test('an invalid CA bundle is a failure', async () => {
   const caBundle = Buffer.from('-----BEGIN CERTIFICATE-----\nbm8=\n-----END CERTIFICATE-----\n').toString('base64')
   const { answer } = await create('/allow', { clientConfig: { url: `${webhooks.base}/allow`, caBundle } })
   assert.equal(answer.status, 500)
   assert.match(answer.body.message, /x509/)
 })
 
-test('nobody was led elsewhere', () => {
+test('redirects were never followed', () => {
   assert.deepEqual(
     webhooks.calls.filter(({ path }) => path === '/canary'),
     [],
   )
 })
 
-longTest('others keep their pace, and memory stays bounded', async () => {
+longTest('other requests are not slowed down, and memory stays bounded', async () => {
   const paths = ['/gigabyte', '/hang', '/many-values', '/huge-patch', '/quadratic-patch']
   await configure(
     client,

@@ -1,6 +1,6 @@
 /**
- * Webhooks cannot lock their owners out: breakers, shares of time, the server's own writes, break-glass, and several
- * servers on one store.
+ * Webhooks cannot lock out their owners: circuit breakers, time shares, the server's own writes, break-glass access,
+ * and several servers on one store.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -20,14 +20,14 @@ import { withoutRootCa } from '../../../support/server.ts'
 import { untilTrue } from '../../../support/until.ts'
 import { configure, everything, unconfigure, Webhooks, webhook } from '../../../support/webhooks.ts'
 
-// The CA's certificate that a loop would write into the namespace is a call of webhooks too.
+// A loop that writes the CA certificate into the namespace would also call webhooks.
 const server = await serveUp({ after }, ['--enable-break-glass=true', withoutRootCa])
 const webhooks = await Webhooks.start({ after })
 const client = server.client()
 const maps = '/api/v1/namespaces/hooked/configmaps'
 await client.post('/api/v1/namespaces', { metadata: { name: 'hooked', labels: { hooked: 'yes' } } })
 
-test('a breaker opens after five failures, lets one call in ten seconds through, and closes with an answer', () => {
+test('a breaker opens after five failures, probes every ten seconds and closes after a response', () => {
   let now = 0
   const breaker = new Breaker({ now: () => now, monotonic: () => now })
   for (let i = 0; i < 4; i++) breaker.failed('x')
@@ -44,7 +44,7 @@ test('a breaker opens after five failures, lets one call in ten seconds through,
   assert.deepEqual([breaker.refusal(), breaker.state.open], [undefined, false])
 })
 
-test('webhooks that are to be ignored share the time of a request; others have all of theirs', () => {
+test('ignorable webhooks share the request time, others have their full timeout', () => {
   const ignored = { timeoutMs: 10_000, ignoresFailures: true } as Webhook
   for (const allCalls of [1, 20, 59, 60, 500]) {
     let leftMs = 60_000
@@ -58,7 +58,7 @@ test('webhooks that are to be ignored share the time of a request; others have a
   assert.equal(timeFor(ignored, { ...two, leftMs: 10 }), 1000, 'a share is never below a second')
 })
 
-test('the breaker of an unreachable webhook opens, is shown, and a changed configuration closes it', async () => {
+test('the breaker of an unreachable webhook opens, is reported and closes after a configuration change', async () => {
   const name = 'broken.example.com'
   const dead = await Webhooks.start({ after })
   await configure(client, 'validating', 'broken', [webhook(dead, '/allow', { name, failurePolicy: 'Ignore' })])
@@ -67,7 +67,7 @@ test('the breaker of an unreachable webhook opens, is shown, and a changed confi
   for (let i = 0; i < 8; i++) assert.equal((await client.post(maps, { metadata: { name: `b${i}` } })).status, 201)
   const path = '/apis/ops.orch.io/v1/admissionwebhooks'
   const shown = await client.get(`${path}/validating:broken:${name}`)
-  // On a machine that is held up for so long it is tried again every ten seconds.
+  // On a very slow machine there is a probe every ten seconds.
   const probes = Math.floor((performance.now() - began) / 10_000)
   const { breaker, calls, lastError } = shown.body.status
   assert.deepEqual([shown.status, breaker], [200, 'Open'])
@@ -83,7 +83,7 @@ test('the breaker of an unreachable webhook opens, is shown, and a changed confi
   await unconfigure(client, 'validating', 'broken')
 })
 
-test('objects on which a webhook crashes do not open its breaker for the objects of others', async () => {
+test('objects that crash a webhook do not open its breaker for other objects', async () => {
   const crashing = webhook(webhooks, '/crash-or-deny', { failurePolicy: 'Ignore' })
   await configure(client, 'validating', 'crashing', [crashing])
   for (let i = 0; i < 7; i++) await client.post(maps, { metadata: { name: `crash${i}`, labels: { crash: 'yes' } } })
@@ -91,7 +91,7 @@ test('objects on which a webhook crashes do not open its breaker for the objects
   await unconfigure(client, 'validating', 'crashing')
 })
 
-/** A webhook whose breaker has just let the first call through, with a real caller and a clock that the test sets. */
+/** A webhook whose breaker has just allowed a probe, with a real client and a test clock. */
 function probedWebhook(path: string) {
   const time = { now: 0 }
   const clock = { now: () => time.now, monotonic: () => time.now }
@@ -115,13 +115,13 @@ function probedWebhook(path: string) {
   return { breaker: hook!.breaker, ask }
 }
 
-test('an answer that cannot be used closes an open breaker: nobody can keep it open with bad objects', async () => {
+test('an unusable response closes an open breaker, so that bad objects cannot keep it open', async () => {
   const { breaker, ask } = probedWebhook('/bad-json')
   assert.equal(await ask(), undefined)
   assert.equal(breaker.state.open, false)
 })
 
-test('a client that disconnects, or a webhook that crashes, leaves the probe of an open breaker to the next call', async () => {
+test('a disconnecting client or a crashing webhook leaves the probe to the next call', async () => {
   const left = probedWebhook('/hang')
   await assert.rejects(left.ask(AbortSignal.timeout(50)), { code: 504 })
   assert.deepEqual([left.breaker.state.open, left.breaker.refusal()], [true, undefined])
@@ -130,7 +130,7 @@ test('a client that disconnects, or a webhook that crashes, leaves the probe of 
   assert.deepEqual([crashed.breaker.state.open, crashed.breaker.refusal()], [true, undefined])
 })
 
-test('a webhook that answers is alive: what it answers never opens its breaker', async () => {
+test('responses of any kind never open the breaker', async () => {
   await configure(client, 'validating', 'odd', [webhook(webhooks, '/bad-json', { failurePolicy: 'Ignore' })])
   webhooks.taken()
   for (let i = 0; i < 7; i++) assert.equal((await client.post(maps, { metadata: { name: `odd${i}` } })).status, 201)
@@ -138,7 +138,7 @@ test('a webhook that answers is alive: what it answers never opens its breaker',
   await unconfigure(client, 'validating', 'odd')
 })
 
-test('a denial never opens a breaker', async () => {
+test('a denial never opens the breaker', async () => {
   await configure(client, 'validating', 'denying', [webhook(webhooks, '/deny/403/no')])
   for (let i = 0; i < 7; i++) assert.equal((await client.post(maps, { metadata: { name: 'never' } })).status, 403)
   const { items } = (await client.get('/apis/ops.orch.io/v1/admissionwebhooks')).body
@@ -146,7 +146,7 @@ test('a denial never opens a breaker', async () => {
   await unconfigure(client, 'validating', 'denying')
 })
 
-test('a chain of webhooks that hang and are to be ignored leaves time for the write', async (t) => {
+test('a chain of hanging, ignorable webhooks leaves time for the write', async (t) => {
   const client = (await serve(t, ['--request-timeout=5s'])).client()
   await client.post('/api/v1/namespaces', { metadata: { name: 'hooked', labels: { hooked: 'yes' } } })
   const hanging = (count: number) =>
@@ -159,7 +159,7 @@ test('a chain of webhooks that hang and are to be ignored leaves time for the wr
   assert.equal(webhooks.taken().length, 5)
 })
 
-test('a patch with very many operations on long lists holds up nobody', async () => {
+test('a patch with very many operations on long lists does not block others', async () => {
   const hostile = () => webhook(webhooks, '/quadratic-patch', { failurePolicy: 'Ignore', timeoutSeconds: 5 })
   await assertBrief(45, async () => {
     await configure(client, 'mutating', 'quadratic', [hostile()])
@@ -169,7 +169,7 @@ test('a patch with very many operations on long lists holds up nobody', async ()
   await unconfigure(client, 'mutating', 'quadratic')
 })
 
-test('a client that leaves a webhook no time gets no answer, and passes nobody by', async () => {
+test('a client timeout does not bypass a webhook', async () => {
   const hook = webhook(webhooks, '/hang', { failurePolicy: 'Ignore', timeoutSeconds: 5 })
   await configure(client, 'validating', 'hanging', [hook])
   const { status } = await client.post(`${maps}?timeout=100ms`, { metadata: { name: 'hurried' } })
@@ -180,14 +180,14 @@ test('a client that leaves a webhook no time gets no answer, and passes nobody b
 
 for (const sort of ['mutating', 'validating'] as const)
   for (const failurePolicy of ['Ignore', 'Fail'] as const)
-    test(`the timeout of a client is no failure of a ${sort} webhook with ${failurePolicy}`, async () => {
+    test(`a client timeout is not a failure of a ${sort} webhook with ${failurePolicy}`, async () => {
       const others = [webhook(webhooks, '/allow', { failurePolicy }), webhook(webhooks, '/allow', { failurePolicy })]
       const slow = webhook(webhooks, '/slow-deny/1500', { failurePolicy, timeoutSeconds: 10 })
       await configure(client, sort, 'slow', [slow, ...others])
       const make = (timeout: string) => client.post(`${maps}?timeout=${timeout}`, { metadata: { name: 'hasty' } })
       const { status, body } = await make('1s')
       assert.deepEqual([status, body.reason], [504, 'Timeout'], body.message)
-      // Enough for the webhook, though not if several webhooks shared the client's time.
+      // Enough time for the webhook, but not if several webhooks shared the client's time.
       if (failurePolicy === 'Ignore') assert.ok([403, 504].includes((await make('2500ms')).status))
       const { items } = (await client.get('/apis/ops.orch.io/v1/admissionwebhooks')).body
       assert.deepEqual(
@@ -201,7 +201,7 @@ for (const sort of ['mutating', 'validating'] as const)
       assert.equal((await client.get(`${maps}/hasty`)).status, 404)
     })
 
-test('a client that disconnects passes no webhook by', async () => {
+test('a disconnecting client does not bypass a webhook', async () => {
   await configure(client, 'validating', 'slow', [webhook(webhooks, '/slow-deny/300', { failurePolicy: 'Ignore' })])
   webhooks.taken()
   const body = JSON.stringify({ metadata: { name: 'hasty' } })
@@ -210,13 +210,13 @@ test('a client that disconnects passes no webhook by', async () => {
   socket.write(`content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`)
   await untilTrue(async () => webhooks.calls.length > 0)
   socket.destroy()
-  // When the webhook has denied a second request, the first one is over too.
+  // When the webhook has denied a second request, the first one has ended too.
   assert.equal((await client.post(maps, { metadata: { name: 'patient' } })).status, 403)
   await unconfigure(client, 'validating', 'slow')
   assert.equal((await client.get(`${maps}/hasty`)).status, 404)
 })
 
-test('break-glass passes webhooks by, with a reason and a permission of its own, and is logged', async () => {
+test('break-glass access bypasses webhooks with a reason and permission, and is logged', async () => {
   await configure(client, 'validating', 'shut', [webhook(webhooks, '/deny/403/shut')])
   const send = (reason: string, token = 'admin-token') =>
     server.client(token).send(maps, {
@@ -239,7 +239,7 @@ test('break-glass passes webhooks by, with a reason and a permission of its own,
   await unconfigure(client, 'validating', 'shut')
 })
 
-test('with a dead backend, Fail and a rule for everything the server starts, is ready, and can be freed', async () => {
+test('with a dead backend, Fail and a rule for everything, the server starts, is ready and can be repaired', async () => {
   const dead = await Webhooks.start({ after })
   const hook = webhook(dead, '/allow', { rules: [everything], namespaceSelector: {}, timeoutSeconds: 1 })
   await configure(client, 'mutating', 'dead', [hook])
@@ -257,7 +257,7 @@ test('with a dead backend, Fail and a rule for everything the server starts, is 
   assert.equal((await again.post(maps, { metadata: { name: 'x' } })).status, 201)
 })
 
-test('a server that is not told so knows no break-glass', async (t) => {
+test('break-glass access must be enabled', async (t) => {
   const plain = await serve(t)
   const headers = { 'break-glass': 'please' }
   const { status, body } = await plain.client().send('/api/v1/namespaces', { method: 'POST', headers, body: {} })
@@ -265,7 +265,7 @@ test('a server that is not told so knows no break-glass', async (t) => {
   assert.match(body.message, /--enable-break-glass/)
 })
 
-test('every server on a store acts on a configuration within a second', async (t) => {
+test('every server on a store applies a configuration within a second', async (t) => {
   const etcd = await startEtcd()
   t.after(() => etcd.stop())
   const flags = [`--etcd-servers=${etcd.endpoints.join(',')}`]
@@ -279,7 +279,7 @@ test('every server on a store acts on a configuration within a second', async (t
     return performance.now() - began
   }
   await waitFor(false)
-  // The slower of both ways; on a disturbed machine it is measured anew.
+  // The slower direction. The measurement is repeated on a disturbed machine.
   const slowest = await assertBelow(1000, 'ms until a change acts on the other server', async () => {
     await configure(first, 'validating', 'shared', [webhook(webhooks, '/deny/403/no')])
     const inForce = await waitFor(true)
@@ -289,7 +289,7 @@ test('every server on a store acts on a configuration within a second', async (t
   t.diagnostic(`acts after ${Math.round(slowest)} ms`)
 })
 
-test('the controls can be switched off, together with their kinds', async (t) => {
+test('the controls can be disabled together with their kinds', async (t) => {
   const group = 'admissionregistration.orch.io/v1'
   const off = ['mutating', 'validating'].map((sort) => `${group}/${sort}webhookconfigurations=false`).join(',')
   const plain = await serve(t, [
@@ -301,7 +301,7 @@ test('the controls can be switched off, together with their kinds', async (t) =>
   assert.equal((await plain.client().post('/api/v1/namespaces', { metadata: { name: 'free' } })).status, 201)
 })
 
-test('a stored webhook that understands no version of ours fails by its policy, and is not called', async () => {
+test('a stored webhook without a supported review version follows its failure policy and is not called', async () => {
   const stored = { name: 'old.example.com', admissionReviewVersions: ['v99'], sideEffects: 'None', rules: [everything] }
   const ask = async (failurePolicy: 'Fail' | 'Ignore') => {
     const clock = { now: () => 0, monotonic: () => 0 }

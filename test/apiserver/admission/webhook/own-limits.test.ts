@@ -1,6 +1,6 @@
 /**
- * The limits of this server on calls to webhooks: what one webhook sends, or how long it takes, never skips another one
- * that would have denied the request, not even with `failurePolicy: Ignore`.
+ * Local limits on webhook calls: no webhook can, through its responses or delays, cause another one to be skipped that
+ * would deny the request, not even with `failurePolicy: Ignore`.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -26,10 +26,10 @@ const hostileWebhook = (clientConfig: object, more: object = {}) => ({
 const configOf = ({ url, caBundle }: RawAnswers) => ({ url: `${url}/`, caBundle })
 const deny = (more: object = {}) => webhook(webhooks, '/deny/403/no', { failurePolicy: 'Ignore', ...more }, 'denied')
 
-test('a webhook that floods trailers, and then pauses, skips no other', async () => {
+test('a webhook that floods trailers and then pauses causes no other to be skipped', async () => {
   let flooded = false
   const flooding = await answerRaw({ after }, async (socket) => {
-    // A little less than all answers together could once have.
+    // Slightly less than the former limit of all responses together.
     await floods.trailers!(socket, 64 * 1024 * 1024 - 300)
     flooded = true
   })
@@ -44,15 +44,15 @@ test('a webhook that floods trailers, and then pauses, skips no other', async ()
   assert.equal((await attack).status, 201)
 })
 
-test('a webhook that has no connection left is not skipped: the client must try again', async () => {
-  // Both are at the same address, and share its connections.
+test('a webhook without a free connection is not skipped, and the client must retry', async () => {
+  // Both webhooks share the connections to one address.
   await configure(client, 'validating', 'hostile', [hostileWebhook(webhooks.clientConfig('/hang'))])
   await configure(client, 'validating', 'denied', [deny({ timeoutSeconds: 1 })])
   webhooks.taken()
   const patient = server.client()
   const hanging = Promise.allSettled(Array.from({ length: 64 }, () => create('hostile', patient)))
   await soon(() => webhooks.calls.length === 64)
-  // More calls than it takes to open the breaker of a webhook that fails.
+  // More calls than are needed to open a breaker.
   const answers = await Promise.all(Array.from({ length: 10 }, () => create('denied')))
   for (const answer of [...answers, await create('denied')]) {
     assert.equal(answer.status, 429, answer.text)
@@ -62,6 +62,6 @@ test('a webhook that has no connection left is not skipped: the client must try 
   assert.doesNotMatch(server.output(), /cannot call admission webhook .*denied/)
   patient.close()
   await hanging
-  // The server gives up the calls once it notices that nobody waits for them.
+  // The server aborts the calls when it notices that their clients are gone.
   await untilTrue(async () => (await create('denied')).status === 403)
 })

@@ -1,4 +1,4 @@
-/** Admission webhooks against a real server: what they are asked, when, and what comes of their answers. */
+/** Admission webhooks with a real server: requests, order and effects of responses. */
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ await client.post('/api/v1/namespaces', { metadata: { name: 'free' } })
 
 const encoded = (operations: unknown) => `/patch/${Buffer.from(JSON.stringify(operations)).toString('base64url')}`
 
-/** Runs with these configurations in force. */
+/** Runs a function while these webhooks are configured. */
 async function withConfigured(sort: 'mutating' | 'validating', hooks: readonly object[], run: () => Promise<void>) {
   await configure(client, sort, 'tested', hooks)
   webhooks.taken()
@@ -26,7 +26,7 @@ async function withConfigured(sort: 'mutating' | 'validating', hooks: readonly o
   }
 }
 
-test('the labels that a webhook adds are stored, and each webhook sees those before it', async () => {
+test('labels added by a webhook are stored, and each webhook sees the earlier changes', async () => {
   await withConfigured('mutating', [webhook(webhooks, '/chain/a'), webhook(webhooks, '/chain/b')], async () => {
     const { status, body } = await client.post(maps, { metadata: { name: 'chained' } })
     assert.deepEqual([status, body.metadata.labels], [201, { chain: 'ab' }])
@@ -35,7 +35,7 @@ test('the labels that a webhook adds are stored, and each webhook sees those bef
   })
 })
 
-test('IfNeeded: asked again when others changed the object since, once', async () => {
+test('IfNeeded: called once more if the object has changed since', async () => {
   const again = { reinvocationPolicy: 'IfNeeded' }
   const hooks = [
     webhook(webhooks, '/chain/a', again),
@@ -45,12 +45,12 @@ test('IfNeeded: asked again when others changed the object since, once', async (
   await withConfigured('mutating', hooks, async () => {
     const { body } = await client.post(maps, { metadata: { name: 'again' } })
     assert.equal(body.metadata.labels.chain, 'aba')
-    // The last one is asked again because the first has changed the object in the second round.
+    // The last one is called again because the first one changed the object in the second round.
     assert.deepEqual(webhooks.taken(), ['/chain/a', '/chain/b', '/allow', '/chain/a', '/allow'])
   })
 })
 
-test('a denial has the code and the message of the webhook, whatever its failure policy', async () => {
+test("a denial has the webhook's code and message regardless of the failure policy", async () => {
   const hooks = [webhook(webhooks, '/deny/418/not today', { failurePolicy: 'Ignore', name: 'no.example.com' })]
   await withConfigured('validating', hooks, async () => {
     const { status, body } = await client.post(maps, { metadata: { name: 'denied' } })
@@ -60,7 +60,7 @@ test('a denial has the code and the message of the webhook, whatever its failure
   })
 })
 
-test('a warning of a webhook reaches the client in UTF-8, without control characters', async () => {
+test("a webhook's warning reaches the client in UTF-8 without control characters", async () => {
   const hooks = [webhook(webhooks, `/warn/${encodeURIComponent('über "\u{1f600}" 名\n\u0085.')}`)]
   await withConfigured('validating', hooks, async () => {
     const { status, headers } = await client.post(maps, { metadata: { name: 'warned' } })
@@ -71,7 +71,7 @@ test('a warning of a webhook reaches the client in UTF-8, without control charac
   })
 })
 
-test('long warnings are cut between characters and stay within their room', async () => {
+test('long warnings are truncated between characters within the limit', async () => {
   const hooks = [webhook(webhooks, '/warn-at-length')]
   await withConfigured('validating', hooks, async () => {
     const { headers } = await client.post(maps, { metadata: { name: 'warned-at-length' } })
@@ -81,7 +81,7 @@ test('long warnings are cut between characters and stay within their room', asyn
   })
 })
 
-test('v1beta1: the patch of an answer is a JSON patch, whatever its patchType is', async () => {
+test('v1beta1: a patch is a JSON patch regardless of its patchType', async () => {
   const operations = Buffer.from(JSON.stringify([{ op: 'add', path: '/data', value: { patched: 'yes' } }]))
   const path = `/typed-patch/Foreign/${operations.toString('base64url')}`
   const post = async (name: string) => await client.post(maps, { metadata: { name } })
@@ -96,7 +96,7 @@ test('v1beta1: the patch of an answer is a JSON patch, whatever its patchType is
   })
 })
 
-test('where nobody is configured, or nothing matches, nobody is asked', async () => {
+test('unconfigured and non-matching webhooks are not called', async () => {
   const hooks = [
     webhook(webhooks, '/deny/403/a', { rules: [{ ...everything, operations: ['DELETE'] }] }),
     webhook(webhooks, '/deny/403/b', { objectSelector: { matchLabels: { run: '1' } } }),
@@ -114,7 +114,7 @@ test('where nobody is configured, or nothing matches, nobody is asked', async ()
   })
 })
 
-test('the whole review of an update, and of one of a collection', async () => {
+test('complete reviews of an update and of a collection deletion', async () => {
   const rules = [{ ...everything, operations: ['UPDATE', 'DELETE'] }]
   await client.post(maps, { metadata: { name: 'whole', labels: { l: 'w' } }, data: { k: 'v' } })
   await withConfigured('validating', [webhook(webhooks, '/allow', { rules, timeoutSeconds: 7 })], async () => {
@@ -148,7 +148,7 @@ test('the whole review of an update, and of one of a collection', async () => {
   })
 })
 
-test('a review says how long a pod that is deleted has, and which pod a binding is for', async () => {
+test('a review contains the grace period of a deleted pod and the pod of a binding', async () => {
   const pods = '/api/v1/namespaces/hooked/pods'
   const rules = [{ ...everything, operations: ['CREATE', 'DELETE'], resources: ['pods', 'bindings'] }]
   const hook = webhook(webhooks, '/allow', { rules, objectSelector: undefined })
@@ -165,7 +165,7 @@ test('a review says how long a pod that is deleted has, and which pod a binding 
       assert.equal((await client.delete(`${pods}/${path}`)).status, 200, path)
     const [bound, ...deleted] = webhooks.calls.splice(0).map(({ review }) => review.request)
     assert.deepEqual([bound.kind.kind, bound.name], ['Binding', 'gone'])
-    // What already ends keeps the time that it has; what nobody runs needs none.
+    // A terminating pod keeps its period, and an unscheduled pod needs none.
     assert.deepEqual(
       deleted.map(({ options }) => options.gracePeriodSeconds),
       [12, 5, undefined, 0],
@@ -173,7 +173,7 @@ test('a review says how long a pod that is deleted has, and which pod a binding 
   })
 })
 
-test('every way to change an object passes a webhook, under the operation that happens', async () => {
+test('every kind of write calls webhooks with its actual operation', async () => {
   const rules = [{ ...everything, operations: ['*'] }]
   await withConfigured('validating', [webhook(webhooks, '/deny/403/every way', { rules })], async () => {
     await client.post('/api/v1/namespaces/free/configmaps', { metadata: { name: 'way' } })
@@ -207,7 +207,7 @@ test('every way to change an object passes a webhook, under the operation that h
   })
 })
 
-test('Equivalent: a webhook for one version sees requests through another, converted', async () => {
+test('Equivalent: a webhook for one version sees requests of another version, converted', async () => {
   const rules = [{ operations: ['CREATE'], apiGroups: ['batch'], apiVersions: ['v1'], resources: ['cronjobs'] }]
   const container = { name: 'c', image: 'i' }
   const template = { spec: { restartPolicy: 'Never', containers: [container] } }
@@ -228,7 +228,7 @@ test('Equivalent: a webhook for one version sees requests through another, conve
   })
 })
 
-test('custom kinds, every sub-resource and ways through pass like built-in ones', async () => {
+test('custom kinds, all subresources and connections call webhooks like built-in kinds', async () => {
   const group = 'webhooked.example.com'
   const schema = { openAPIV3Schema: { type: 'object', 'x-orch-preserve-unknown-fields': true } }
   const subresources = { status: {}, scale: { specReplicasPath: '.spec.n', statusReplicasPath: '.status.n' } }
@@ -262,7 +262,7 @@ test('custom kinds, every sub-resource and ways through pass like built-in ones'
   await client.delete(`/apis/apiextensions.orch.io/v1/customresourcedefinitions/widgets.${group}`)
 })
 
-test('what a patch may not do', async () => {
+test('forbidden patches', async () => {
   const cases: [unknown, number, RegExp][] = [
     [[{ op: 'replace', path: '/metadata/namespace', value: 'free' }], 400, /namespace/],
     [[{ op: 'replace', path: '/kind', value: 'Secret' }], 500, /something else/],
@@ -283,7 +283,7 @@ test('what a patch may not do', async () => {
     )
 })
 
-test('managedFields that a webhook ruins stay as they were, and the client is warned', async () => {
+test('invalid managedFields from a webhook are discarded with a warning', async () => {
   const ruin = encoded([{ op: 'add', path: '/metadata/managedFields', value: [{ manager: 'x', operation: 'Odd' }] }])
   await withConfigured('mutating', [webhook(webhooks, ruin)], async () => {
     const { status, body, headers } = await client.post(`${maps}?fieldManager=me`, {
@@ -299,7 +299,7 @@ test('managedFields that a webhook ruins stay as they were, and the client is wa
   })
 })
 
-test('a dry run that a webhook with side effects would be asked about is refused, and nobody is asked', async () => {
+test('a dry run that would call a webhook with side effects is rejected without a call', async () => {
   const beta = configurationPath('validating').replace('/v1/', '/v1beta1/')
   const hook = webhook(webhooks, '/allow', { sideEffects: 'Some' })
   assert.equal((await client.post(beta, { metadata: { name: 'effects' }, webhooks: [hook] })).status, 201)
@@ -311,7 +311,7 @@ test('a dry run that a webhook with side effects would be asked about is refused
   await unconfigure(client, 'validating', 'effects')
 })
 
-test('a Service is asked under its own name, at what stands behind it', async () => {
+test('a Service is called by its own name at its endpoints', async () => {
   const hooked = await Webhooks.start({ after }, { names: 'DNS:hook.hooked.svc' })
   const services = '/api/v1/namespaces/hooked/services'
   const { port, caBundle } = hooked
@@ -335,7 +335,7 @@ test('a Service is asked under its own name, at what stands behind it', async ()
   await unconfigure(client, 'validating', 'tested')
 })
 
-test('a configuration that may lock its owners out is warned of', async () => {
+test('a configuration that may lock out its owners causes warnings', async () => {
   const hook = {
     name: 'risky.example.com',
     clientConfig: {
@@ -365,7 +365,7 @@ test('a configuration that may lock its owners out is warned of', async () => {
   assert.deepEqual([answer.status, answer.headers.warning], [201, undefined])
 })
 
-test('a preview tells which objects would match, as far as the caller may list them', async () => {
+test('a preview lists matching objects that the caller may list', async () => {
   const hook = webhook(webhooks, '/allow', { objectSelector: { matchLabels: { previewed: 'yes' } } })
   await client.post(maps, { metadata: { name: 'seen', labels: { previewed: 'yes' } } })
   await client.post('/api/v1/namespaces/free/configmaps', {
@@ -390,7 +390,7 @@ test('a preview tells which objects would match, as far as the caller may list t
   assert.deepEqual(bobs.body.status, { webhooks: [{ name: hook.name, types: [] }], hiddenTypes: ['configmaps'] })
 })
 
-test('who looked at a write, for how long, and what webhooks said, is in its trace', async () => {
+test('the trace lists all controls and webhooks with durations and results', async () => {
   await withConfigured(
     'mutating',
     [webhook(webhooks, '/label/traced/yes', { name: 'traced.example.com' })],
@@ -415,7 +415,7 @@ test('who looked at a write, for how long, and what webhooks said, is in its tra
   )
 })
 
-test('metrics count calls, rejections and what was ignored', async () => {
+test('metrics count calls, rejections and ignored failures', async () => {
   const hooks = [
     webhook(webhooks, '/deny/403/counted', { name: 'counted.example.com' }),
     webhook(webhooks, '/bad-json', { name: 'ignored.example.com', failurePolicy: 'Ignore' }),
@@ -433,7 +433,7 @@ test('metrics count calls, rejections and what was ignored', async () => {
   })
 })
 
-test('credentials are for the hosts that they name, and for nobody else', async (t) => {
+test('credentials are sent only to the hosts that they name', async (t) => {
   const kubeconfig = join(server.directory, 'webhooks.kubeconfig')
   const users = [{ name: `127.0.0.1:${webhooks.port}`, user: { token: 'for-this-one' } }]
   writeFileSync(kubeconfig, JSON.stringify({ apiVersion: 'v1', kind: 'Config', users }))
