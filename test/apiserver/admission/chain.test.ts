@@ -198,15 +198,15 @@ describe('command-line flags', () => {
   }
   const head = 'apiVersion: apiserver.config.orch.io/v1\nkind: AdmissionConfiguration\n'
   for (const [what, flags, told] of [
-    ['an unknown name', ['--enable-admission-plugins=NamespaceLifecycl'], /did you mean NamespaceLifecycle\?/],
+    ['an unknown control', ['--enable-admission-plugins=NamespaceLifecycl'], /did you mean NamespaceLifecycle\?/],
     [
-      'one both ways',
+      'a control both enabled and disabled',
       ['--enable-admission-plugins=AlwaysDeny', '--disable-admission-plugins=AlwaysDeny'],
       /choose one/,
     ],
     ['a file with an unknown control', file(`${head}plugins: [{name: Nothing}]\n`), /no admission control "Nothing"/],
     [
-      'a file with what takes none',
+      'a configuration for a control that takes none',
       file(`${head}plugins: [{name: NamespaceLifecycle}]\n`),
       /admission\.yaml: NamespaceLifecycle takes no configuration/,
     ],

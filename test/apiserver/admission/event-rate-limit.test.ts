@@ -75,7 +75,7 @@ const limit = { type: 'Server', qps: 1, burst: 1 }
 for (const [what, limits, told] of [
   ['an empty list of limits', [], /limits: name at least one/],
   ['an unknown type', [{ ...limit, type: 'Planet' }], /limits\[0\]\.type/],
-  ['a rate of none', [{ ...limit, qps: 0 }], /limits\[0\]\.qps: .*must be positive/],
+  ['a rate of zero', [{ ...limit, qps: 0 }], /limits\[0\]\.qps: .*must be positive/],
   ['an unknown field', [{ ...limit, x: 1 }], /unknown field "limits\[0\]\.x"/],
 ] as const)
   test(`${what} is rejected`, () => {

@@ -39,21 +39,21 @@ test('missing resources of containers are set and annotated', async () => {
 
 const container = { type: 'Container' }
 for (const [what, limits, resources, told] of [
-  ['less than the least', { ...container, min: { cpu: '1' } }, { requests: { cpu: '1m' } }, /but request is 1m/],
+  ['a value below the minimum', { ...container, min: { cpu: '1' } }, { requests: { cpu: '1m' } }, /but request is 1m/],
   [
-    'more than the most',
+    'a value above the maximum',
     { ...container, max: { cpu: '1' } },
     { limits: { cpu: '1001m' } },
     /maximum cpu usage per Container is 1, but limit is 1001m/,
   ],
   [
-    'a limit too far above the request',
+    'a limit too high relative to the request',
     { ...container, maxLimitRequestRatio: { cpu: '1.5' } },
     { requests: { cpu: '2' }, limits: { cpu: '3001m' } },
     /ratio per Container is 1500m, but provided ratio is 1\.500500/,
   ],
-  ['no limit', { type: 'Pod', max: { memory: '1Gi' } }, { requests: { memory: '1' } }, /No limit is specified/],
-  ['no request', { type: 'Pod', min: { memory: '1Gi' } }, {}, /No request is specified/],
+  ['a missing limit', { type: 'Pod', max: { memory: '1Gi' } }, { requests: { memory: '1' } }, /No limit is specified/],
+  ['a missing request', { type: 'Pod', min: { memory: '1Gi' } }, {}, /No request is specified/],
 ] as const)
   test(`${what} is rejected with the limit and its LimitRange`, async () => {
     const base = await bounded(limits)

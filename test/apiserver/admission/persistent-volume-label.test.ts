@@ -59,8 +59,8 @@ describe('new volumes', async () => {
 
 for (const [what, fields, told] of [
   ['an unknown source', { volumes: [{ source: 'floppy', labels: { a: 'b' } }] }, /volumes\[0\]\.source/],
-  ['a label that is none', { volumes: [{ source: 'cinder', labels: { 'a b': 'c' } }] }, /volumes\[0\]\.labels/],
-  ['no labels', { volumes: [{ source: 'cinder', labels: {} }] }, /volumes\[0\]\.labels/],
+  ['an invalid label', { volumes: [{ source: 'cinder', labels: { 'a b': 'c' } }] }, /volumes\[0\]\.labels/],
+  ['missing labels', { volumes: [{ source: 'cinder', labels: {} }] }, /volumes\[0\]\.labels/],
   ['an unknown field', { volume: [] }, /unknown field "volume"/],
 ] as const)
   test(`${what} is rejected`, () => {

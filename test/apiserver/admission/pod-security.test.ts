@@ -207,13 +207,13 @@ describe('the configuration file', async () => {
   })
 
   for (const [what, fields, told] of [
-    ['another kind', { kind: 'Pod' }, /its configuration must be of kind PodSecurityConfiguration/],
+    ['a wrong kind', { kind: 'Pod' }, /its configuration must be of kind PodSecurityConfiguration/],
     ['an unknown field', { default: {} }, /unknown field "default"/],
-    ['an unknown field within', { defaults: { enforced: 'x' } }, /unknown field "defaults\.enforced"/],
-    ['a level that there is not', { defaults: { enforce: 'strict' } }, /defaults\.enforce: .*"strict"/],
-    ['a version that there is not', { defaults: { 'warn-version': 'v2' } }, /defaults\.warn-version: .*"v2"/],
-    ['an exempt name twice', { exemptions: { namespaces: ['a', 'a'] } }, /exemptions\.namespaces\[1\]: Duplicate/],
-    ['an exempt name that is none', { exemptions: { runtimeClasses: ['A_'] } }, /exemptions\.runtimeClasses\[0\]/],
+    ['an unknown nested field', { defaults: { enforced: 'x' } }, /unknown field "defaults\.enforced"/],
+    ['an unknown level', { defaults: { enforce: 'strict' } }, /defaults\.enforce: .*"strict"/],
+    ['an unknown version', { defaults: { 'warn-version': 'v2' } }, /defaults\.warn-version: .*"v2"/],
+    ['a duplicate exempt name', { exemptions: { namespaces: ['a', 'a'] } }, /exemptions\.namespaces\[1\]: Duplicate/],
+    ['an invalid exempt name', { exemptions: { runtimeClasses: ['A_'] } }, /exemptions\.runtimeClasses\[0\]/],
     ['an exempt user without a name', { exemptions: { usernames: [''] } }, /exemptions\.usernames\[0\]/],
   ] as const)
     test(`${what} is rejected`, () => {

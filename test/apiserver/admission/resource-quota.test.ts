@@ -182,15 +182,20 @@ for (const [what, requirement, spec, counted] of [
   ['DoesNotExist', { scopeName: 'PriorityClass', operator: 'DoesNotExist' }, {}, true],
   ['In', { scopeName: 'PriorityClass', operator: 'In', values: ['other'] }, {}, false],
   ['Exists', { scopeName: 'PriorityClass', operator: 'Exists' }, { priorityClassName: 'system-node-critical' }, true],
-  ['neighbours here', { scopeName: 'CrossNamespacePodAffinity', operator: 'Exists' }, neighbours({}), false],
   [
-    'neighbours elsewhere',
+    'affinity in the same namespace',
+    { scopeName: 'CrossNamespacePodAffinity', operator: 'Exists' },
+    neighbours({}),
+    false,
+  ],
+  [
+    'affinity to other namespaces',
     { scopeName: 'CrossNamespacePodAffinity', operator: 'Exists' },
     neighbours({ namespaces: ['other'] }),
     true,
   ],
   [
-    'neighbours anywhere',
+    'affinity to all namespaces',
     { scopeName: 'CrossNamespacePodAffinity', operator: 'Exists' },
     neighbours({ namespaceSelector: {} }),
     true,
@@ -333,8 +338,8 @@ describe('resources limited by default', () => {
 
   for (const [what, text, told] of [
     ['an unknown field', `${kind}limited: []\n`, /quota\.yaml: ResourceQuota: unknown field "limited"/],
-    ['another kind', 'kind: Pod\napiVersion: v1\n', /quota\.yaml: ResourceQuota: .*kind ResourceQuotaConfiguration/],
-    ['no resource', `${kind}limitedResources: [{}]\n`, /limitedResources\[0\]\.resource: Required value/],
+    ['a wrong kind', 'kind: Pod\napiVersion: v1\n', /quota\.yaml: ResourceQuota: .*kind ResourceQuotaConfiguration/],
+    ['a missing resource', `${kind}limitedResources: [{}]\n`, /limitedResources\[0\]\.resource: Required value/],
   ] as const)
     test(`${what} in the file stops the start and is named`, async () => {
       const { code, errors } = await startFailing({ after }, (directory) => {

@@ -141,8 +141,8 @@ test('checking a backup lists its contents', async () => {
 
 /** Ways to damage a backup, and the expected errors. */
 const spoiled: { readonly [name: string]: { spoil: (bytes: Buffer) => Buffer; told: RegExp } } = {
-  'cut short': { spoil: (bytes) => bytes.subarray(0, bytes.length - 20), told: /cut short/ },
-  'cut between two parts': {
+  truncated: { spoil: (bytes) => bytes.subarray(0, bytes.length - 20), told: /cut short/ },
+  'truncated between two frames': {
     spoil: (bytes) => bytes.subarray(0, bytes.lastIndexOf(Buffer.from([3]))),
     told: /cut short|damaged/,
   },
@@ -154,7 +154,7 @@ const spoiled: { readonly [name: string]: { spoil: (bytes: Buffer) => Buffer; to
     },
     told: /does not match its checksum/,
   },
-  'something behind it': { spoil: (bytes) => Buffer.concat([bytes, Buffer.of(1)]), told: /follows its end/ },
+  'trailing data': { spoil: (bytes) => Buffer.concat([bytes, Buffer.of(1)]), told: /follows its end/ },
   'another file': { spoil: () => Buffer.from('#!/bin/sh\necho hello\n'), told: /not a backup of orch/ },
   nothing: { spoil: () => Buffer.alloc(0), told: /cut short/ },
 }

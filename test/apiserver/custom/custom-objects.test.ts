@@ -61,7 +61,7 @@ describe('custom objects', () => {
     assert.deepEqual([body.kind, body.rows[0].cells[0]], ['Table', 'a'], 'the status of a custom kind has its columns')
   })
 
-  test('integers have 64 bits, also in int-or-string, and larger ones become floating-point', async () => {
+  test('integers have 64 bits, also in int-or-string, and larger ones count as numbers', async () => {
     const either = { 'x-orch-int-or-string': true, anyOf: [{ type: 'integer' }, { type: 'string' }] }
     const schema = spec({ whole: { type: 'integer', format: 'int32' }, either, any: { type: 'number' } })
     await define(client, { plural: 'wholes', kind: 'Whole', schema })

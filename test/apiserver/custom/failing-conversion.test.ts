@@ -66,49 +66,52 @@ const withMetadata = (metadata: object) =>
   changed((object) => ({ ...object, metadata: { ...object.metadata, ...metadata } }))
 
 const faults: { readonly [what: string]: [(review: ConversionReview) => Loose, RegExp | string] } = {
-  'no JSON': [() => 'x', /failed: .*not valid JSON$/],
-  'no response': [({ apiVersion, kind }) => ({ apiVersion, kind }), `${webhook} failed: no response provided`],
-  'another type': [
+  'invalid JSON': [() => 'x', /failed: .*not valid JSON$/],
+  'a missing response': [({ apiVersion, kind }) => ({ apiVersion, kind }), `${webhook} failed: no response provided`],
+  'a wrong type': [
     (review) => ({ ...honest(review), apiVersion: 'example.com/v1' }),
     `${webhook} failed: expected webhook response of apiextensions.orch.io/v1, Kind=ConversionReview, got example.com/v1, Kind=ConversionReview`,
   ],
-  'another uid': [
+  'a wrong review uid': [
     (review) => answerWith(review, [], { uid: 'x' }),
     /^conversion webhook for .* failed: expected response\.uid="[-0-9a-f]+", got "x"$/,
   ],
-  'a refusal': [
+  'a failure': [
     (review) => answerWith(review, [], { result: { status: 'Failure', message: 'sizes are not known here' } }),
     `${webhook} failed: sizes are not known here`,
   ],
-  'a refusal without a reason': [
+  'a failure without a reason': [
     (review) => answerWith(review, [], { result: { status: 'Failure' } }),
     `${webhook} failed: response.result.status was 'Failure', not 'Success'`,
   ],
-  'no objects': [(review) => answerWith(review, []), `${webhook} returned 0 objects, expected 1`],
-  'not an object': [(review) => answerWith(review, [7]), `${webhook} returned invalid object: it is number`],
-  'another version': [
+  'missing objects': [(review) => answerWith(review, []), `${webhook} returned 0 objects, expected 1`],
+  'a converted value that is not an object': [
+    (review) => answerWith(review, [7]),
+    `${webhook} returned invalid object: it is number`,
+  ],
+  'a wrong version': [
     changed((object) => ({ ...object, apiVersion: `${group}/v3` })),
     `${webhook} returned invalid object: invalid groupVersion (expected ${group}/v2, received ${group}/v3)`,
   ],
-  'another kind': [
+  'a changed kind': [
     changed((object) => ({ ...object, kind: 'Gadget' })),
     `${webhook} returned invalid object: invalid kind (expected Widget, received Gadget)`,
   ],
-  'another name': [withMetadata({ name: 'x' }), /returned invalid object: must have the same name: w\d+ != x$/],
-  'another namespace': [
+  'a changed name': [withMetadata({ name: 'x' }), /returned invalid object: must have the same name: w\d+ != x$/],
+  'a changed namespace': [
     withMetadata({ namespace: 'x' }),
     /returned invalid object: must have the same namespace: default != x$/,
   ],
-  'another object': [withMetadata({ uid: 'x' }), /returned invalid object: must have the same UID: [-0-9a-f]+ != x$/],
-  'no metadata': [
+  'a changed uid': [withMetadata({ uid: 'x' }), /returned invalid object: must have the same UID: [-0-9a-f]+ != x$/],
+  'missing metadata': [
     changed(({ metadata: _, ...object }) => object),
     /returned invalid object: must have the same name: w\d+ != $/,
   ],
-  'labels that are no texts': [
+  'labels that are not strings': [
     withMetadata({ labels: { a: 1 } }),
     /returned invalid metadata: metadata\.labels\[a\] must be a string, but is number in converted object$/,
   ],
-  'labels that are not valid': [withMetadata({ labels: { a: '-' } }), /returned invalid metadata: metadata\.labels: /],
+  'invalid labels': [withMetadata({ labels: { a: '-' } }), /returned invalid metadata: metadata\.labels: /],
 }
 
 for (const [what, [answer, message]] of Object.entries(faults))

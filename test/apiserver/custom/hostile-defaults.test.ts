@@ -49,22 +49,22 @@ const nulls = (items: JsonObject) => ({ type: 'array', items, default: objects(5
 
 const tooMuch: readonly (readonly [string, JsonObject, string])[] = [
   [
-    'three lists of 500 objects inside one another',
+    'three nested lists of 500 objects',
     about({ a: listOf(about({ b: listOf(about({ c: listOf(about({ d: thousand }), 500) }), 500) }), 500) }),
     'properties[a].default',
   ],
   [
-    'three lists of 500 nulls that each become the next one',
+    'three nested lists of 500 nulls with list defaults',
     about({ a: nulls(nulls(nulls({ type: 'string', default: 'x' }))) }),
     'properties[a].items',
   ],
   [
-    '600 texts of 2 kB each',
+    '600 strings of 2 kB each',
     about({ a: listOf(about({ t: { type: 'string', default: 'x'.repeat(2000) } }), 600) }),
     '',
   ],
   [
-    'a thousand texts beside one another',
+    'a thousand sibling strings',
     about(
       Object.fromEntries(objects(1000).map((_, i) => [`p${i}`, { type: 'string', default: `${i}`.padEnd(1200, 'x') }])),
     ),

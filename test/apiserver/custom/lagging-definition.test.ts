@@ -96,7 +96,7 @@ const writes: { readonly [what: string]: (type: Resource) => Promise<unknown> } 
     const object = asObject({ apiVersion, kind: kind.kind, metadata: { name: 'new' }, spec: { first: 'x' } })
     return create(contextOf(type, 'default', 'CreateOptions'), { object, managed: false })
   },
-  'a deletion that waits': (type) =>
+  'a deletion blocked by a finalizer': (type) =>
     deleteObject(contextOf(type, 'default', 'DeleteOptions'), 'a', {
       gracePeriodSeconds: undefined,
       propagation: undefined,

@@ -14,9 +14,9 @@ describe('names', () => {
 
   const taken: readonly (readonly [string, object, readonly string[]])[] = [
     ['plural', { plural: 'widgets' }, ['PluralConflict', '"widgets" is already in use']],
-    ['singular, by another plural', { plural: 'widget' }, ['SingularConflict', '"widget" is already in use']],
+    ['singular that is another plural', { plural: 'widget' }, ['SingularConflict', '"widget" is already in use']],
     ['short name', { shortNames: ['x', 'wd'] }, ['ShortNamesConflict', '"wd" is already in use']],
-    ['kind, by a list', { listKind: 'Widget' }, ['KindConflict', '"Widget" is already in use']],
+    ['kind that is another list kind', { listKind: 'Widget' }, ['KindConflict', '"Widget" is already in use']],
     ['list kind', { listKind: 'WidgetList' }, ['ListKindConflict', '"WidgetList" is already in use']],
   ]
   for (const [what, others, [reason, message]] of taken)

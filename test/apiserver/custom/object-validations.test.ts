@@ -49,26 +49,26 @@ describe('definitions', () => {
   const ruled = (schema: JsonObject, ...all: string[]) => ({ ...schema, [rules]: all.map((rule) => ({ rule })) })
 
   const refused: { readonly [title: string]: readonly [JsonObject, readonly string[]] } = {
-    'a field that there is not': [
+    'a rule with an unknown field': [
       ruled(objectOf({ a: integer }), 'self.b > 1'),
       [
         `${inSpec}.rule ${shown('self.b > 1')}: compilation failed: ERROR: <input>:1:5: undefined field 'b'\n | self.b > 1\n | ....^`,
       ],
     ],
-    'what is no condition': [
+    'a rule that is not boolean': [
       ruled(integer, 'self + 1'),
       [`${inSpec}.rule ${shown('self + 1')}: cel expression must evaluate to a bool`],
     ],
-    'no rule at all': [ruled(integer, ' '), [`${inSpec}.rule Required value: rule is not specified`]],
-    'a message of nothing': [
+    'an empty rule': [ruled(integer, ' '), [`${inSpec}.rule Required value: rule is not specified`]],
+    'a blank message': [
       { ...integer, [rules]: [{ rule: 'self > 0', message: ' ' }] },
       [`${inSpec}.message Invalid value: " ": message must be non-empty if specified`],
     ],
-    'a rule of two lines without a message': [
+    'a multi-line rule without a message': [
       ruled(integer, 'self > 0\n&& self < 5'),
       [`${inSpec}.message Required value: message must be specified if rule contains line breaks`],
     ],
-    'a rule that could cost too much': [
+    'a rule with too high a cost': [
       ruled(listOf({ type: 'string' }), 'self.all(a, self.all(b, a == b))'),
       [
         `${inSpec}.rule ${excess('estimated rule cost', 'more than 100x')}`,
@@ -76,27 +76,27 @@ describe('definitions', () => {
         `${place} ${excess('x-orch-validations estimated rule cost total for entire OpenAPIv3 schema', 'more than 100x')}`,
       ],
     ],
-    'a rule in a list without a limit': [
+    'a rule in an unbounded list': [
       listOf(ruled(text, 'self.contains("aaaaaaaaaaaaaaa")')),
       [`${place}.properties[spec].items.${rules}[0].rule ${excess('estimated rule cost', '1.8x')}`],
     ],
-    'the old value of what cannot be told apart': [
+    'oldSelf in an uncorrelated list': [
       listOf(ruled(text, 'self == oldSelf'), { maxItems: 5 }),
       [
         `${place}.properties[spec].items.${rules}[0].rule Invalid value: "self == oldSelf": oldSelf cannot be used on the uncorrelatable portion of the schema within ${place}.properties[spec]`,
       ],
     ],
-    'a rule where nothing is described': [
+    'a rule on an untyped schema': [
       { 'x-orch-preserve-unknown-fields': true, [rules]: [{ rule: 'true' }] },
       [
         `${place}.properties[spec].${rules} Internal error: rule declared on schema that does not support validation rules type: '' x-orch-preserve-unknown-fields: 'true'`,
       ],
     ],
-    'a rule in a demand': [
+    'a rule in a logic keyword': [
       objectOf({ a: integer }, { allOf: [{ [rules]: [{ rule: 'true' }] }] }),
       [`${place}.properties[spec].allOf[0].${rules} Forbidden: must be empty to be structural`],
     ],
-    'a default that breaks a rule': [
+    'a default that violates a rule': [
       objectOf({ a: { ...ruled(integer, 'self > 5'), default: 1 } }),
       [`${place}.properties[spec].properties[a].default Invalid value: "integer": failed rule: self > 5`],
     ],
@@ -158,11 +158,11 @@ describe('objects', () => {
   const rows: { readonly [title: string]: readonly [JsonObject, readonly string[]] } = {
     'a rule that holds': [{ min: 1, max: 2 }, []],
     'the message of a rule': [{ min: 3, max: 2 }, ['spec Invalid value: "object": min is above max']],
-    'a field that is not there': [
+    'a missing field': [
       { min: 3 },
       ['spec Invalid value: "object": no such key: max evaluating rule: min is above max'],
     ],
-    'old values are not asked for when an object is new': [{ fixed: 'a', parts: [{ name: 'a', size: 1 }] }, []],
+    'transition rules are skipped on create': [{ fixed: 'a', parts: [{ name: 'a', size: 1 }] }, []],
     'elements of a list': [
       { parts: [{ name: 'a' }, { name: 'bad' }] },
       ['spec.parts[1] Invalid value: "object": failed rule: self.name != "bad"'],
@@ -171,13 +171,13 @@ describe('objects', () => {
       { labels: { 'a.b': '' } },
       ['spec.labels[a.b] Invalid value: "string": failed rule: self != ""'],
     ],
-    'a type that does not fit': [
+    'a value of a wrong type': [
       { port: 'x' },
       [
         `spec.port Invalid value: "": 'no such overload': call arguments did not match a supported operator, function or macro signature for rule: self < 10`,
       ],
     ],
-    'the schema comes first': [
+    'schema errors come first': [
       { pattern: 'b', min: 3, max: 2 },
       [`spec.pattern Invalid value: "b": spec.pattern in body should match '^a'`],
     ],

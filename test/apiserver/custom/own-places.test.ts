@@ -99,7 +99,7 @@ describe('a definition with the names of a built-in type', () => {
     ['singular name', { singular: 'clusterrole' }],
     ['short name', { shortNames: ['fine', 'clusterroles'] }],
     ['kind', { kind: 'ClusterRole' }],
-    ['kind of lists', { listKind: 'ClusterRoleList' }],
+    ['list kind', { listKind: 'ClusterRoleList' }],
   ]
   for (const [what, taken] of names)
     test(`is not granted the ${what} of a built-in type`, async () => {

@@ -26,32 +26,32 @@ const members = { type: 'object', properties: { b: { type: 'string' } } }
 
 describe('version 2', () => {
   const cases: readonly (readonly [string, JsonObject, JsonObject])[] = [
-    ['an integer has no format of ours', { type: 'integer' }, { type: 'integer' }],
+    ['an integer gets no added format', { type: 'integer' }, { type: 'integer' }],
     [
-      'bounds, patterns, enums and formats stay; defaults go',
+      'limits, patterns, enums and formats are kept, defaults are dropped',
       { type: 'string', minLength: 0, maxLength: 5, pattern: '^a', enum: ['a'], format: 'x', title: 't', default: 'a' },
       { type: 'string', minLength: 0, maxLength: 5, pattern: '^a', enum: ['a'], format: 'x', title: 't' },
     ],
     [
-      'large bounds stay exact',
+      'large limits stay exact',
       { type: 'integer', maximum: 2n ** 60n, exclusiveMinimum: false },
       { type: 'integer', maximum: 2n ** 60n },
     ],
-    ['a plain list has no list type of ours', { type: 'array', items: members }, { type: 'array', items: members }],
+    ['a list gets no added list type', { type: 'array', items: members }, { type: 'array', items: members }],
     [
-      'list types of the author stay',
+      'list types are kept',
       { type: 'array', 'x-orch-list-type': 'set', items: { type: 'string' } },
       { type: 'array', 'x-orch-list-type': 'set', items: { type: 'string' } },
     ],
-    ['an object that preserves fields is the extension alone', { ...members, ...open }, open],
-    ['so is a list', { type: 'array', items: members, ...open }, open],
+    ['an object with preserved fields keeps only the extension', { ...members, ...open }, open],
+    ['a list with preserved fields keeps only the extension', { type: 'array', items: members, ...open }, open],
     [
-      'what may be null has no type and no members',
+      'a nullable value has no type and no members',
       { ...members, nullable: true, description: 'd' },
       { description: 'd' },
     ],
     [
-      'a member that may be null is not required',
+      'a nullable member is not required',
       {
         type: 'object',
         required: ['b', 'c'],
@@ -60,27 +60,27 @@ describe('version 2', () => {
       { type: 'object', required: ['c'], properties: { b: {}, c: { type: 'string' } } },
     ],
     [
-      'a map of what may be null',
+      'a map of nullable values',
       { type: 'object', additionalProperties: { type: 'string', nullable: true } },
       { type: 'object', additionalProperties: {} },
     ],
     [
-      'a map of anything',
+      'a map of any values',
       { type: 'object', additionalProperties: true },
       { type: 'object', additionalProperties: true },
     ],
     [
-      'a number or a text is the extension alone',
+      'an int-or-string keeps only the extension',
       { 'x-orch-int-or-string': true, anyOf: [{ type: 'integer' }, { type: 'string' }], pattern: '^1' },
       { 'x-orch-int-or-string': true, pattern: '^1' },
     ],
     [
-      'logic and rules go',
+      'logic keywords and rules are dropped',
       { type: 'integer', not: { minimum: 1 }, oneOf: [{ maximum: 9 }], 'x-orch-validations': [{ rule: 'self > 0' }] },
       { type: 'integer' },
     ],
     [
-      'an embedded object that preserves fields',
+      'an embedded object with preserved fields',
       { type: 'object', ...open, 'x-orch-embedded-resource': true },
       {
         ...open,

@@ -52,25 +52,25 @@ describe('rejected schemas', () => {
   const embeddedDefaults: readonly (readonly [string, JsonObject, readonly string[]])[] = [
     ['an embedded object as a default', ofPod({ metadata: { name: 'a', unknown: 1 } }), []],
     [
-      'one that says nothing',
+      'an embedded default without apiVersion and kind',
       whole({ properties: { kind: text }, default: {} }),
       [`${at}.default.apiVersion Required`, `${at}.default.kind Required`],
     ],
     [
-      'one of no kind',
+      'an embedded default without a kind',
       ofPod({ kind: '%', apiVersion: 'a/b/c' }),
       [`${at}.default.apiVersion Invalid`, `${at}.default.kind Invalid`],
     ],
-    ['one of a wrong type', ofPod({ kind: 42, apiVersion: 'a/b/c' }), [`${at}.default.kind Invalid`]],
-    ['metadata of a wrong type', ofPod({ metadata: { annotations: 42 } }), [`${at}.default.metadata Invalid`]],
+    ['an embedded default of a wrong type', ofPod({ kind: 42, apiVersion: 'a/b/c' }), [`${at}.default.kind Invalid`]],
+    ['embedded metadata of a wrong type', ofPod({ metadata: { annotations: 42 } }), [`${at}.default.metadata Invalid`]],
     [
-      'metadata that cannot be',
+      'invalid embedded metadata',
       ofPod({ metadata: { name: '../x', labels: { '-': 'a' } } }),
       [`${at}.default.metadata.labels Invalid`, `${at}.default.metadata.name Invalid`],
     ],
-    ['unknown fields around it', ofPod({ other: 1 }), [`${at}.default Invalid`]],
+    ['unknown fields beside an embedded default', ofPod({ other: 1 }), [`${at}.default Invalid`]],
     [
-      'one inside of a default',
+      'an embedded object inside a default',
       about({
         type: 'object',
         properties: { e: { type: 'object', 'x-orch-embedded-resource': true, properties: { kind: text } } },
@@ -78,21 +78,21 @@ describe('rejected schemas', () => {
       }),
       [`${at}.default.e.kind Invalid`],
     ],
-    ['a kind by default', inWhole({ kind: { ...text, default: 'Pod' } }), []],
+    ['a kind with a default', inWhole({ kind: { ...text, default: 'Pod' } }), []],
     [
-      'a kind by default that is none',
+      'a kind with an invalid default',
       inWhole({ kind: { ...text, default: '%' } }),
       [`${at}.properties[kind].default Invalid`],
     ],
-    ['a name by default', ofName({ default: 'a' }), []],
+    ['a name with a default', ofName({ default: 'a' }), []],
     [
-      'a name by default that is none',
+      'a name with an invalid default',
       ofName({ default: '..' }),
       [`${at}.properties[metadata].properties[name].default Invalid`],
     ],
-    ['metadata by default', inWhole({ metadata: { type: 'object', default: { unknown: 1, name: 'a' } } }), []],
+    ['metadata with a default', inWhole({ metadata: { type: 'object', default: { unknown: 1, name: 'a' } } }), []],
     [
-      'metadata by default that cannot be',
+      'metadata with an invalid default',
       inWhole({ metadata: { type: 'object', default: { labels: { a: 'x y' } } } }),
       [`${at}.properties[metadata].default Invalid`],
     ],
@@ -100,9 +100,9 @@ describe('rejected schemas', () => {
   const cases: readonly (readonly [string, Json, readonly string[]])[] = [
     ['none', null, [' Required']],
     ['without a type', {}, ['type Required']],
-    ['not of an object', { type: 'string' }, ['type Invalid']],
+    ['a root that is not an object', { type: 'string' }, ['type Invalid']],
     ['a property without a type', about({}), [`${at}.type Required`]],
-    ['a property that is no schema', about('x'), [`${at} TypeInvalid`]],
+    ['a property that is not a schema', about('x'), [`${at} TypeInvalid`]],
     ['an unknown type', about({ type: 'integr' }), [`${at}.type NotSupported`]],
     ['a list without items', about({ type: 'array' }), [`${at}.items Required`]],
     ['items as a list', about({ type: 'array', items: [{ type: 'string' }] }), [`${at}.items Forbidden`]],
@@ -118,12 +118,12 @@ describe('rejected schemas', () => {
       [`${at}.uniqueItems Forbidden`],
     ],
     [
-      'integer or string inside anyOf of something deeper',
+      'integer or string in a nested anyOf',
       about({ type: 'object', allOf: [{ not: { anyOf: [{ type: 'integer' }, { type: 'string' }] } }] }),
       [`${at}.allOf[0].not.anyOf[0].type Forbidden`, `${at}.allOf[0].not.anyOf[1].type Forbidden`],
     ],
     [
-      'integer or string as the second of all',
+      'integer or string as the second element of allOf',
       about({ 'x-orch-int-or-string': true, allOf: [{}, { anyOf: [{ type: 'integer' }, { type: 'string' }] }] }),
       [`${at}.allOf[1].anyOf[0].type Forbidden`, `${at}.allOf[1].anyOf[1].type Forbidden`],
     ],
@@ -134,7 +134,7 @@ describe('rejected schemas', () => {
       ['properties[metadata] Forbidden'],
     ],
     [
-      'a default of the name',
+      'a default for the name',
       {
         type: 'object',
         properties: { metadata: { type: 'object', properties: { name: { type: 'string', default: 'x' } } } },
@@ -142,16 +142,20 @@ describe('rejected schemas', () => {
       ['properties[metadata].properties[name].default Forbidden'],
     ],
     ['a bad pattern', about({ type: 'string', pattern: '(' }), [`${at}.pattern Invalid`]],
-    ['a pattern that looks back', about({ type: 'string', pattern: '(a)\\1' }), [`${at}.pattern Invalid`]],
-    ['a pattern that grows', about({ type: 'string', pattern: '((a{100}){100}){100}' }), [`${at}.pattern Invalid`]],
-    ['a pattern without end', about({ type: 'string', pattern: 'a'.repeat(5000) }), [`${at}.pattern Invalid`]],
-    ['a keyword of the wrong form', about({ type: 'integer', minimum: 'x' }), [`${at}.minimum TypeInvalid`]],
+    ['a pattern with a back-reference', about({ type: 'string', pattern: '(a)\\1' }), [`${at}.pattern Invalid`]],
+    [
+      'a pattern that is too large',
+      about({ type: 'string', pattern: '((a{100}){100}){100}' }),
+      [`${at}.pattern Invalid`],
+    ],
+    ['a pattern that is too long', about({ type: 'string', pattern: 'a'.repeat(5000) }), [`${at}.pattern Invalid`]],
+    ['a malformed keyword', about({ type: 'integer', minimum: 'x' }), [`${at}.minimum TypeInvalid`]],
     ['a negative length', about({ type: 'string', maxLength: -1 }), [`${at}.maxLength TypeInvalid`]],
-    ['multiples of nothing', about({ type: 'integer', multipleOf: 0 }), [`${at}.multipleOf Invalid`]],
+    ['a multipleOf of zero', about({ type: 'integer', multipleOf: 0 }), [`${at}.multipleOf Invalid`]],
     ['too deep', nest(100), [' Forbidden']],
     ['too large', { type: 'object', properties: many }, [' Forbidden']],
     [
-      'not preserving',
+      'preserve-unknown-fields set to false',
       { type: 'object', 'x-orch-preserve-unknown-fields': false },
       ['x-orch-preserve-unknown-fields Invalid'],
     ],
@@ -164,7 +168,7 @@ describe('rejected schemas', () => {
     ['a keyed list without keys', listed({ items: item }), [`${at}.x-orch-list-map-keys Required`]],
     ['an unknown key', listed({ 'x-orch-list-map-keys': ['z'], items: item }), [`${at}.x-orch-list-map-keys Invalid`]],
     [
-      'a key that may be missing',
+      'an optional list key',
       listed({ 'x-orch-list-map-keys': ['n'], items: item }),
       [`${at}.items.properties[n].default Required`],
     ],
@@ -175,7 +179,7 @@ describe('rejected schemas', () => {
       [`${at}.x-orch-map-type NotSupported`],
     ],
     [
-      'an embedded resource of nothing',
+      'an embedded resource without properties',
       about({ type: 'object', 'x-orch-embedded-resource': true }),
       [`${at}.properties Required`],
     ],
@@ -183,7 +187,7 @@ describe('rejected schemas', () => {
     ['a default outside the limits', about({ type: 'integer', maximum: 5, default: 6 }), [`${at}.default Invalid`]],
     ['a default with unknown fields', about({ ...item, default: { c: 'd' } }), [`${at}.default Invalid`]],
     [
-      'parts of a default, each at its place',
+      'parts of a default, each with its path',
       about({
         type: 'object',
         required: ['c'],
@@ -202,16 +206,16 @@ describe('rejected schemas', () => {
       ],
     ],
     [
-      'a default of elements',
+      'a default of list elements',
       about({ type: 'array', items: { type: 'integer', default: 'x' } }),
       [`${at}.items.default Invalid`],
     ],
     [
-      'a default that meets none of two demands',
+      'a default that matches none of two alternatives',
       about({ type: 'integer', default: 5, anyOf: [{ maximum: 3 }, { minimum: 7 }] }),
       [`${at}.default Invalid`, `${at}.default Invalid`],
     ],
-    ['a default of values', about({ type: 'object', additionalProperties: { type: 'integer', default: 'x' } }), []],
+    ['a default of map values', about({ type: 'object', additionalProperties: { type: 'integer', default: 'x' } }), []],
     [
       'elements of a default',
       about({ type: 'array', items: { type: 'integer' }, default: ['x'] }),
@@ -225,15 +229,19 @@ describe('rejected schemas', () => {
     })
 
   const newer: readonly (readonly [string, JsonObject, readonly string[]])[] = [
-    ['null at the root', { ...about(text), nullable: true }, ['nullable Forbidden']],
-    ['other members at the root', { type: 'object', additionalProperties: text }, ['additionalProperties Forbidden']],
+    ['a nullable root', { ...about(text), nullable: true }, ['nullable Forbidden']],
     [
-      'another type of kind and metadata',
+      'additional keywords at the root',
+      { type: 'object', additionalProperties: text },
+      ['additionalProperties Forbidden'],
+    ],
+    [
+      'a wrong type of kind and metadata',
       { type: 'object', properties: { kind: { type: 'integer' }, metadata: text } },
       ['properties[kind].type Invalid', 'properties[metadata].type Invalid'],
     ],
     [
-      'more of the metadata than names',
+      'constraints on metadata other than names',
       { type: 'object', properties: { metadata: { type: 'object', required: ['name'] } } },
       ['properties[metadata] Forbidden'],
     ],
@@ -243,32 +251,32 @@ describe('rejected schemas', () => {
       ['properties[metadata].properties[name].default Forbidden'],
     ],
     [
-      'a kind in an embedded object',
+      'a kind without a type in an embedded object',
       whole({ properties: { kind: {} } }),
       [`${at}.properties[kind].type Invalid`, `${at}.properties[kind].type Required`],
     ],
     [
-      'other members of an embedded object',
+      'additionalProperties of an embedded object',
       whole({ 'x-orch-preserve-unknown-fields': true, additionalProperties: text }),
       [`${at}.additionalProperties Forbidden`],
     ],
     [
-      'a number or text that is kept unknown',
+      'an int-or-string that preserves unknown fields',
       about({ 'x-orch-int-or-string': true, 'x-orch-preserve-unknown-fields': true }),
       [`${at}.x-orch-preserve-unknown-fields Invalid`],
     ],
     [
-      'elements of a set that may be null',
+      'nullable elements of a set',
       about({ type: 'array', 'x-orch-list-type': 'set', items: { ...text, nullable: true } }),
       [`${at}.items.nullable Forbidden`],
     ],
     [
-      'demands on what is no part of it',
+      'constraints on undeclared fields',
       { ...about(text), anyOf: [{ properties: { b: {}, a: { not: { properties: { c: {} } } } } }] },
       ['properties[a].properties[c] Required', 'properties[b] Required'],
     ],
     [
-      'demands on metadata',
+      'constraints on metadata',
       about({ type: 'object', not: { properties: { metadata: {} } } }),
       [`${at}.not.properties[metadata] Forbidden`],
     ],
@@ -314,7 +322,7 @@ describe('types in int-or-string schemas', () => {
   const marked = { 'x-orch-int-or-string': true }
   const cases: readonly (readonly [string, JsonObject])[] = [
     ['anyOf', { ...marked, anyOf: either }],
-    ['anyOf as the first of all', { ...marked, allOf: [{ anyOf: either }, { pattern: '^a' }] }],
+    ['anyOf as the first element of allOf', { ...marked, allOf: [{ anyOf: either }, { pattern: '^a' }] }],
   ]
   for (const [name, property] of cases)
     test(name, async () => {
@@ -334,23 +342,23 @@ describe('value constraints', () => {
   const list = { type: 'array', items: { type: 'string', maxLength: 3 }, minItems: 1, maxItems: 2 }
   const cases: readonly (readonly [string, JsonObject, Json, readonly string[]])[] = [
     ['a type', { type: 'integer' }, 'five', ['a Invalid']],
-    ['a whole number', { type: 'integer' }, 1.5, ['a Invalid']],
-    ['a large whole number is one', { type: 'integer' }, 2n ** 60n, []],
+    ['an integer', { type: 'integer' }, 1.5, ['a Invalid']],
+    ['a large integer is an integer', { type: 'integer' }, 2n ** 60n, []],
     ['a minimum', { type: 'integer', minimum: 1 }, 0, ['a Invalid']],
-    ['more than a minimum', { type: 'number', minimum: 0, exclusiveMinimum: true }, 0, ['a Invalid']],
+    ['an exclusive minimum', { type: 'number', minimum: 0, exclusiveMinimum: true }, 0, ['a Invalid']],
     ['a maximum', { type: 'integer', maximum: 10 }, 11, ['a Invalid']],
     ['a multiple', { type: 'integer', multipleOf: 2 }, 3, ['a Invalid']],
-    ['one of some', scalar({ enum: ['red'] }), 'green', ['a NotSupported']],
+    ['an enum', scalar({ enum: ['red'] }), 'green', ['a NotSupported']],
     [
-      'a pattern, and nothing of a text that is too short',
+      'a pattern, not reported if the text is too short',
       scalar({ pattern: '^[a-z]+$', minLength: 2 }),
       '!',
       ['a Invalid'],
     ],
-    ['characters, not halves of them', scalar({ maxLength: 1 }), '😀', []],
+    ['lengths in characters, not UTF-16 units', scalar({ maxLength: 1 }), '😀', []],
     ['elements', list, ['abcd', 'b', 'c'], ['a Invalid', 'a Invalid']],
     ['some elements', list, [], ['a Invalid']],
-    ['nothing of elements that occur twice in a plain list', list, ['b', 'b'], []],
+    ['duplicates in an atomic list are allowed', list, ['b', 'b'], []],
     [
       'values of a map',
       { type: 'object', additionalProperties: { type: 'boolean' }, maxProperties: 1 },
@@ -360,27 +368,27 @@ describe('value constraints', () => {
     ['few members', { type: 'object', additionalProperties: true, maxProperties: 1 }, { x: 1, y: 2 }, ['a Invalid']],
     ['members', { type: 'object', required: ['b'], properties: { b: { type: 'string' } } }, {}, ['a.b Required']],
     [
-      'a member that is empty is there',
+      'an empty member satisfies required',
       { type: 'object', required: ['b'], properties: { b: { type: 'string' } } },
       { b: '' },
       [],
     ],
     ['a time', scalar({ format: 'date-time' }), 'yesterday', ['a Invalid']],
-    ['nothing by the format of a number', { type: 'integer', format: 'int32' }, 2 ** 31, []],
-    ['bytes, of which there are some', scalar({ format: 'byte' }), '', ['a Invalid']],
-    ['a length of time', scalar({ format: 'duration' }), '3 fortnights', ['a Invalid']],
-    ['a length of time in words', scalar({ format: 'duration' }), '3 days', []],
-    ['a listed value beside its type', scalar({ enum: ['red'] }), 17, ['a Invalid', 'a NotSupported']],
-    ['the same of several elements once', list, ['abcd', 'efgh'], ['a Invalid']],
+    ['number formats are not enforced', { type: 'integer', format: 'int32' }, 2 ** 31, []],
+    ['the format byte', scalar({ format: 'byte' }), '', ['a Invalid']],
+    ['a duration', scalar({ format: 'duration' }), '3 fortnights', ['a Invalid']],
+    ['a duration in words', scalar({ format: 'duration' }), '3 days', []],
+    ['an enum together with a type', scalar({ enum: ['red'] }), 17, ['a Invalid', 'a NotSupported']],
+    ['equal errors of several elements are reported once', list, ['abcd', 'efgh'], ['a Invalid']],
     [
-      'few members, and nothing of them then',
+      'too few members, whose values are not validated',
       { type: 'object', minProperties: 2, properties: { b: { type: 'string' } } },
       { b: 1 },
       ['a Invalid'],
     ],
-    ['null in no list of values', scalar({ nullable: true, enum: ['x'] }), null, ['a NotSupported']],
+    ['null is not checked against an enum', scalar({ nullable: true, enum: ['x'] }), null, ['a NotSupported']],
     [
-      'of alternatives that fail the faults of the one that came furthest',
+      'errors of the closest failing alternative',
       {
         type: 'object',
         'x-orch-preserve-unknown-fields': true,
@@ -389,9 +397,9 @@ describe('value constraints', () => {
       { y: 2, z: 2 },
       ['<nil> Invalid', 'a.y NotSupported', 'a.z Invalid'],
     ],
-    ['what nobody knows', scalar({ format: 'whatever' }), 'x', []],
-    ['a number or a text', { 'x-orch-int-or-string': true }, true, ['a Invalid']],
-    ['a text for a number or a text', { 'x-orch-int-or-string': true }, 'http', []],
+    ['unknown formats are ignored', scalar({ format: 'whatever' }), 'x', []],
+    ['an int-or-string', { 'x-orch-int-or-string': true }, true, ['a Invalid']],
+    ['a string as int-or-string', { 'x-orch-int-or-string': true }, 'http', []],
     ['null where it is allowed', scalar({ nullable: true, minLength: 3 }), null, []],
     [
       'unique elements',
@@ -400,7 +408,7 @@ describe('value constraints', () => {
       ['a[1] Duplicate'],
     ],
     [
-      'elements of a keyed list by their keys, and each to be an object',
+      'elements of a keyed list must be objects with unique keys',
       {
         type: 'array',
         items: {
@@ -418,22 +426,32 @@ describe('value constraints', () => {
       ['a Invalid', 'a[0].l[1] Duplicate', 'a[1] Duplicate', 'a[2] Invalid'],
     ],
     [
-      'one of two',
+      'a oneOf constraint',
       { type: 'object', 'x-orch-preserve-unknown-fields': true, oneOf: [{ required: ['x'] }, { required: ['y'] }] },
       { x: 1, y: 1 },
       ['<nil> Invalid'],
     ],
-    ['any of two', { type: 'integer', anyOf: [{ minimum: 5 }, { multipleOf: 2 }] }, 3, ['<nil> Invalid', 'a Invalid']],
-    ['all of two', { type: 'integer', allOf: [{ minimum: 5 }, { multipleOf: 2 }] }, 7, ['<nil> Invalid', 'a Invalid']],
-    ['not this', { type: 'integer', not: { enum: [13] } }, 13, ['<nil> Invalid']],
     [
-      'what an embedded object needs',
+      'an anyOf constraint',
+      { type: 'integer', anyOf: [{ minimum: 5 }, { multipleOf: 2 }] },
+      3,
+      ['<nil> Invalid', 'a Invalid'],
+    ],
+    [
+      'an allOf constraint',
+      { type: 'integer', allOf: [{ minimum: 5 }, { multipleOf: 2 }] },
+      7,
+      ['<nil> Invalid', 'a Invalid'],
+    ],
+    ['a not constraint', { type: 'integer', not: { enum: [13] } }, 13, ['<nil> Invalid']],
+    [
+      'required fields of an embedded object',
       { type: 'object', 'x-orch-embedded-resource': true, 'x-orch-preserve-unknown-fields': true },
       { apiVersion: 'v1', metadata: { labels: { 'a b': 'c' } } },
       ['a.kind Required', 'a.metadata.labels Invalid'],
     ],
     [
-      'what its schema says of the metadata of an embedded object',
+      'schema constraints on embedded metadata',
       {
         type: 'object',
         'x-orch-embedded-resource': true,
@@ -449,7 +467,7 @@ describe('value constraints', () => {
       ['a.metadata.labels Invalid', 'a.metadata.name Invalid', 'a.metadata.namespace Required'],
     ],
     [
-      'what an embedded object says of itself',
+      'metadata validation of an embedded object',
       { type: 'object', 'x-orch-embedded-resource': true, 'x-orch-preserve-unknown-fields': true },
       {
         apiVersion: 'v1',
@@ -465,7 +483,7 @@ describe('value constraints', () => {
       ['annotations', 'finalizers', 'generateName', 'name', 'namespace'].map((name) => `a.metadata.${name} Invalid`),
     ],
     [
-      'a name that is inherited elsewhere',
+      'a property name inherited from Object',
       { type: 'object', properties: { constructor: { type: 'string' }, toString: { type: 'string' } } },
       {},
       [],
@@ -500,15 +518,15 @@ describe('a large value is processed in interruptible steps', () => {
   const object = () => ({ apiVersion: 'v1', kind: 'A', metadata: { labels: { a: 'b' } } })
   const rows: readonly (readonly [string, JsonObject, Json])[] = [
     ['embedded objects', { type: 'array', items: embedded }, list(object)],
-    ['embedded objects of a map', { type: 'object', additionalProperties: embedded }, { ...list(object) }],
+    ['embedded objects in a map', { type: 'object', additionalProperties: embedded }, { ...list(object) }],
     [
-      'embedded objects in lists of which none is large',
+      'embedded objects in many small lists',
       { type: 'array', items: { type: 'array', items: embedded } },
       list((i) => i).flatMap((i) => (i % 100 === 0 ? [Array.from({ length: 100 }, object)] : [])),
     ],
     ['the elements of a set', set, list((i) => `e${i}`)],
     [
-      'elements with a key',
+      'elements of a keyed list',
       { type: 'array', 'x-orch-list-type': 'map', 'x-orch-list-map-keys': ['name'], items: named },
       list((i) => ({ name: `e${i}` })),
     ],

@@ -1,6 +1,6 @@
 /**
  * Write conditions: a decision that depends on another object still holds at the commit, for creates, updates and
- * deletes. The control is told the outcome of each attempt.
+ * deletes. The control receives the outcome of each attempt.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

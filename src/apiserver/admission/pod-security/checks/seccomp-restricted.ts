@@ -1,4 +1,4 @@
-/** The pod or all containers must set a seccomp profile. */
+/** The pod or all containers must set the seccomp profile RuntimeDefault or Localhost, and none may set another one. */
 import { type Check, containersOf, distinct, namesWhere, quotedList, setters, told } from '../check.ts'
 
 export const seccompRestricted: Check = {
