@@ -1,6 +1,6 @@
 /**
- * CertificateSubjectRestriction: rejects requests for client certificates of the superuser group, even if a user would approve
- * them. A certificate cannot be revoked, so it must not grant that privilege.
+ * CertificateSubjectRestriction: rejects requests for client certificates of the superuser group, so that no approver
+ * can grant them. A certificate cannot be revoked, so it must not grant that privilege.
  */
 import type { CertificateSigningRequest } from '../../../api/kinds/certificates/certificate-signing-request.ts'
 import { certificateSigningRequest as certificateSigningRequests } from '../../../api/kinds/certificates/certificate-signing-request.ts'

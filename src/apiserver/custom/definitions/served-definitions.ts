@@ -82,7 +82,7 @@ export class ServedDefinitions {
 
   /**
    * Returns the guard for a write: the definition from which the type was created. For a create, the definition must
-   * also be established and not terminating. Existing objects can be changed and deleted until the definition is removed.
+   * also be established and not terminating. Existing objects can be changed and deleted until it is removed.
    */
   async #standing(
     write: 'create' | 'change',

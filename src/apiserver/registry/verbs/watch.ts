@@ -155,8 +155,8 @@ async function readLog({ cache, caches }: Resource, after: number): Promise<Step
 }
 
 /**
- * Converts errors to 410: the log is gone, or a value is unreadable and cannot become an event. A list
- * warns about such an object.
+ * Converts errors to 410: the log is gone, or a value is unreadable and cannot become an event. A list warns about
+ * such an object.
  */
 async function orTooOld<T>(revision: number, read: () => Promise<T>): Promise<T> {
   try {
