@@ -72,6 +72,6 @@ function namespaceLabels(request: AdmissionRequest, place: string, lookup: Looku
   const { object, subresource } = request
   if (isNamespace(request) && subresource === '' && object !== undefined) return object.metadata.labels ?? {}
   // The write depends on these labels, unless it writes the namespace itself.
-  const looking = isNamespace(request) ? { ...request, namespace: place, restOn: undefined } : request
+  const looking = isNamespace(request) ? { ...request, namespace: place, dependOn: undefined } : request
   return inNamespace(lookup, looking, ({ metadata }) => metadata.labels ?? {})
 }
