@@ -1,9 +1,9 @@
 /**
- * Makes a token Secret for an account that has none, and lists it in the account's `secrets`. Only where
- * `--create-token-secrets` asks for it: such tokens do not expire.
+ * Creates a token Secret for each service account that has none, and lists the Secret in the account's `secrets`. Runs
+ * only with `--create-token-secrets`, because these tokens never expire.
  *
- * The Secret is made before it is listed. One that was made and never listed, as whoever made it was killed in between,
- * is the one that is listed then: an account does not get a second.
+ * The Secret is created before it is listed. If the process is killed between the two writes, the next pass lists the
+ * existing Secret instead of creating a second one.
  */
 
 import type { Secret } from '../../api/kinds/core/secret.ts'
@@ -22,7 +22,7 @@ import { unlessGone } from './unless-gone.ts'
 export interface TokenSecretMaking {
   readonly client: Client
   readonly vendor: Vendor
-  /** Those of the type. */
+  /** Service account token Secrets only. */
   readonly secrets: Informer<Secret>
   readonly accounts: Informer<ServiceAccount>
 }
@@ -34,7 +34,7 @@ export async function ensureTokenSecret(
 ): Promise<StepOutcome> {
   const known = parts.accounts.get(name)
   if (known === undefined || hasListed(parts, known, parts.secrets.objects())) return 'done'
-  // The copies may be old: a Secret that was just made must not be made again.
+  // The cache may be stale. Reads the account and its Secrets from the server so that no second Secret is created.
   const account = await unlessGone(parts.client.get(kinds.ServiceAccount, name, { signal }))
   if (account === undefined || account.metadata.deletionTimestamp !== undefined) return 'done'
   const { namespace = '' } = account.metadata
@@ -47,7 +47,7 @@ export async function ensureTokenSecret(
   return 'done'
 }
 
-/** Whether one of these Secrets is a token of the account, and listed there. */
+/** Whether one of these Secrets is a token of the account and the account lists it. */
 function hasListed({ vendor }: TokenSecretMaking, account: ServiceAccount, held: Iterable<Secret>): boolean {
   const listed = new Set((account.secrets ?? []).map((each) => each.name))
   for (const secret of held) if (listed.has(secret.metadata.name) && isOf(vendor, secret, account)) return true
@@ -63,7 +63,10 @@ function isOf(vendor: Vendor, { metadata }: Secret, account: ServiceAccount): bo
   )
 }
 
-/** The name of the new Secret; undefined where the namespace is going. The loop that fills Secrets fills it. */
+/**
+ * Creates an empty token Secret and returns its name, or undefined if the namespace is terminating. The
+ * serviceaccount-token loop fills the Secret.
+ */
 async function make(
   { client, vendor }: TokenSecretMaking,
   { metadata: { namespace = '', name = '', uid = '' } }: ServiceAccount,
@@ -84,7 +87,7 @@ async function make(
   }
 }
 
-/** Takes Secrets that are gone out of an account's list. */
+/** Removes deleted Secrets from an account's list. */
 export async function unlist(
   { client }: Pick<TokenSecretMaking, 'client'>,
   name: ObjectName,

@@ -1,4 +1,4 @@
-/** The table of control loops: every loop that `--controllers` may name, in the order of their names. */
+/** The table of control loops: every loop that `--controllers` accepts, sorted by name. */
 
 import { clusterInfo } from '../../api/model/bootstrap-token.ts'
 import { claimProtection, volumeProtection } from '../../api/model/protection.ts'
@@ -42,7 +42,7 @@ import { deploymentLoop } from './workloads/deployment/deployment.ts'
 import { replicaSetLoop, replicationControllerLoop } from './workloads/replica-loop.ts'
 import { statefulSetLoop } from './workloads/statefulset/statefulset.ts'
 
-/** All control loops. */
+/** All control loops, sorted by name. */
 export const controlLoops: readonly ControlLoop[] = [
   {
     name: 'attachdetach',
@@ -116,7 +116,7 @@ export const controlLoops: readonly ControlLoop[] = [
     account: 'certificate-controller',
     make: ({ client, informer, vendor, clock, options: { signing } }) => {
       if (signing === undefined)
-        return { notRunning: 'there is no CA to sign with: name one with --cluster-signing-cert-file and -key-file' }
+        return { notRunning: 'no signing CA; set --cluster-signing-cert-file and --cluster-signing-key-file' }
       return csrSigningLoop({
         client,
         vendor,
@@ -272,8 +272,7 @@ export const controlLoops: readonly ControlLoop[] = [
     account: 'persistent-volume-binder',
     eventSource: 'persistentvolume-controller',
     make: ({ client, recorder, informer, vendor, options: { volumeDirectory: directory } }) => {
-      if (directory === undefined)
-        return { notRunning: 'there is no directory for volumes: name one with --volume-directory' }
+      if (directory === undefined) return { notRunning: 'no volume directory; set --volume-directory' }
       const objects = {
         claims: informer(kinds.PersistentVolumeClaim),
         volumes: informer(kinds.PersistentVolume),
@@ -303,7 +302,7 @@ export const controlLoops: readonly ControlLoop[] = [
     cluster: true,
     make: ({ client, recorder, informer, options: { podRanges } }) => {
       if (podRanges === undefined)
-        return { notRunning: 'it needs --allocate-node-cidrs and --cluster-cidr', isUsual: true }
+        return { notRunning: 'requires --allocate-node-cidrs and --cluster-cidr', isUsual: true }
       return nodeIpamLoop({ client, recorder, nodes: informer(kinds.Node), ...podRanges })
     },
   },
@@ -422,8 +421,7 @@ export const controlLoops: readonly ControlLoop[] = [
     name: 'root-ca-cert-publisher',
     account: 'root-ca-cert-publisher',
     make: ({ client, informer, vendor, options: { rootAuthority } }) => {
-      if (rootAuthority === undefined)
-        return { notRunning: 'there is no CA to publish: name a file of certificates with --root-ca-file' }
+      if (rootAuthority === undefined) return { notRunning: 'no CA to publish; set --root-ca-file' }
       return rootCaPublisherLoop({
         client,
         vendor,
@@ -451,7 +449,7 @@ export const controlLoops: readonly ControlLoop[] = [
     syncs: { flag: 'serviceaccount-token', default: 5 },
     make: ({ client, informer, vendor, options: { rootAuthority, issueToken, createTokenSecrets } }) => {
       if (issueToken === undefined)
-        return { notRunning: 'there is no key to sign tokens with: name one with --service-account-private-key-file' }
+        return { notRunning: 'no token signing key; set --service-account-private-key-file' }
       return tokenSecretLoop({
         client,
         vendor,

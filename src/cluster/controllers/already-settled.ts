@@ -1,7 +1,10 @@
-/** For loops that create what is missing in a namespace. */
+/** Error checks for loops that create missing objects in a namespace. */
 import { isConflict, StatusError } from '../../client/requests/status-error.ts'
 
-/** Whether somebody was faster, whose change comes to the loop too; or the namespace is gone, or has begun to go. */
+/**
+ * Whether another writer was faster, in which case its change also triggers the loop, or the namespace is terminating
+ * or deleted.
+ */
 export function isSettledAlready(error: unknown): boolean {
   if (!(error instanceof StatusError)) return false
   const { reason, details } = error.status
@@ -11,7 +14,7 @@ export function isSettledAlready(error: unknown): boolean {
   )
 }
 
-/** Whether an object is not as it was when a write was decided on: read again, and decide anew. */
+/** Whether the object has changed since the write was planned. The caller must read the object and decide again. */
 export function isOutdated(error: unknown): boolean {
   return error instanceof StatusError && (isConflict(error) || ['AlreadyExists', 'NotFound'].includes(error.reason))
 }

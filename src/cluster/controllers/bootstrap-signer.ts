@@ -1,10 +1,10 @@
 /**
- * Signs `cluster-info`, the ConfigMap in the public namespace from which a client that has nothing but a token learns
- * how to verify the server: for each bootstrap token that may sign, one entry `jws-kubeconfig-<id>`, a detached JWS over
- * the kubeconfig, with the token as its key. Entries of tokens that are gone, have expired or may not sign are removed.
+ * Signs `cluster-info`, the ConfigMap in the public namespace that lets a client with only a bootstrap token verify the
+ * server. Each bootstrap token that may sign gets one entry `jws-kubeconfig-<id>`: a detached JWS over the kubeconfig,
+ * keyed with the token. Entries of tokens that are deleted, expired or not allowed to sign are removed.
  *
- * A signature depends on nothing but the kubeconfig and the token, so it can be made again at any time and is written
- * only where it differs.
+ * A signature depends only on the kubeconfig and the token. It can be recomputed at any time and is written only if it
+ * differs.
  */
 
 import { createHmac } from 'node:crypto'
@@ -32,14 +32,14 @@ export interface BootstrapSignerParts {
   readonly client: Client
   readonly vendor: Vendor
   readonly clock: Clock
-  /** `cluster-info` alone. */
+  /** The `cluster-info` ConfigMap only. */
   readonly configMaps: Informer<ConfigMap>
-  /** The Secrets that are bootstrap tokens. */
+  /** Bootstrap token Secrets. */
   readonly tokens: Informer<Secret>
 }
 
 const onlyKey = 'cluster-info'
-/** However far away the end of the next token is, it is looked at after this time: the clock may have been set. */
+/** Maximum time until the tokens are checked again, even if none expires earlier. The system clock may change. */
 const longestWaitMs = 10 * 60_000
 
 export function bootstrapSignerLoop(parts: BootstrapSignerParts): Loop {
@@ -63,7 +63,7 @@ async function reconcile(parts: BootstrapSignerParts, signal: AbortSignal): Prom
     : { afterMs: Math.min(Math.max(nextEnd - now, 1), longestWaitMs) }
 }
 
-/** Whether it is a whole token that may sign, and whose time is not over. */
+/** Whether the Secret is a well-formed, unexpired bootstrap token that may sign. */
 function maySign(secret: Secret, now: number): boolean {
   const id = textIn(secret, 'token-id')
   return (
@@ -77,7 +77,7 @@ function maySign(secret: Secret, now: number): boolean {
 
 type Data = { [key: string]: string }
 
-/** The data with the signatures of these tokens, and of no others. */
+/** Returns the data with signatures by exactly these tokens. */
 function signed(vendor: Vendor, { data = {} }: ConfigMap, tokens: readonly Secret[]): Data {
   const others = Object.entries(data).filter(([key]) => !key.startsWith(signaturePrefix))
   const { kubeconfig } = data
@@ -90,7 +90,7 @@ function signed(vendor: Vendor, { data = {} }: ConfigMap, tokens: readonly Secre
   return Object.fromEntries([...others, ...signatures])
 }
 
-/** A JWS without its payload: `<header>..<signature>`. */
+/** Returns a JWS without its payload: `<header>..<signature>`. */
 function detachedSignature(payload: string, id: string, key: string): string {
   const header = Buffer.from(JSON.stringify({ alg: 'HS256', kid: id })).toString('base64url')
   const content = `${header}.${Buffer.from(payload).toString('base64url')}`
@@ -106,7 +106,7 @@ async function write({ client }: BootstrapSignerParts, next: ConfigMap, signal: 
   try {
     await unlessGone(client.update(kinds.ConfigMap, next, { signal }))
   } catch (error) {
-    // Somebody has changed it meanwhile: that change comes here too.
+    // Another client changed the ConfigMap. Its change triggers this loop again.
     if (!isConflict(error)) throw error
   }
 }

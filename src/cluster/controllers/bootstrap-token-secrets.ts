@@ -1,4 +1,4 @@
-/** What the loops on bootstrap tokens share: the Secrets that are tokens, and how one is read. */
+/** Selecting and reading bootstrap token Secrets, shared by the loops that handle them. */
 
 import type { Secret } from '../../api/kinds/core/secret.ts'
 import { bootstrapTokenType, tokenEnd } from '../../api/model/bootstrap-token.ts'
@@ -7,19 +7,19 @@ import type { Selection } from '../../client/requests/resource-type.ts'
 
 export type { Secret }
 
-/** The namespace of the cluster's own parts. */
+/** Namespace of the system components. */
 const systemNamespace = 'kube-system'
 
 export function tokenSelection(vendor: Vendor): Selection {
   return { namespace: systemNamespace, fieldSelector: `type=${bootstrapTokenType(vendor)}` }
 }
 
-/** The text under a key; '' where there is none. */
+/** Returns the decoded value of a key, or '' if the key is missing. */
 export function textIn({ data }: Secret, key: string): string {
   return Buffer.from(data?.[key] ?? '', 'base64').toString()
 }
 
-/** When the token ends. */
+/** Expiration time of the token. */
 export function endOf(secret: Secret): number {
   return tokenEnd(textIn(secret, 'expiration'))
 }

@@ -1,4 +1,4 @@
-/** What the loops on certificate requests share: the conditions of a request, and how a request is read. */
+/** Decoding and conditions of CertificateSigningRequests, shared by the loops that handle them. */
 
 import type { CertificateSigningRequest } from '../../api/kinds/certificates/certificate-signing-request.ts'
 import { type CertificateRequest, readCertificateRequest } from '../../api/pki/certificate-request.ts'
@@ -11,12 +11,12 @@ export function hasCondition({ status }: CertificateSigningRequest, type: string
   return (status?.conditions ?? []).some((condition) => condition.type === type)
 }
 
-/** Whether nobody has decided about it, nor failed at it. */
+/** Whether the request is neither approved, denied nor failed. */
 export function isPending(request: CertificateSigningRequest): boolean {
   return !['Approved', 'Denied', 'Failed'].some((type) => hasCondition(request, type))
 }
 
-/** What it asks for, or what is wrong with its bytes: what is stored may be older than today's checks. */
+/** Decodes the request, or returns the parse error: a stored request may predate the current validation. */
 export function decodeRequest({ spec }: CertificateSigningRequest): CertificateRequest | MalformedInput {
   try {
     return readCertificateRequest(Buffer.from(spec?.request ?? '', 'base64'))
@@ -26,7 +26,7 @@ export function decodeRequest({ spec }: CertificateSigningRequest): CertificateR
   }
 }
 
-/** A condition to be added; the server sets its times. */
+/** Creates a condition without times. The server sets them. */
 export function newCondition(type: 'Approved' | 'Denied' | 'Failed', reason: string, message: string): Condition {
   return { type, status: 'True', reason, message } as Condition
 }

@@ -1,11 +1,11 @@
 /**
- * Which loops `--controllers` means: `*` is all that are on by default, `name` adds one, `-name` leaves one out. Where
- * there is no cluster, `*` leaves out the loops of one.
+ * Selects the loops to run from the `--controllers` flag: `*` selects all loops that are on by default, `name` adds a
+ * loop and `-name` excludes one. Without a cluster, `*` excludes the cluster loops.
  */
 import { closestMatch, UsageError } from '../../base/flags/flags.ts'
 import type { ControlLoop } from './control-loop.ts'
 
-/** Throws UsageError for a name that no loop has. `cluster`: whether `*` includes the loops of a whole cluster. */
+/** Throws UsageError for an unknown loop name. `cluster` decides whether `*` includes the cluster loops. */
 export function chooseLoops(
   loops: readonly ControlLoop[],
   words: readonly string[],
@@ -29,7 +29,7 @@ function checkWord(word: string, known: readonly string[]): void {
   )
 }
 
-/** What the first word about a loop says; undefined where there is none. */
+/** Whether the first word that names the loop includes it. Undefined if no word names it. */
 function isChosen(name: string, words: readonly string[]): boolean | undefined {
   const own = words.find((word) => word === name || word === `-${name}`)
   return own === undefined ? undefined : own === name

@@ -1,6 +1,6 @@
 /**
- * Puts ClusterRoles with an `aggregationRule` together: their rules are those of all ClusterRoles that it selects, each
- * once, in the order of the names. A role may be put together from roles that are put together themselves.
+ * Sets the rules of ClusterRoles with an `aggregationRule`: the union of the rules of all selected ClusterRoles,
+ * without duplicates, ordered by role name. A selected role may itself be aggregated.
  */
 
 import { type Json, sameJson } from '../../api/json/json.ts'
@@ -23,7 +23,7 @@ export function clusterRoleAggregationLoop(parts: AggregationParts): Loop {
   const { informer } = parts
   return {
     name: 'clusterrole-aggregation',
-    // Whatever changes may concern any role that is put together; they are few.
+    // Any change may affect any aggregated role. There are few of them, so all are reconciled.
     sources: [fromInformer(informer, () => aggregated(informer))],
     reconcile: (name, signal) => reconcile(parts, name, signal),
   }
@@ -55,7 +55,7 @@ async function reconcile(
   return 'done'
 }
 
-/** The rules of all roles that this one selects, each once. */
+/** Returns the rules of all selected roles without duplicates. */
 function rulesFor({ aggregationRule, metadata }: ClusterRole, informer: Informer<ClusterRole>) {
   const matchers = (aggregationRule?.clusterRoleSelectors ?? []).map((each) => new LabelMatcher(requirementsOf(each)))
   const selected = [...informer.objects()]

@@ -1,6 +1,6 @@
 /**
- * What an entry of the table of control loops (`all.ts`) says, and what a loop gets to work with. The same entries run
- * inside `orch up` and in `orch controller-manager`: what differs is where the clients and the options come from.
+ * The entry type of the table of control loops (`all.ts`), and the context passed to each loop. `orch up` and `orch
+ * controller-manager` run the same entries with different clients and options.
  */
 
 import type { ApiObject } from '../../api/model/object.ts'
@@ -19,45 +19,45 @@ import type { PodRanges } from './nodes/node-ipam.ts'
 import type { NodeHealthOptions } from './nodes/node-lifecycle.ts'
 import type { LegacyTokenOf } from './service-account-secret.ts'
 
-/** An entry of the table: a loop by its name, its account, and how it is made. */
+/** An entry of the table: the loop's name, service account and factory. */
 export interface ControlLoop {
-  /** As `--controllers` names it. */
+  /** Name of the loop in `--controllers`. */
   readonly name: string
-  /** Whether `*` includes it; true unless said otherwise. */
+  /** Whether `*` includes the loop. Defaults to true. */
   readonly onByDefault?: boolean
   /**
-   * Whether it belongs to a whole cluster: it makes, places or follows pods. Test servers leave such loops out unless
-   * they are asked for, as their users expect that a Deployment makes nothing.
+   * Whether the loop creates, schedules or tracks pods. Test servers run such loops only on request, because their
+   * users expect that a Deployment creates nothing.
    */
   readonly cluster?: boolean
   /**
-   * Its service account in the system namespace, whose role is `system:controller:<account>` unless `roles` names others.
-   * Undefined: it works as the manager itself.
+   * Service account of the loop in the system namespace. Its role is `system:controller:<account>` unless `roles` names
+   * others. If undefined, the loop runs as the manager itself.
    */
   readonly account?: string
-  /** The component that its events name as their source, where kube-controller-manager uses another name. */
+  /** Source component of the loop's events, if kube-controller-manager uses a different name than the account. */
   readonly eventSource?: string
   readonly roles?: readonly string[]
-  /** The flag that says how many objects it works on at once, as in `--concurrent-<flag>-syncs`, and its default. */
+  /** Flag for the number of objects reconciled in parallel (`--concurrent-<flag>-syncs`), and its default. */
   readonly syncs?: { readonly flag: string; readonly default: number }
-  /** Returns the loop, or why it cannot run. */
+  /** Creates the loop, or returns the reason why it cannot run. */
   readonly make: (context: LoopContext) => Loop | NotRunning
 }
 
-/** Why a loop that was asked for does not run, for the log. */
+/** Reason why a selected loop does not run, for the log. */
 export interface NotRunning {
   readonly notRunning: string
-  /** Whether that is as the flags have it by default: then nobody is told. */
+  /** Whether the default flags cause this. If so, it is not logged. */
   readonly isUsual?: boolean
 }
 
-/** What a loop gets to work with. */
+/** Dependencies of a loop. */
 export interface LoopContext {
-  /** As the loop's own account. */
+  /** Authenticates as the loop's own account. */
   readonly client: Client
-  /** Events about objects, as the loop's own account. */
+  /** Records events about objects, as the loop's own account. */
   readonly recorder: EventRecorder
-  /** Follows a selection of objects. All loops that ask for the same one share it. */
+  /** Returns an informer for a selection of objects. Loops with the same selection share one informer. */
   readonly informer: <T extends ApiObject>(type: ResourceType<T>, selection?: Selection) => Informer<T>
   readonly vendor: Vendor
   readonly clock: Clock
@@ -65,42 +65,49 @@ export interface LoopContext {
   readonly options: LoopOptions
 }
 
-/** What flags decide, and what only the server in the same process can offer. */
+/** Options set by flags, and services that only a server in the same process provides. */
 export interface LoopOptions {
-  /** How long a quota is left alone before it is counted anew. */
+  /** Time without changes after which a quota is recounted, in milliseconds. */
   readonly quotaSyncMs: number
-  /** Does this while no write is under way that quotas account for; undefined where nobody can know that. */
+  /**
+   * Runs a function while no write that affects quota is in flight. Undefined if this process cannot know all writes.
+   */
   readonly whileStill?: <T>(namespace: string, run: (isStill: () => boolean) => Promise<T>) => Promise<T | undefined>
-  /** Below which the volumes of the built-in provisioner are; undefined: it makes none. */
+  /** Parent directory of the built-in provisioner's volumes. If undefined, the provisioner does not run. */
   readonly volumeDirectory?: string
-  /** By what clients verify the API server, as it is now: certificates in PEM form; undefined: not known. */
+  /** Returns the current CA certificates (PEM) with which clients verify the API server. Undefined if unknown. */
   readonly rootAuthority?: () => string
-  /** Signs tokens that are kept in Secrets; undefined: nothing here may. */
+  /** Signs tokens stored in Secrets. Undefined if this process has no signing key. */
   readonly issueToken?: LegacyTokenOf
-  /** Whether every service account gets a token Secret that nobody asked for. */
+  /** Whether every service account gets a token Secret automatically. */
   readonly createTokenSecrets?: boolean
-  /** How long changes of pods are gathered at least before Endpoints, and EndpointSlices, follow; 0 by default. */
+  /**
+   * Minimum time to collect pod changes before updating Endpoints or EndpointSlices, in milliseconds. Defaults to 0.
+   */
   readonly endpointBatchMs?: number
   readonly sliceBatchMs?: number
-  /** 100 by default. */
+  /** Defaults to 100. */
   readonly maxEndpointsPerSlice?: number
-  /** How long changes of Endpoints are gathered at least before their copies in EndpointSlices follow; 0 by default. */
+  /**
+   * Minimum time to collect Endpoints changes before updating the mirrored EndpointSlices, in milliseconds. Defaults to
+   * 0.
+   */
   readonly mirroringBatchMs?: number
-  /** How many addresses of a subset are copied; 1000 by default. */
+  /** Maximum number of mirrored addresses per subset. Defaults to 1000. */
   readonly maxMirrored?: number
-  /** How Pods are placed; as kube-scheduler does by default if left out. */
+  /** Scheduler configuration. Defaults to that of kube-scheduler. */
   readonly scheduler?: SchedulerSettings
-  /** How long nodes are waited for, and how fast those that are not ready are emptied. */
+  /** Grace period for silent nodes, and the eviction rates for nodes that are not ready. */
   readonly nodeHealth?: NodeHealthOptions
-  /** The ranges that nodes get theirs from; undefined: they get none. */
+  /** CIDR ranges from which nodes get their pod ranges. If undefined, nodes get none. */
   readonly podRanges?: PodRanges
-  /** How many pods that have ended may stay; 0: all of them. */
+  /** Maximum number of terminated pods to keep. 0 means no limit. */
   readonly maxEndedPods?: number
   readonly autoscaling?: AutoscalingOptions
-  /** What the built-in signers sign with; undefined: they do not sign. */
+  /** Keys of the built-in signers. If undefined, they sign nothing. */
   readonly signing?: {
     readonly authorities: SigningAuthorities
-    /** The longest life of a certificate. */
+    /** Maximum lifetime of a certificate, in milliseconds. */
     readonly longestMs: number
   }
 }

@@ -1,13 +1,13 @@
 /**
- * Approves the requests of node agents for client certificates, and no others: where the request is one that the signer
- * would sign, and whoever made it may create `certificatesigningrequests/nodeclient`, or `/selfnodeclient` for a
- * certificate in its own name. Who may is asked of the server, as a SubjectAccessReview.
+ * Approves client certificate requests from node agents, and no other requests. The built-in signer must accept the
+ * request, and a SubjectAccessReview must allow the requester to create `certificatesigningrequests/nodeclient`, or
+ * `/selfnodeclient` for a certificate in its own name.
  *
- * A certificate for a node whose agent is alive is denied to anybody but that agent: with a bootstrap token alone nobody takes
- * the identity of a node that works.
+ * While the agent of a node is alive, only that agent gets a certificate for the node. A bootstrap token alone is
+ * therefore not enough to take over the identity of a working node.
  *
- * The verdict is written to the very version that was judged. A request that was recognized but is not permitted stays
- * pending and is looked at again from time to time, as rights may be granted later.
+ * The verdict is written with the resourceVersion that was checked. A recognized request without permission stays
+ * pending and is retried, because permission may be granted later.
  */
 
 import { defined } from '../../api/json/json.ts'
@@ -38,7 +38,7 @@ export interface ApprovingParts extends LivenessParts {
   readonly informer: Informer<CertificateSigningRequest>
 }
 
-/** Rights that are granted later are noticed after this time at the latest. */
+/** The maximum delay until the loop notices permissions granted later. */
 const backoff = { firstMs: 500, longestMs: 5 * 60_000 }
 
 export function csrApprovingLoop(parts: ApprovingParts): Loop {
@@ -73,7 +73,7 @@ async function reconcile(
   return 'later'
 }
 
-/** The node that the certificate would name; undefined where its own agent asks. */
+/** Returns the node that the certificate would name, or undefined if the node's own agent requests it. */
 function nodeOfAnother({ spec }: CertificateSigningRequest, { subject }: CertificateRequest): string | undefined {
   const [user = ''] = subject.commonNames
   return spec?.username === user ? undefined : user.slice(nodeUserPrefix.length)
@@ -84,7 +84,7 @@ function denial(node: string): Condition {
   return newCondition('Denied', 'NodeIsAlive', `the node ${node} exists and its agent is alive: ${way}`)
 }
 
-/** The rights that each would do, and what the approval then says. */
+/** Returns the permissions that are each sufficient, with the approval message for each. */
 function waysFor({ spec }: CertificateSigningRequest, { subject }: CertificateRequest) {
   const forItself = { right: 'selfnodeclient', message: 'a node agent renews its own client certificate' }
   const forAny = { right: 'nodeclient', message: 'the requester may get client certificates for node agents' }
@@ -123,7 +123,7 @@ async function decide(
       client.update(inDomainOf(vendor, kinds.CertificateSigningRequest), next, { subresource: 'approval', signal }),
     )
   } catch (error) {
-    // Somebody has changed it meanwhile: that change comes here too.
+    // Another client changed the request. Its change triggers this loop again.
     if (!isConflict(error)) throw error
   }
   return 'done'

@@ -1,7 +1,8 @@
 /**
- * Deletes certificate requests that have served: those that were approved, denied or failed an hour after that, those
- * that nobody decided about after a day, and each when its certificate has expired. A request is deleted only as it was
- * seen. Where the time is not over it is looked at again when it is, and now and then before, as clocks are set.
+ * Deletes obsolete CertificateSigningRequests: one hour after they were approved, denied or failed, one day after
+ * creation if undecided, and in any case when the certificate expires. Deletion requires the resourceVersion that was
+ * checked. Requests that are not due yet are checked again when due, and at regular intervals before that because the
+ * clock may change.
  */
 
 import { X509Certificate } from 'node:crypto'
@@ -28,7 +29,7 @@ export interface CleanerParts {
 const hourMs = 3_600_000
 const decidedMs = hourMs
 const pendingMs = 24 * hourMs
-/** However far away its end is, a request is looked at after this time: the clock may have been set. */
+/** Maximum time until a request is checked again, however late it is due. The system clock may change. */
 const longestWaitMs = hourMs / 6
 
 export function csrCleanerLoop(parts: CleanerParts): Loop {
@@ -46,12 +47,14 @@ export function csrCleanerLoop(parts: CleanerParts): Loop {
   }
 }
 
-/** When it is to go: the earlier of the ends of its state and of its certificate. */
+/**
+ * Returns the time to delete the request: one hour or one day as above, or the certificate's expiry if that is earlier.
+ */
 function endOf(request: CertificateSigningRequest): number {
   return Math.min(endOfState(request), endOfCertificate(request))
 }
 
-/** A failure is the last state of a request: when it was approved does not count beside it. */
+/** Failed is the final state of a request, so it takes precedence over the time of the approval. */
 const statesFromTheLast = ['Failed', 'Denied', 'Approved']
 
 function endOfState({ metadata, status }: CertificateSigningRequest): number {
@@ -68,7 +71,8 @@ function endOfCertificate({ status }: CertificateSigningRequest): number {
   try {
     return new X509Certificate(Buffer.from(status.certificate, 'base64')).validToDate.getTime()
   } catch {
-    // Bytes that are no certificate, from before they were checked, do not expire; the state ends all the same.
+    // An invalid certificate, stored before the server validated certificates, never expires. The state's time limit
+    // still applies.
     return Number.POSITIVE_INFINITY
   }
 }
@@ -83,7 +87,7 @@ async function remove(
   try {
     await unlessGone(client.delete(inDomainOf(vendor, kinds.CertificateSigningRequest), { name }, options))
   } catch (error) {
-    // It was changed meanwhile, and comes again.
+    // The request has changed. Its change triggers this loop again.
     if (!isConflict(error)) throw error
   }
   return 'done'

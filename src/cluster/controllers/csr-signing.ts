@@ -1,10 +1,11 @@
 /**
- * Signs approved requests of the four built-in signers, each with its own authority. A request that breaks a rule of
- * its signer gets the condition Failed, with every rule that it breaks; one that nobody has approved, or that has failed
- * or is signed, is left alone, and so is every other signer's.
+ * Signs approved requests of the four built-in signers, each with its own CA. A request that breaks its signer's rules
+ * gets the condition Failed, which lists all violations. Requests that are not approved, already signed or failed, or
+ * addressed to other signers are ignored.
  *
- * The certificate lives as long as the request wants, at least ten minutes and at most as long as the flag says. It is
- * written to the very version that was judged: of two signers one writes, and a certificate is never replaced.
+ * The certificate is valid for the requested time, at least ten minutes and at most the time set by the flag. The
+ * status is written with the resourceVersion that was checked, so of two concurrent signers only one succeeds and a
+ * certificate is never replaced.
  */
 
 import type { Vendor } from '../../api/model/vendor.ts'
@@ -26,7 +27,7 @@ import { isConflict } from '../../client/requests/status-error.ts'
 import { type CertificateSigningRequest, decodeRequest, hasCondition, newCondition } from './certificate-requests.ts'
 import { unlessGone } from './unless-gone.ts'
 
-/** The authority of each signer, as it is now; a signer without one signs nothing. */
+/** Returns the current CA of each signer. A signer without a CA signs nothing. */
 export type SigningAuthorities = { readonly [id in SignerId]?: () => Issuer }
 
 export interface SigningParts {
@@ -35,7 +36,7 @@ export interface SigningParts {
   readonly clock: Clock
   readonly informer: Informer<CertificateSigningRequest>
   readonly authorities: SigningAuthorities
-  /** The longest life of a certificate. */
+  /** Maximum lifetime of a certificate, in milliseconds. */
   readonly longestMs: number
 }
 
@@ -68,7 +69,7 @@ function signerOf({ signers }: Vendor, { spec }: CertificateSigningRequest): Sig
 
 type Status = NonNullable<CertificateSigningRequest['status']>
 
-/** The status with the certificate, or with why there is none. */
+/** Returns the status with the certificate, or with the Failed condition. */
 function answer(
   { clock, longestMs }: SigningParts,
   request: CertificateSigningRequest,
@@ -103,7 +104,7 @@ async function write(
       client.update(inDomainOf(vendor, kinds.CertificateSigningRequest), next, { subresource: 'status', signal }),
     )
   } catch (error) {
-    // Somebody has changed it meanwhile: that change comes here too.
+    // Another client changed the request. Its change triggers this loop again.
     if (!isConflict(error)) throw error
   }
   return 'done'

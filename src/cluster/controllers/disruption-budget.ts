@@ -1,18 +1,21 @@
-/** What a PodDisruptionBudget allows, from its pods: how many should be there, how many must be healthy, and how many are. */
+/**
+ * Computes the status of a PodDisruptionBudget from its pods: expected pods, required healthy pods and currently
+ * healthy pods.
+ */
 import type { Pod } from '../../api/kinds/core/pod.ts'
 import type { PodDisruptionBudget, PodDisruptionBudgetStatus } from '../../api/kinds/policy/pod-disruption-budget.ts'
 import { isReady, isTerminating } from './workloads/pod-state.ts'
 
-/** How long a pod may take to be deleted after its eviction was granted. */
+/** Time within which a pod must be deleted after its eviction was approved. */
 const deletionTimeoutMs = 2 * 60_000
 
-/** What a budget asks for. */
+/** Pod counts that a budget requires. */
 export interface Demand {
   readonly expectedPods: number
   readonly desiredHealthy: number
 }
 
-/** Whether the number of pods has to be asked of those who control them. */
+/** Whether the expected number of pods comes from the pods' controllers. */
 export function needsScale({ spec }: PodDisruptionBudget): boolean {
   return spec?.maxUnavailable !== undefined || typeof spec?.minAvailable === 'string'
 }
@@ -24,21 +27,21 @@ export function demandOf({ spec = {} }: PodDisruptionBudget, expectedPods: numbe
   return { expectedPods, desiredHealthy: minAvailable === undefined ? 0 : share(minAvailable, expectedPods) }
 }
 
-/** A number, or so many percent of all, rounded up. */
+/** Returns an absolute number, or a percentage of all pods, rounded up. */
 function share(value: number | string, all: number): number {
   return typeof value === 'number' ? value : Math.ceil((Number.parseInt(value, 10) * all) / 100)
 }
 
 export interface Disrupted {
-  /** The pods that are about to go, with when that was granted. */
+  /** Pods whose eviction was approved, with the approval time. */
   readonly pods: { readonly [name: string]: string }
-  /** In how many milliseconds the first of them should be gone. */
+  /** Milliseconds until the first of these pods becomes overdue. */
   readonly recheckMs: number | undefined
-  /** Those that should be gone by now, and are not. */
+  /** Pods that still exist after the deletion timeout. */
   readonly overdue: readonly Pod[]
 }
 
-/** The pods whose eviction was granted and that are still there. */
+/** Returns the pods whose eviction was approved but that still exist. */
 export function disruptedPods({ status }: PodDisruptionBudget, pods: readonly Pod[], now: number): Disrupted {
   const granted = status?.disruptedPods ?? {}
   const left: Record<string, string> = {}
@@ -86,7 +89,7 @@ export function statusOf(
   }
 }
 
-/** The status of a budget whose pods cannot be counted: it allows nothing. */
+/** Returns the status of a budget whose pods cannot be counted. It allows no disruption. */
 export function failedStatus({ metadata, status = {} }: PodDisruptionBudget, message: string, now: string) {
   const observedGeneration = metadata.generation
   const conditions = withAllowed(status, { reason: 'SyncFailed', message, observedGeneration, now })

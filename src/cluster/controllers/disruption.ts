@@ -1,9 +1,10 @@
 /**
- * Keeps the status of PodDisruptionBudgets: how many of their pods may be taken away now. Evictions take from it by
- * compare-and-set (`apiserver/resources/pod-eviction.ts`) and note the pod, which then does not count as healthy while it goes.
+ * Maintains the status of PodDisruptionBudgets: the number of pods that may be evicted now. Evictions decrement that
+ * number by compare-and-set (`apiserver/resources/pod-eviction.ts`) and record the pod, which no longer counts as
+ * healthy.
  *
- * How many pods there should be is asked of the objects that control them: those of the built-in kinds are known here, of
- * others the sub-resource `scale` is read. Pods that nobody controls do not count for that.
+ * The expected number of pods comes from their controllers: from informers for built-in kinds, and from the `scale`
+ * subresource for others. Pods without a controller do not add to it.
  */
 
 import { type Json, sameJson } from '../../api/json/json.ts'
@@ -30,7 +31,7 @@ import { unlessGone } from './unless-gone.ts'
 import { controllerOf } from './workloads/ownership.ts'
 import { StepSpacing } from './workloads/step-spacing.ts'
 
-/** An object that says how many pods it wants. */
+/** An object that specifies a number of replicas. */
 export type Scaled = ObjectBase & { readonly spec?: { readonly replicas?: number } }
 
 export interface DisruptionParts {
@@ -40,7 +41,7 @@ export interface DisruptionParts {
   readonly budgets: Informer<PodDisruptionBudget>
   readonly pods: Informer<Pod>
   readonly replicaSets: Informer<ReplicaSet>
-  /** The other built-in kinds that control pods, or ReplicaSets, by `group/Kind`. */
+  /** Other built-in kinds that control pods or ReplicaSets, keyed by `group/Kind`. */
   readonly scaled: { readonly [kind: string]: Informer<Scaled> }
 }
 
@@ -60,7 +61,7 @@ export function disruptionLoop(parts: DisruptionParts): Loop {
     sources: [
       fromInformer(budgets),
       fromInformer(pods, (change) => selection.keysOf(change)),
-      // For what they say when a budget is looked at; their pods change when they do.
+      // Read while a budget is reconciled. Their changes trigger nothing, because their pods change as well.
       ...owners.map((informer) => fromInformer(informer, () => [])),
     ],
     reconcile: (key, signal) => reconcile(state, key, signal),
@@ -97,7 +98,7 @@ async function reconcile(state: State, key: string, signal: AbortSignal): Promis
   return disrupted.recheckMs === undefined ? 'done' : { afterMs: disrupted.recheckMs + 1000 }
 }
 
-/** Whether the status is as it should be; else the budget has changed meanwhile. */
+/** Returns true if the status is up to date, false if the budget has changed in the meantime. */
 async function write(
   { client }: State,
   budget: PodDisruptionBudget,
@@ -114,7 +115,7 @@ async function write(
   }
 }
 
-/** How many pods those who control these ones want, in all. */
+/** Returns the total number of replicas that the controllers of these pods specify. */
 async function expectedScale(
   state: State,
   budget: PodDisruptionBudget,
@@ -140,7 +141,7 @@ async function expectedScale(
   return [...replicas.values()].reduce((sum, each) => sum + each, 0)
 }
 
-/** The owner of pods does not say how many it wants. */
+/** The controller of a pod has no scale. */
 class NoScaleError extends Error {
   override readonly name = 'NoScaleError'
 }
@@ -150,7 +151,7 @@ interface Scale {
   readonly replicas: number
 }
 
-/** Undefined where the owner is gone. Throws where it is of a kind that has no scale. */
+/** Returns undefined if the owner no longer exists. Throws if its kind has no scale. */
 async function scaleOf(
   state: State,
   owner: OwnerReference,

@@ -1,6 +1,7 @@
 /**
- * Makes the claims for ephemeral volumes of Pods: named after Pod and volume, owned by the Pod, with which they go. A
- * claim of that name that is not the Pod's own is left alone, and reported.
+ * Creates the PersistentVolumeClaims for ephemeral volumes of Pods. A claim is named after the Pod and the volume, and
+ * the Pod owns it, so the claim is deleted with the Pod. A claim of that name that the Pod does not own is reported and
+ * left unchanged.
  */
 
 import type { PersistentVolumeClaim } from '../../api/kinds/core/persistent-volume-claim.ts'
@@ -27,7 +28,7 @@ export function ephemeralVolumeLoop(parts: EphemeralVolumeParts): Loop {
     name: 'ephemeral-volume',
     sources: [
       fromInformer(parts.pods),
-      // A claim that was deleted is made again while its Pod is there.
+      // Recreates a deleted claim while its Pod exists.
       fromInformer(parts.claims, ({ object, previous }) => (object === undefined ? podsOwning(previous!) : [])),
     ],
     reconcile: async (key, signal) => {
@@ -59,7 +60,7 @@ async function reconcile(parts: EphemeralVolumeParts, pod: Pod, signal: AbortSig
   return outcome
 }
 
-/** Returns why there is no claim of the Pod's own; undefined where there is. */
+/** Returns the reason why the Pod has no claim that it owns, or undefined if the claim exists. */
 async function ensureClaim(
   { client, claims: informer }: EphemeralVolumeParts,
   pod: Pod,

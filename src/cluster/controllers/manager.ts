@@ -1,6 +1,6 @@
 /**
- * Runs control loops of the table side by side: makes each with a client of its own account, lets them share informers,
- * and says which cannot run and why. Whoever starts them decides how the accounts reach the server.
+ * Runs the control loops of the table in parallel. Each loop gets a client for its own service account, loops share
+ * informers, and loops that cannot run are logged. The caller decides how the accounts reach the server.
  */
 
 import type { ApiObject } from '../../api/model/object.ts'
@@ -15,17 +15,17 @@ import { type ResourceType, type Selection, typeName } from '../../client/reques
 import type { ControlLoop, LoopContext, LoopOptions } from './control-loop.ts'
 
 export interface ManagerParts {
-  /** A client as this service account of the system namespace; without one, as the manager. */
+  /** Returns a client for a service account in the system namespace, or for the manager if no account is given. */
   readonly clientAs: (account?: string) => Client
   readonly vendor: Vendor
   readonly clock: Clock
   readonly options: LoopOptions
-  /** How many objects loops work on at once, by the name of the loop; what the table says where it is not there. */
+  /** Number of objects reconciled in parallel, by loop name. Defaults to the number in the table. */
   readonly concurrency?: ReadonlyMap<string, number>
   readonly records: LoopRecords
 }
 
-/** Starts loops of the table, with shared informers and a client for each account. */
+/** Starts control loops with shared informers and one client per loop. */
 export function startControlLoops(chosen: readonly ControlLoop[], parts: ManagerParts): RunningLoops {
   const { log } = parts.records
   const informer = sharedInformers(parts.clientAs(), log)
@@ -36,7 +36,7 @@ export function startControlLoops(chosen: readonly ControlLoop[], parts: Manager
     const made = makeLoop(entry, parts, { recorder, informer })
     if (!('notRunning' in made)) return [made]
     const fields = { loop: entry.name, reason: made.notRunning }
-    if (made.isUsual !== true) log.warn('a control loop does not run', fields)
+    if (made.isUsual !== true) log.warn('control loop not started', fields)
     return []
   })
   const running = startLoops(loops, parts.records)
@@ -61,8 +61,7 @@ function makeLoop(
 
 function recorderOf(loop: ControlLoop, { clientAs, clock, records }: ManagerParts): EventRecorder {
   const { name, account, eventSource = account ?? name } = loop
-  const onError = (error: unknown) =>
-    records.log.warn('an event could not be written', { loop: name, ...errorFields(error) })
+  const onError = (error: unknown) => records.log.warn('cannot record event', { loop: name, ...errorFields(error) })
   return new EventRecorder({ client: clientAs(account), component: eventSource, clock, onError })
 }
 
@@ -71,7 +70,7 @@ function sharedInformers(client: Client, log: Log): LoopContext['informer'] {
   return <T extends ApiObject>(type: ResourceType<T>, selection: Selection = {}) => {
     const key = JSON.stringify([type.group, type.version, type.plural, Object.entries(selection).sort()])
     const onError = (error: unknown) =>
-      log.error('an informer lost its watch; it is resumed', { type: typeName(type), ...errorFields(error) })
+      log.error('watch failed; will resume', { type: typeName(type), ...errorFields(error) })
     const informer = known.get(key) ?? new Informer<T>(client, type, { selection, onError })
     known.set(key, informer as Informer)
     return informer as Informer<T>

@@ -1,29 +1,30 @@
 /**
- * What holds a namespace that is being deleted, as the conditions in its status. Types and reasons are part of the API.
+ * Conditions in the status of a terminating namespace: why it still exists. Condition types and reasons are part of the
+ * API.
  */
 import type { Namespace } from '../../api/kinds/core/namespace.ts'
 import { timestamp } from '../../api/model/object.ts'
 
-/** What one pass over a namespace's content found. */
+/** Result of one pass over the contents of a namespace. */
 export interface Sweep {
-  /** Which types discovery failed for. */
+  /** Types whose discovery failed. */
   readonly undiscovered: readonly string[]
-  /** Which types could not be deleted, and why. */
+  /** Types that could not be deleted, with the reason. */
   readonly failures: string[]
-  /** Objects left, by type. */
+  /** Number of remaining objects by type. */
   readonly remaining: Map<string, number>
-  /** Objects left, by the finalizer that holds them. */
+  /** Number of remaining objects by finalizer. */
   readonly finalizers: Map<string, number>
 }
 
 export type Condition = NonNullable<NonNullable<Namespace['status']>['conditions']>[number]
 
-/** A sweep that has not found anything yet; `undiscovered` are the types that discovery failed for. */
+/** Creates an empty sweep. `undiscovered` lists the types whose discovery failed. */
 export function newSweep(undiscovered: readonly string[]): Sweep {
   return { undiscovered, failures: [], remaining: new Map(), finalizers: new Map() }
 }
 
-/** Whether nothing is left, as far as everything could be looked at. */
+/** Whether the namespace is empty and every type could be checked. */
 export function isEmpty({ undiscovered, failures, remaining }: Sweep): boolean {
   return undiscovered.length === 0 && failures.length === 0 && remaining.size === 0
 }
@@ -35,7 +36,7 @@ interface Finding {
   readonly message: string
 }
 
-/** The five conditions of the API, each with what the sweep found or that all is well. */
+/** Returns the five conditions of the API, each with the findings of the sweep or its healthy state. */
 export function conditionsOf({ undiscovered, failures, remaining, finalizers }: Sweep): Finding[] {
   return [
     finding('NamespaceDeletionDiscoveryFailure', undiscovered, {
@@ -63,7 +64,7 @@ export function conditionsOf({ undiscovered, failures, remaining, finalizers }: 
 
 type Told = readonly [reason: string, message: string]
 
-/** These conditions name troubles: True is bad. */
+/** Each of these conditions names a problem, so True is bad. */
 function finding(type: string, troubles: readonly string[], { ok, bad }: { ok: Told; bad: Told }): Finding {
   if (troubles.length === 0) return { type, status: 'False', reason: ok[0], message: ok[1] }
   return { type, status: 'True', reason: bad[0], message: `${bad[1]}: ${shortened(troubles)}` }
@@ -80,7 +81,7 @@ function counted(counts: ReadonlyMap<string, number>, what: string): string[] {
   return [...counts].map(([name, count]) => `${name} (${count} ${what})`).sort()
 }
 
-/** The conditions with these findings in them; undefined when they say the same already. */
+/** Merges the findings into the conditions. Returns undefined if nothing changes. */
 export function withConditions(
   conditions: readonly Condition[],
   findings: readonly Finding[],
@@ -99,7 +100,7 @@ export function withConditions(
   ]
 }
 
-/** A condition that goes on being what it was keeps its time. */
+/** An unchanged status keeps its transition time. */
 function since(before: Condition | undefined, { status }: Finding, now: number): string {
   return (before?.status === status && before.lastTransitionTime) || timestamp(now)
 }

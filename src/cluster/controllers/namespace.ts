@@ -1,12 +1,14 @@
 /**
- * Empties a namespace that is being deleted, and then lets it go.
+ * Deletes the contents of a terminating namespace, then removes the finalizer.
  *
- * One step: delete what is in it, look at what is left, and write that into its status; when all is gone, take our
- * finalizer away, after which the server removes the namespace. Else look again later. Nothing is remembered between
- * steps, so a restart loses nothing; nothing new can be added meanwhile, as a create rests on the namespace as it was.
+ * Each pass deletes the contents, lists the remaining objects and reports them in the status. When the namespace is
+ * empty, the pass removes the finalizer and the server deletes the namespace. Otherwise the loop tries again later.
+ * Passes keep no state, so a restart loses nothing. No object can be added in the meantime, because a create requires
+ * the namespace to be unchanged.
  *
- * A restore of the store may undo the deletion at any moment. So objects are listed first, then the namespace is read
- * again, and then the very objects of that list are deleted: by its version, which no restore leaves valid.
+ * A restore of the store may undo the deletion at any moment. Therefore a pass lists the objects first, reads the
+ * namespace again, and then deletes exactly the listed objects by the list's resourceVersion, which a restore
+ * invalidates.
  */
 
 import type { Namespace } from '../../api/kinds/core/namespace.ts'
@@ -31,12 +33,12 @@ import { unlessGone } from './unless-gone.ts'
 export interface NamespaceLoopParts {
   readonly client: Client
   readonly informer: Informer<Namespace>
-  /** The one in `spec.finalizers` that is ours to take away. */
+  /** The finalizer in `spec.finalizers` that this loop removes. */
   readonly finalizer: string
   readonly clock: Clock
 }
 
-/** What holds a namespace is not watched, but looked at again and again, at least this often. */
+/** The contents are not watched but polled, at least this often. */
 const backoff = { firstMs: 50, longestMs: 10_000 }
 
 export function namespaceLoop(parts: NamespaceLoopParts): Loop {
@@ -51,7 +53,7 @@ export function namespaceLoop(parts: NamespaceLoopParts): Loop {
 async function reconcile(parts: NamespaceLoopParts, name: string, signal: AbortSignal): Promise<StepOutcome> {
   const known = parts.informer.get({ name })
   if (known === undefined || !isOurs(parts, known)) return 'done'
-  // The copy may be old: another namespace may have the name by now.
+  // The cache may be stale: another namespace may have the same name by now.
   const namespace = await unlessGone(parts.client.get(kinds.Namespace, { name }, { signal }))
   if (namespace === undefined || !isOurs(parts, namespace)) return 'done'
   const isGoing = new SharedLookup(() => isStillGoing(parts, namespace, signal))
@@ -64,35 +66,35 @@ async function reconcile(parts: NamespaceLoopParts, name: string, signal: AbortS
   return 'done'
 }
 
-/** Whether this very namespace still waits for us, as the store has it now. */
+/** Whether this namespace, read from the server, still waits for this loop. */
 async function isStillGoing(parts: NamespaceLoopParts, { metadata }: Namespace, signal: AbortSignal): Promise<boolean> {
   const now = await unlessGone(parts.client.get(kinds.Namespace, { name: metadata.name! }, { signal }))
   return now !== undefined && now.metadata.uid === metadata.uid && isOurs(parts, now)
 }
 
-/** Being deleted, and waiting for us. */
+/** Whether the namespace is terminating and waits for this loop. */
 function isOurs({ finalizer }: NamespaceLoopParts, namespace: Namespace): boolean {
   const { metadata, spec } = namespace
   if (metadata.deletionTimestamp === undefined) return false
   return isReleased(namespace) || (spec?.finalizers ?? []).includes(finalizer)
 }
 
-/** Whether somebody took all finalizers away before it was deleted: then a second deletion ends it. */
+/** Whether all finalizers were removed before the deletion. Such a namespace needs a second delete request. */
 function isReleased({ spec }: Namespace): boolean {
   return (spec?.finalizers ?? []).length === 0
 }
 
-/** Most types have nothing in a namespace: only the way there and back takes time. */
+/** Most types have no objects in the namespace, so the latency of requests dominates. */
 const typesAtOnce = 8
 
 interface EmptiedNamespace {
   readonly name: string
-  /** Whether the namespace is still being deleted: asked of the server each time. */
+  /** Whether the namespace is still terminating. Reads it from the server each time. */
   readonly isGoing: () => Promise<boolean>
   readonly signal: AbortSignal
 }
 
-/** Pods go first: what they rely on, such as rules about their traffic, stays until the last of them has stopped. */
+/** Deletes pods first. The objects that pods rely on, such as network policies, remain until all pods have stopped. */
 async function empty({ client }: NamespaceLoopParts, place: EmptiedNamespace): Promise<Sweep> {
   const { types, failures } = await discover(client, { signal: place.signal })
   const sweep = newSweep(failures)
@@ -108,7 +110,7 @@ async function empty({ client }: NamespaceLoopParts, place: EmptiedNamespace): P
   return sweep
 }
 
-/** A type that fails does not hold up the others. */
+/** A failure of one type does not block the others. */
 async function sweepType(
   client: Client,
   type: DiscoveredType,
@@ -130,7 +132,7 @@ async function sweepType(
   }
 }
 
-/** Whether there is anything, and the version of that state. */
+/** Returns at most one object, and the resourceVersion of the list. */
 async function firstPage(
   client: Client,
   type: DiscoveredType,
@@ -157,9 +159,9 @@ async function deleteAll(
         await unlessGone(client.delete(type, { namespace, name }, { propagationPolicy, preconditions, signal }))
       }
   } catch (error) {
-    // It was changed since the list: it is for the next step.
+    // An object changed after the list. The next pass deletes it.
     if (isConflict(error)) return
-    // Too slow for the snapshot that the pages come from: what is left is for the next step.
+    // The list's snapshot expired. The next pass deletes the remaining objects.
     if (!isExpired(error)) throw error
   }
 }
@@ -203,7 +205,7 @@ interface Change {
   readonly change: (object: Namespace) => Namespace | undefined
 }
 
-/** Changes this very namespace, if it still waits for us: not one that has taken its name. */
+/** Changes this namespace if it still waits for this loop, but never a new namespace of the same name. */
 async function change(parts: NamespaceLoopParts, { metadata }: Namespace, { change, ...options }: Change) {
   const name = { name: metadata.name! }
   const guarded = (object: Namespace) =>

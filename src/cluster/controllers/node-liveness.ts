@@ -18,10 +18,12 @@ export interface LivenessParts {
   readonly clock: Clock
 }
 
-/** The time after which nodelifecycle takes a silent agent for dead. */
+/** Time after which nodelifecycle considers a silent agent dead. */
 const minLeaseMs = 40_000
 
-/** Reads the Node and its Lease from the server: an outdated answer could give a node's identity to somebody else. */
+/**
+ * Reads the Node and its Lease from the server, because stale data could give the node's identity to another machine.
+ */
 export async function isNodeAlive(parts: LivenessParts, name: string, signal: AbortSignal): Promise<boolean> {
   const { client, vendor } = parts
   const node = await unlessGone(client.get(kinds.Node, { name }, { signal }))

@@ -1,4 +1,4 @@
-/** Counts what the objects of a namespace use of what a quota limits, as of the most recent state. */
+/** Counts the quota usage of the objects in a namespace from the latest state. */
 
 import type { ResourceQuota } from '../../api/kinds/core/resource-quota.ts'
 import type { Quantity } from '../../api/model/quantity.ts'
@@ -23,7 +23,7 @@ export interface Counting extends UsageContext {
   readonly signal: AbortSignal
 }
 
-/** How much of each of these is in use. */
+/** Returns the usage of each of these resources. */
 export async function countUsage(counting: Counting, names: readonly string[]): Promise<{ [name: string]: string }> {
   const used = readAmounts(Object.fromEntries(names.map((name) => [name, '0'])))
   for (const [type, ofType] of byType(names, counting)) {
@@ -56,7 +56,7 @@ async function addUp(counting: Counting, type: CountedType): Promise<Amounts> {
   return sum
 }
 
-/** One object under every name. Only pods have scopes, so a quota with scopes counts none of these. */
+/** Counts each object as one under every name. Only pods have scopes, so the usage is zero if the quota has scopes. */
 async function countObjects(counting: Counting, type: CountedType, names: readonly string[]): Promise<Amounts> {
   const { scopes = [], scopeSelector } = counting.spec
   const scoped = scopes.length > 0 || (scopeSelector?.matchExpressions ?? []).length > 0
@@ -64,7 +64,7 @@ async function countObjects(counting: Counting, type: CountedType, names: readon
   return new Map(names.map((name) => [name, count]))
 }
 
-/** A list of one object says how many more there are. A type that is not served has no objects. */
+/** Lists one object and adds the remaining item count. A type that is not served has no objects. */
 async function numberOf({ client, namespace, signal }: Counting, type: CountedType): Promise<number> {
   for (const version of await versionsOf(client, type, signal)) {
     const path = collectionPath({ ...type, version, namespaced: true }, namespace)

@@ -1,18 +1,18 @@
 /**
- * Keeps the status of quotas: what is wanted becomes what is enforced, and what is in use is counted.
+ * Maintains the status of ResourceQuotas: copies the limits from the spec and counts the usage.
  *
- * The server charges and gives back by itself as objects come and go (`apiserver/admission/controls/resource-quota.ts`). So what
- * it knows is counted anew only when the quota was left alone for `quietMs`, which is longer than any write takes:
- * until then a charge may belong to an object that is not there yet, and a count would lose it. Less than is charged
- * becomes what is in use only when the quota was left alone for as long again: until then an object that the count no
- * longer found may still be given back, and would be twice. What nobody has counted yet is counted at once. What a server
- * left charged that was killed between the charge and the write is not waited for: the API servers settle it
- * (`apiserver/upkeep/quota-debts.ts`).
+ * The server charges and refunds usage as objects are created and deleted
+ * (`apiserver/admission/controls/resource-quota.ts`). Therefore the loop recounts only after a quota has not changed
+ * for `quietMs`, which is longer than any write takes. Before that, a charge may belong to an object that is not stored
+ * yet, and a recount would lose it. A count below the charged usage takes effect only after another `quietMs` without
+ * changes. Otherwise the refund for an object that the count already misses would be subtracted twice. Resources
+ * without usage are counted at once. Charges by a server that was killed before its write are settled by the API
+ * servers (`apiserver/upkeep/quota-debts.ts`).
  *
- * A quota that is never left alone for that long is counted while no write is under way, where one server is all there
- * is and can say so (`whileStill`): such a count is exact. Among several servers nobody knows of all writes. The first
- * count is followed by such a one soon: objects that came or went while it was made were neither in it nor charged. So is
- * the start of this loop: the one before may have ended in between.
+ * A quota that keeps changing is counted while no write is in flight, if a single server runs and can guarantee that
+ * (`whileStill`). Such a count is exact. With several servers, no process knows all writes. The first count of a quota
+ * is soon followed by an exact one, because it misses objects created or deleted while it ran. The same happens when
+ * the loop starts, because the previous process may have stopped halfway.
  */
 
 import { sameJson } from '../../api/json/json.ts'
@@ -38,17 +38,19 @@ export interface ResourceQuotaLoopParts {
   readonly informer: Informer<ResourceQuota & ApiObject>
   readonly vendor: Vendor
   readonly clock: Clock
-  /** How long a quota is left alone before it is counted anew, and then again and again. */
+  /** Time without changes after which a quota is recounted, and the interval of later recounts, in milliseconds. */
   readonly quietMs: number
-  /** Does this while no write is under way that quotas account for; undefined where that could not be. */
+  /**
+   * Runs a function while no write that affects quota is in flight. Undefined if this process cannot know all writes.
+   */
   readonly whileStill?: <T>(namespace: string, run: (isStill: () => boolean) => Promise<T>) => Promise<T | undefined>
 }
 
-/** A version of a quota, since when it is known or was counted, and what the count found. */
+/** A version of a quota, the time it was first seen or counted, and the result of that count. */
 interface Seen {
   readonly version: string
   readonly since: number
-  /** When it is counted at the latest, whatever version it then is. */
+  /** Deadline for the next count, even if the quota keeps changing. */
   readonly countBy: number
   readonly counted?: Amounts
 }
@@ -73,7 +75,7 @@ interface Step {
   readonly signal: AbortSignal
 }
 
-/** How long after the first count, or the start, the next is made at the latest. */
+/** Maximum time from the first count, or from the start, to the next count. */
 const soonMs = 5000
 
 type Amounts = NonNullable<NonNullable<ResourceQuota['status']>['used']>
@@ -112,14 +114,14 @@ function soon({ clock, quietMs }: ResourceQuotaLoopParts): number {
   return clock.monotonic() + Math.min(soonMs, quietMs)
 }
 
-/** How long until it is counted although it was not left alone for long enough. */
+/** Milliseconds until the quota is counted even though it keeps changing. */
 function untilOverdue({ whileStill, clock }: ResourceQuotaLoopParts, { countBy }: Seen): number {
   return whileStill === undefined ? Number.POSITIVE_INFINITY : countBy - clock.monotonic()
 }
 
 /**
- * Counts and writes while nothing is under way: any write that waits would make another version of the quota. Where that
- * cannot be now, it is tried again after the same pause.
+ * Counts and writes while no write is in flight. Any pending write would change the quota's version. If the server
+ * cannot guarantee that now, the loop retries after `quietMs`.
  */
 async function countStill(
   parts: ResourceQuotaLoopParts,
@@ -139,7 +141,7 @@ async function countStill(
   return outcome ?? { afterMs: parts.quietMs }
 }
 
-/** As the store has it. The role of this loop lets it list and not get. */
+/** Reads the quota from the store. Uses list because the role of this loop does not allow get. */
 async function recentQuota(
   { client }: ResourceQuotaLoopParts,
   { namespace, name }: { readonly namespace: string; readonly name: string },
@@ -151,7 +153,7 @@ async function recentQuota(
   return undefined
 }
 
-/** What is known of the quota as it is; nothing yet, where it has changed since the last look. */
+/** Returns the record of the current version, or a new record if the quota has changed since the last pass. */
 function lookAt(parts: ResourceQuotaLoopParts, { metadata }: ApiObject, { key, seen }: Step): Seen {
   const { resourceVersion: version = '' } = metadata
   const last = seen.get(key)
@@ -169,7 +171,7 @@ async function count(
   return await countUsage({ client, vendor, now: clock.now(), namespace, spec, signal }, names)
 }
 
-/** Only if the quota is still as it was when what is used was counted; else its change brings it back here. */
+/** Writes only if the quota has not changed since the count. Otherwise the loop retries. */
 async function write(
   { client }: ResourceQuotaLoopParts,
   quota: ResourceQuota & ApiObject,
@@ -184,7 +186,7 @@ async function write(
   }
 }
 
-/** Of each amount that was counted the greater one. */
+/** Returns the greater of the counted and the charged amount for each resource. */
 function greaterOf(counted: Amounts, used: Amounts): Amounts {
   const isMore = (name: string) => compareQuantities(readAmount(counted, name)!, readAmount(used, name)!) > 0
   return Object.fromEntries(Object.keys(counted).map((name) => [name, (isMore(name) ? counted : used)[name]!]))

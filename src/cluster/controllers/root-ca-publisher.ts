@@ -1,6 +1,6 @@
 /**
- * Publishes the CA by which pods verify the API server: a ConfigMap `kube-root-ca.crt` in every namespace, which is made
- * again when it is deleted and put right when it is changed. A namespace that is going gets none.
+ * Publishes the CA with which pods verify the API server: a ConfigMap `kube-root-ca.crt` in every namespace that is not
+ * terminating. The loop recreates the ConfigMap if it is deleted and repairs it if it is changed.
  */
 
 import type { ConfigMap } from '../../api/kinds/core/config-map.ts'
@@ -20,16 +20,16 @@ export interface RootCaParts {
   readonly client: Client
   readonly vendor: Vendor
   readonly namespaces: Informer<Namespace>
-  /** Those of that name, in all namespaces. */
+  /** ConfigMaps named `kube-root-ca.crt`, in all namespaces. */
   readonly configMaps: Informer<ConfigMap>
-  /** Certificates in PEM form, as they are now. */
+  /** Returns the current CA certificates (PEM). */
   readonly authority: () => string
 }
 
 const description = 'The CA by which clients inside the cluster verify the API server.'
-/** How often the CA itself is looked at: it may be replaced while the loop runs. */
+/** Interval for checking the CA itself, which may be replaced while the loop runs. */
 const recheckMs = 60_000
-/** No namespace has such a name. */
+/** Not a valid namespace name. */
 const wholeCluster = '*'
 
 export function rootCaPublisherLoop(parts: RootCaParts): Loop {

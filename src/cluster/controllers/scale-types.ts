@@ -1,4 +1,7 @@
-/** The types of objects that are named by apiVersion and kind alone, as owners and targets are; what was found is kept for a minute. */
+/**
+ * Looks up resource types by apiVersion and kind, as in owner references and scale targets. Results are cached for one
+ * minute.
+ */
 
 import { groupOf, versionOf } from '../../api/model/api-version.ts'
 import { type Answer, TtlCache } from '../../base/collections/ttl-cache.ts'
@@ -10,7 +13,7 @@ import { unlessGone } from './unless-gone.ts'
 
 const keptMs = 60_000
 
-/** How an object names another. */
+/** Reference to a kind. */
 export interface KindReference {
   readonly apiVersion?: string | undefined
   readonly kind?: string | undefined
@@ -25,7 +28,7 @@ export class ScaleTypes {
     this.#types = new TtlCache(clock)
   }
 
-  /** The type of this kind; undefined where the server has none. */
+  /** Returns the type of this kind, or undefined if the server does not serve it. */
   async typeOf({ apiVersion = '', kind = '' }: KindReference, signal: AbortSignal): Promise<ResourceType | undefined> {
     const types = await this.#types.get(apiVersion, () => this.#find(apiVersion, signal))
     return types.find((type) => type.kind === kind)

@@ -1,4 +1,4 @@
-/** The scheduler as an entry of the table: what it follows, by this server's names. */
+/** The scheduler's entry in the table of control loops: connects it to the informers it needs. */
 
 import type { Loop } from '../../client/reconcile/loop.ts'
 import * as kinds from '../../client/requests/built-in-kinds.ts'

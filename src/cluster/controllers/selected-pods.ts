@@ -1,6 +1,6 @@
 /**
- * Pods by selector, and objects by the pods that they select, through indexes: what a look-up costs depends on how many
- * pods share a label with the selector, not on how many there are.
+ * Finds pods by selector, and objects by the pods they select. Indexes make the cost of a lookup depend on the number
+ * of pods that share a label with the selector, not on the number of all pods.
  */
 
 import type { Pod } from '../../api/kinds/core/pod.ts'
@@ -12,10 +12,10 @@ import type { Index } from '../../client/informers/object-index.ts'
 import { objectKey } from '../../client/requests/resource-type.ts'
 import { type SelectingOwners, selectingOwners } from './workloads/selecting-owners.ts'
 
-/** What an object selects; undefined: nothing. */
+/** Returns the selector of an object. Undefined selects nothing. */
 export type SelectorOf<T> = (object: T) => SelectorObject | undefined
 
-/** Finds the pods that an object of an informer selects, and the objects that select a pod. */
+/** Finds the pods that an object selects, and the objects that select a pod. */
 export class PodSelection<T extends ObjectBase> {
   readonly #pods: Index<Pod>
   readonly #selectors: SelectingOwners<T>
@@ -27,7 +27,7 @@ export class PodSelection<T extends ObjectBase> {
     this.#selectorOf = selectorOf
   }
 
-  /** The pods of its namespace that an object selects. */
+  /** Returns the pods that an object selects in its namespace. */
   podsOf(object: T): Pod[] {
     const selector = this.#selectorOf(object)
     if (selector === undefined) return []
@@ -36,7 +36,7 @@ export class PodSelection<T extends ObjectBase> {
       .filter(({ metadata }) => this.#selectors.selects(object, metadata.labels ?? {}))
   }
 
-  /** The objects of its namespace that select a pod. */
+  /** Returns the objects that select a pod in their namespace. */
   selecting(pod: Pod): T[] {
     return this.#selectors.of(pod)
   }
@@ -46,13 +46,13 @@ export class PodSelection<T extends ObjectBase> {
     return this.#selectors.selects(object, labels)
   }
 
-  /** The keys of the objects that select a changed pod, or did before the change. */
+  /** Returns the keys of the objects that select a changed pod, or selected it before the change. */
   keysOf({ previous, object }: ObjectChange<Pod>): Set<string> {
     const states = [previous, object].filter((pod) => pod !== undefined)
     return new Set(states.flatMap((pod) => this.selecting(pod)).map(objectKey))
   }
 
-  /** The places in the index of pods that have all selected ones, and as few others as possible. */
+  /** Returns the index keys that cover all selected pods with the fewest other pods. */
   #fewestPods(namespace: string | undefined, selector: SelectorObject): string[] {
     const labelChoices = requirementsOf(selector).flatMap((each) =>
       each.op === 'in' ? [[...new Set(each.values)].map((value) => placeOf(namespace, `${each.key}=${value}`))] : [],
@@ -63,7 +63,7 @@ export class PodSelection<T extends ObjectBase> {
   }
 }
 
-/** The pods of an informer by each of their labels, and by their namespace. */
+/** Index of an informer's pods by label and by namespace. */
 const podsByLabel = memoizeByObject((pods: Informer<Pod>) =>
   pods.index(({ metadata: { namespace, labels = {} } }) => [
     placeOf(namespace),

@@ -1,11 +1,12 @@
 /**
- * Fills the Secrets in which tokens of service accounts are kept: whoever makes a Secret of that type, with the name of
- * an account as its annotation, finds the token, the CA and the namespace in it. A Secret whose account is gone, or is
- * another one of that name, is deleted; one that is deleted is no longer listed in its account. Nobody gets such a Secret without asking for it, unless `makeSecrets` says that
- * every account has one (`account-token-secrets.ts`).
+ * Fills service account token Secrets. A user creates a Secret of that type, annotated with the name of an account, and
+ * the loop adds the token, the CA and the namespace. The loop deletes a Secret whose account no longer exists or was
+ * replaced by another account of that name, and removes deleted Secrets from the account's list. Accounts get no Secret
+ * automatically unless `makeSecrets` is set (`account-token-secrets.ts`).
  *
- * Another manager may run this loop too for a moment, and an account may be deleted and made again meanwhile. So a Secret is filled for the
- * account as the store has it, and only while it is of that account or of none: the UID that another server wrote stays.
+ * Another manager may briefly run this loop at the same time, and an account may be deleted and recreated. Therefore
+ * the loop reads the account from the store before it fills a Secret, and fills only Secrets that name this account's
+ * UID or none. A UID that another server wrote is kept.
  */
 
 import type { Secret } from '../../api/kinds/core/secret.ts'
@@ -25,7 +26,7 @@ import { isConflict } from '../../client/requests/status-error.ts'
 import { ensureTokenSecret, unlist } from './account-token-secrets.ts'
 import { unlessGone } from './unless-gone.ts'
 
-/** The type of such Secrets. */
+/** Type of service account token Secrets. */
 export function tokenSecretType(vendor: Vendor): string {
   return vendorKey(vendor, 'service-account-token')
 }
@@ -33,17 +34,17 @@ export function tokenSecretType(vendor: Vendor): string {
 export interface TokenSecretParts {
   readonly client: Client
   readonly vendor: Vendor
-  /** Those of the type. */
+  /** Service account token Secrets only. */
   readonly secrets: Informer<Secret>
   readonly accounts: Informer<ServiceAccount>
-  /** By what clients verify the server: certificates in PEM form; '' where that is not known. */
+  /** Returns the CA certificates (PEM) with which clients verify the server, or '' if unknown. */
   readonly authority: () => string
   readonly issue: LegacyTokenOf
-  /** Whether every account gets a Secret that nobody asked for. */
+  /** Whether every account gets a token Secret automatically. */
   readonly makeSecrets?: boolean
 }
 
-/** Signs the token of an account that is kept in this Secret. */
+/** Signs the account's token to be stored in this Secret. */
 export type LegacyTokenOf = (token: {
   readonly namespace: string
   readonly name: string
@@ -70,10 +71,10 @@ export function tokenSecretLoop(parts: TokenSecretParts): Loop {
   }
 }
 
-/** The names of Secrets that are gone and may still be listed, by the key of their account. */
+/** Names of deleted Secrets that may still be listed, by account key. */
 type GoneSecrets = Map<string, Set<string>>
 
-/** Begins the keys of accounts; no namespace begins like this. */
+/** Prefix of account keys. No namespace name contains a colon. */
 const accountPrefix = 'account:'
 
 function noteGone(parts: TokenSecretParts, gone: GoneSecrets, secret: Secret): string {
@@ -83,7 +84,7 @@ function noteGone(parts: TokenSecretParts, gone: GoneSecrets, secret: Secret): s
   return accountPrefix + account
 }
 
-/** What is gone is listed no more before another is made, so that an account lists one. */
+/** Removes deleted Secrets from the list before creating a new one, so that the account never lists both. */
 async function reconcileAccount(
   parts: TokenSecretParts,
   gone: GoneSecrets,
@@ -99,7 +100,7 @@ async function reconcileAccount(
   return parts.makeSecrets ? await ensureTokenSecret(parts, name, signal) : 'done'
 }
 
-/** The Secrets that do not exist, as the store has it: a restore may have brought one back. */
+/** Returns the Secrets that the store does not contain. A restore may have brought some back. */
 async function missingSecrets(
   { client }: TokenSecretParts,
   { namespace, names, signal }: { namespace: string; names: readonly string[]; signal: AbortSignal },
@@ -110,7 +111,7 @@ async function missingSecrets(
   return missing
 }
 
-/** The keys of the Secrets that name an account. */
+/** Yields the keys of the Secrets that name an account. */
 function* secretsOf(parts: TokenSecretParts, { metadata }: ServiceAccount): Generator<string> {
   for (const secret of parts.secrets.objects()) {
     const isOf = secret.metadata.namespace === metadata.namespace && accountOf(parts, secret) === metadata.name
@@ -134,7 +135,7 @@ async function reconcile(parts: TokenSecretParts, key: string, signal: AbortSign
   return 'done'
 }
 
-/** The account as the store has it. No account has a name that is none, whatever an annotation says. */
+/** Reads the account from the store. An annotation that is not a valid account name matches no account. */
 async function recentAccount(
   { client }: TokenSecretParts,
   name: ObjectName,
@@ -144,13 +145,13 @@ async function recentAccount(
   return await unlessGone(client.get(kinds.ServiceAccount, name, { signal }))
 }
 
-/** A Secret without a UID is of whichever account has the name. */
+/** A Secret without a UID belongs to the current account of that name. */
 function isOf(parts: TokenSecretParts, secret: Secret, { metadata }: ServiceAccount): boolean {
   const uid = secret.metadata.annotations?.[vendorKey(parts.vendor, 'service-account.uid')] ?? ''
   return accountOf(parts, secret) === metadata.name && (uid === '' || uid === metadata.uid)
 }
 
-/** Only as it was seen: one that was changed meanwhile comes again. */
+/** Deletes the Secret only if it is unchanged. A change triggers this loop again. */
 async function remove({ client }: TokenSecretParts, { metadata }: Secret, signal: AbortSignal): Promise<void> {
   const { uid = '', resourceVersion = '', namespace = '', name = '' } = metadata
   const deletion = client.delete(kinds.Secret, { namespace, name }, { preconditions: { uid, resourceVersion }, signal })
@@ -175,7 +176,7 @@ function base64(text: string): string {
   return Buffer.from(text).toString('base64')
 }
 
-/** A token that is there stays: somebody may use it. */
+/** Keeps an existing token, because clients may use it. */
 async function fill(
   parts: TokenSecretParts,
   { metadata }: Secret,

@@ -1,6 +1,6 @@
 /**
- * Gives every namespace an account called `default`, for pods that name none; one that is deleted is made again. A
- * namespace that is going gets none.
+ * Creates the service account `default` in every namespace that is not terminating, for pods that name no account, and
+ * recreates it after a deletion.
  */
 
 import type { Namespace } from '../../api/kinds/core/namespace.ts'

@@ -1,11 +1,11 @@
 /**
- * Two loops that let deleted storage go when nobody uses it: claims that no pod names, volumes that no claim is bound
- * to. Each takes a finalizer away that admission puts on new objects (StorageObjectInUseProtection), and puts it on
- * those from before.
+ * Two loops that delay the deletion of storage in use: claims that a pod references, and volumes that are bound to a
+ * claim. Admission adds a finalizer to new objects (StorageObjectInUseProtection). The loops remove the finalizer when
+ * the storage is unused, and add it to older objects that lack it.
  *
- * A claim counts as used by every pod that names it, whether that runs, waits for a node or has ended: its files may
- * still be mounted, or about to be. Pods are not followed, as a copy of all of them would be large: those of its
- * namespace are asked for when a claim is to go, again and again while one of them holds it.
+ * Every pod that references a claim counts as a user, even if it is pending or has terminated, because its files may
+ * still be mounted or may soon be. The loop does not watch pods, because caching all of them would take much memory.
+ * Instead it lists the pods of the namespace when a claim is terminating, repeatedly while a pod uses the claim.
  */
 
 import type { PersistentVolume } from '../../api/kinds/core/persistent-volume.ts'
@@ -39,7 +39,7 @@ export function volumeProtectionLoop(parts: ProtectionParts<PersistentVolume>): 
 
 type IsUsed<T> = (object: T, signal: AbortSignal) => Promise<boolean>
 
-/** What holds a claim is looked at again at least this often. */
+/** Bounds of the delay between two checks of a terminating object. */
 const backoff = { firstMs: 100, longestMs: 5_000 }
 
 function protectionLoop<T extends ApiObject>(name: string, parts: ProtectionParts<T>, isUsed: IsUsed<T>): Loop {
@@ -73,7 +73,7 @@ async function reconcile<T extends ApiObject>(
   return 'done'
 }
 
-/** Takes the finalizer away from what is going, and adds it to what is not: of this very object, as it is now. */
+/** Removes the finalizer from a terminating object or adds it to any other, if the object still has the same UID. */
 async function setFinalizer<T extends ApiObject>(
   { client, informer, finalizer }: ProtectionParts<T>,
   { metadata: { uid, name = '', namespace } }: T,

@@ -1,6 +1,7 @@
 /**
- * Deletes bootstrap tokens that have expired; one whose `expiration` cannot be read counts as expired, as it does when
- * somebody uses it. A Secret is deleted only as it was seen: one whose time was extended meanwhile stays.
+ * Deletes expired bootstrap tokens. A token with an unreadable `expiration` counts as expired, as it does in
+ * authentication. Deletion requires the resourceVersion that was checked, so a token that was extended in the meantime
+ * remains.
  */
 
 import type { Clock } from '../../base/time/clock.ts'
@@ -18,11 +19,11 @@ import { unlessGone } from './unless-gone.ts'
 export interface TokenCleanerParts {
   readonly client: Client
   readonly clock: Clock
-  /** Those that are tokens. */
+  /** Bootstrap token Secrets. */
   readonly informer: Informer<Secret>
 }
 
-/** However far away the end of a token is, it is looked at after this time: the clock may have been set. */
+/** Maximum time until a token is checked again, however late it expires. The system clock may change. */
 const longestWaitMs = 10 * 60_000
 
 export function tokenCleanerLoop(parts: TokenCleanerParts): Loop {
@@ -46,7 +47,7 @@ async function remove({ client }: TokenCleanerParts, { metadata }: Secret, signa
   try {
     await unlessGone(client.delete(kinds.Secret, { namespace, name }, options))
   } catch (error) {
-    // It was changed meanwhile, and comes again.
+    // The Secret has changed. Its change triggers this loop again.
     if (!isConflict(error)) throw error
   }
   return 'done'

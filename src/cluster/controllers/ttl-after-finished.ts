@@ -1,6 +1,6 @@
 /**
- * Deletes finished Jobs when the time that they name in `ttlSecondsAfterFinished` has passed, with their Pods: in the
- * foreground, so that the Job stays until they are gone.
+ * Deletes finished Jobs and their Pods when `ttlSecondsAfterFinished` has passed. Uses foreground deletion, so the Job
+ * remains until its Pods are deleted.
  */
 
 import type { Job } from '../../api/kinds/batch/job.ts'
@@ -22,7 +22,7 @@ export interface TtlAfterFinishedParts {
   readonly clock: Clock
 }
 
-/** A longer time than this is waited for in parts: timers end early beyond 24 days. */
+/** Splits longer waits, because timers fire too early beyond 24 days. */
 const maxPauseMs = 60 * 60_000
 
 export function ttlAfterFinishedLoop(parts: TtlAfterFinishedParts): Loop {
@@ -41,7 +41,7 @@ async function reconcile(
   const due = dueAt(informer.get(name))
   if (due === undefined) return 'done'
   if (due > clock.now()) return { afterMs: Math.min(due - clock.now(), maxPauseMs) }
-  // The copy may be old: the time may have been made longer, or another Job may have the name by now.
+  // The cache may be stale: the TTL may have been extended, or another Job may have the same name by now.
   const job = await unlessGone(client.get(kinds.Job, name, { signal }))
   const dueNow = dueAt(job)
   if (job === undefined || dueNow === undefined) return 'done'
@@ -56,7 +56,9 @@ async function reconcile(
   }
 }
 
-/** When a Job is to be deleted; undefined for one that has not finished, is kept, or is being deleted already. */
+/**
+ * Returns the deletion time of a Job. Undefined if the Job has not finished, has no TTL or is already being deleted.
+ */
 function dueAt(job: (Job & ApiObject) | undefined): number | undefined {
   const seconds = job?.spec?.ttlSecondsAfterFinished
   if (job === undefined || seconds === undefined || job.metadata.deletionTimestamp !== undefined) return undefined

@@ -1,7 +1,7 @@
-/** For loops, whose objects may go at any moment: an answer, or undefined where there is nothing left to ask about. */
+/** Helper for loops, whose objects may be deleted at any moment. */
 import { isNotFound } from '../../client/requests/status-error.ts'
 
-/** What a call answers; undefined where the object is gone. */
+/** Returns the result of a call, or undefined if the object does not exist. */
 export async function unlessGone<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer

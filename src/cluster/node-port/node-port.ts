@@ -108,7 +108,7 @@ class RunningPort {
   }
 
   readonly #onError = (error: unknown) => {
-    this.#parts.log.error('a request to the port of a node failed', errorFields(error))
+    this.#parts.log.error('node port request failed', errorFields(error))
   }
 
   async #request(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -57,7 +57,7 @@ export class ServingContexts {
       server.setSecureContext(this.#options(serving))
       waitMs = Math.min(Math.max(serving.until - clock.now(), retryMs), longestWaitMs)
     } catch (error) {
-      log.warn('there is no serving certificate for the port of a node yet', { node, ...errorFields(error) })
+      log.warn('no serving certificate for node port yet', { node, ...errorFields(error) })
     }
     this.#cancel = clock.after(waitMs, () => void this.showByDefault(server, node))
   }

@@ -252,8 +252,7 @@ export class Decisions {
   #recorderOf({ pod }: QueuedPod): EventRecorder {
     const component = pod.spec.schedulerName ?? ''
     const { client, clock, log } = this.#parts
-    const onError = (error: unknown) =>
-      log.warn('an event could not be written', { loop: 'scheduler', ...errorFields(error) })
+    const onError = (error: unknown) => log.warn('cannot record event', { loop: 'scheduler', ...errorFields(error) })
     const recorder = this.#recorders.get(component) ?? new EventRecorder({ client, component, clock, onError })
     this.#recorders.set(component, recorder)
     return recorder

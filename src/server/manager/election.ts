@@ -57,7 +57,7 @@ interface Elected {
 
 /** An Event about the Lease says who leads from now on. */
 async function tell(client: Client, { lease, identity, clock, log }: Elected): Promise<void> {
-  const onError = (error: unknown) => log.warn('an event could not be written', errorFields(error))
+  const onError = (error: unknown) => log.warn('cannot record event', errorFields(error))
   const recorder = new EventRecorder({ client, component: 'kube-controller-manager', clock, onError })
   try {
     const object = await client.get(kinds.Lease, lease)

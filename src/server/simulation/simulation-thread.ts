@@ -94,7 +94,7 @@ class SimulationThread {
   /** The first node follows what happens for all nodes: every agent may read all pods and nodes. */
   #informer<T extends ApiObject>(type: ResourceType<T>): Informer<T> {
     const onError = (error: unknown) =>
-      this.#records.log.error('an informer lost its watch; it is resumed', {
+      this.#records.log.error('watch failed; will resume', {
         type: typeName(type),
         ...errorFields(error),
       })

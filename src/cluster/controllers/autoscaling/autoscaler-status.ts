@@ -1,4 +1,4 @@
-/** The status of a HorizontalPodAutoscaler while a step works on it. */
+/** Builds the status of a HorizontalPodAutoscaler during one reconcile. */
 import type { HorizontalPodAutoscaler } from '../../../api/kinds/autoscaling/horizontal-pod-autoscaler.ts'
 
 type Status = NonNullable<HorizontalPodAutoscaler['status']>
@@ -24,7 +24,7 @@ export class AutoscalerStatus {
     this.#value = { ...this.#value, ...change }
   }
 
-  /** Sets a condition; the time of its last transition stays while its status does. */
+  /** Sets a condition. The last transition time changes only with the condition's status. */
   condition(type: string, status: 'True' | 'False', { reason, message }: { reason: string; message: string }): void {
     const conditions: Conditions = this.#value.conditions ?? []
     const place = conditions.findIndex((each) => each.type === type)

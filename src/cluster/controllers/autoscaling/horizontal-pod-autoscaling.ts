@@ -1,8 +1,8 @@
 /**
- * Keeps the number of replicas of HorizontalPodAutoscalers' targets so that their metrics are as is aimed at: what pods use of
- * a resource, and metrics of pods, other objects and what is outside of the cluster. All are read from APIs that aggregated
- * servers serve (`metrics-api.ts`); where there is none, the condition ScalingActive says so and nothing is scaled. Every
- * autoscaler is looked at every 15 seconds.
+ * Scales the targets of HorizontalPodAutoscalers to meet their metric targets: resource usage of pods, and metrics of
+ * pods, other objects and external systems. All metrics come from APIs of aggregated servers (`metrics-api.ts`). If an
+ * API is missing, the condition ScalingActive reports it and the target is not scaled. Each autoscaler is reconciled
+ * every 15 seconds by default.
  */
 
 import { type Json, sameJson } from '../../../api/json/json.ts'
@@ -31,13 +31,13 @@ import { type LimitAnswer, limitReplicas, type Moment } from './scaling-limits.t
 
 export interface AutoscalingOptions {
   readonly periodMs: number
-  /** How long past advice is heeded before replicas are taken away. */
+  /** Time for which earlier, higher recommendations prevent scaling down, in milliseconds. */
   readonly downscaleWindowMs: number
-  /** By which share a metric may be off its target. */
+  /** Relative deviation from the target that is tolerated without scaling. */
   readonly tolerance: number
 }
 
-/** As kube-controller-manager has them. */
+/** Defaults of kube-controller-manager. */
 export const defaultAutoscaling: AutoscalingOptions = {
   periodMs: 15_000,
   downscaleWindowMs: 5 * 60_000,
@@ -59,7 +59,7 @@ interface Memory {
 
 interface State extends AutoscalingParts {
   readonly types: ScaleTypes
-  /** What was advised and done, by the UID of the autoscaler. */
+  /** Recommendations and scale changes, by autoscaler UID. */
   readonly memories: Map<string, Memory>
 }
 
@@ -74,7 +74,7 @@ export function autoscalingLoop(parts: AutoscalingParts): Loop {
     sources: [
       fromInformer(parts.autoscalers, ({ key, object, previous }) => {
         if (object === undefined) state.memories.delete(previous?.metadata.uid ?? '')
-        // Its own writes of the status are no reason to look at it again.
+        // A change of the status alone, such as this loop's own write, triggers nothing.
         return sameJson((previous?.spec ?? null) as Json, (object?.spec ?? null) as Json) ? [] : [key]
       }),
       everyOf(periodMs, all),
@@ -101,7 +101,7 @@ async function reconcile(state: State, key: string, signal: AbortSignal): Promis
   return 'done'
 }
 
-/** What is scaled, as it is. */
+/** The scale subresource of the target, with its current state. */
 interface Target {
   readonly type: ResourceType<Scale & ApiObject>
   readonly scale: Scale & ApiObject
@@ -196,7 +196,7 @@ async function adviceFor(
   }
 }
 
-/** Goes as far towards what is advised as is allowed now. */
+/** Limits the recommendation to the change that is allowed now. */
 function limit(
   state: State,
   status: AutoscalerStatus,

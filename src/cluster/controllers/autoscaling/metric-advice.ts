@@ -1,4 +1,4 @@
-/** How many replicas the metrics of an autoscaler call for: the one that calls for most counts. */
+/** Recommends a number of replicas from the metrics of an autoscaler: the highest number that any metric calls for. */
 import type { HorizontalPodAutoscaler } from '../../../api/kinds/autoscaling/horizontal-pod-autoscaler.ts'
 import type { MetricSpec, MetricStatus } from '../../../api/kinds/autoscaling/metrics.ts'
 import { MetricError, type MetricResult, type MetricSources } from './metric-result.ts'
@@ -7,12 +7,12 @@ import { resourceMetric } from './resource-metric.ts'
 
 export interface MetricAdvice {
   readonly replicas: number
-  /** The metric that it is by, for people. */
+  /** Name of the deciding metric, for messages. */
   readonly metric: string
   readonly seen: readonly MetricStatus[]
 }
 
-/** Throws MetricError where no metric says anything, or one does not and the others would take replicas away. */
+/** Throws MetricError if no metric is available, or if one is missing and the others would scale down. */
 export async function adviceOf({ spec }: HorizontalPodAutoscaler, sources: MetricSources): Promise<MetricAdvice> {
   const failures: MetricError[] = []
   const seen: MetricStatus[] = []

@@ -1,10 +1,10 @@
-/** What every type of metric is worked out from, and what comes of it. */
+/** Inputs and results shared by all metric types. */
 import type { MetricStatus } from '../../../api/kinds/autoscaling/metrics.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import { formatQuantity } from '../../../api/model/quantity.ts'
 import type { MetricsApi } from './metrics-api.ts'
 
-/** Why a metric says nothing, as a condition has it. */
+/** Explains why a metric is unavailable, with the reason for the condition. */
 export class MetricError extends Error {
   override readonly name = 'MetricError'
   readonly reason: string
@@ -23,15 +23,15 @@ export interface MetricSources {
   readonly api: MetricsApi
 }
 
-/** What one metric calls for. */
+/** Recommendation of one metric. */
 export interface MetricResult {
-  /** The metric, for people. */
+  /** Name of the metric, for messages. */
   readonly name: string
   readonly replicas: number
   readonly status: MetricStatus
 }
 
-/** A number as statuses have it, to a thousandth. */
+/** Formats a number as a quantity, rounded to a thousandth. */
 export function quantityOf(value: number, form: 'decimal' | 'binary' = 'decimal'): string {
   return formatQuantity({ nanos: BigInt(Math.round(value * 1000)) * 1_000_000n, form })
 }

@@ -1,7 +1,7 @@
 /**
- * What an autoscaler reads of metrics, from the APIs that aggregated servers serve: what pods use (`metrics`), metrics of pods
- * and other objects (`custom.metrics`), and metrics of what is outside of the cluster (`external.metrics`). What they answer is
- * another server's: a value that is no quantity is an error.
+ * Reads metrics from the APIs of aggregated servers: resource usage of pods (`metrics`), metrics of pods and other
+ * objects (`custom.metrics`), and metrics of external systems (`external.metrics`). Other servers produce these
+ * responses, so a value that is not a quantity is an error.
  */
 
 import type { MetricIdentifier } from '../../../api/kinds/autoscaling/metrics.ts'
@@ -16,18 +16,18 @@ import { isNotFound } from '../../../client/requests/status-error.ts'
 import type { KindReference, ScaleTypes } from '../scale-types.ts'
 import { numberOf, type PodMetrics } from './resource-usage.ts'
 
-/** Whose metrics are read, and how. */
+/** Scope of the metrics, and the clients that read them. */
 export interface MetricsApiParts {
   readonly client: Client
   readonly vendor: Vendor
   readonly types: ScaleTypes
   readonly namespace: string
-  /** Selects the pods of the target. */
+  /** Label selector of the target's pods. */
   readonly podSelector: string
   readonly signal: AbortSignal
 }
 
-/** An object by its kind and name. */
+/** Reference to an object by kind and name. */
 export interface DescribedObject extends KindReference {
   readonly name?: string
 }
@@ -54,7 +54,7 @@ export class MetricsApi {
     this.#parts = parts
   }
 
-  /** What each container of each pod uses. */
+  /** Returns the resource usage of each container of the target's pods. */
   async usage(): Promise<readonly PodMetrics[]> {
     const { client, vendor, namespace, podSelector, signal } = this.#parts
     const type: ResourceType<PodMetrics & ApiObject> = {
@@ -71,7 +71,7 @@ export class MetricsApi {
     }
   }
 
-  /** A metric of every pod, by the name of the pod. */
+  /** Returns a metric of every pod, by pod name. */
   async ofPods(metric: MetricIdentifier): Promise<Map<string, number>> {
     const { namespace, podSelector } = this.#parts
     const path = `namespaces/${encodeURIComponent(namespace)}/pods/*/${encodeURIComponent(metric.name ?? '')}`
@@ -79,7 +79,7 @@ export class MetricsApi {
     return new Map(items.map((item) => [item.describedObject?.name ?? '', quantityIn(item)]))
   }
 
-  /** A metric of one object. */
+  /** Returns a metric of one object. */
   async ofObject(metric: MetricIdentifier, { name = '', apiVersion, kind }: DescribedObject): Promise<number> {
     const { types, namespace, signal } = this.#parts
     const type = await types.typeOf({ apiVersion: apiVersion || 'v1', kind }, signal)
@@ -95,7 +95,7 @@ export class MetricsApi {
     return quantityIn(value)
   }
 
-  /** The sum of a metric of something outside of the cluster. */
+  /** Returns the sum of an external metric. */
   async external(metric: MetricIdentifier): Promise<number> {
     const { client, vendor, namespace, signal } = this.#parts
     const group = groupName(vendor, 'external.metrics')
@@ -114,7 +114,7 @@ export class MetricsApi {
     return items
   }
 
-  /** The newest version of the custom metrics API that both sides know. */
+  /** Returns the newest version of the custom metrics API that both the server and this client support. */
   async #versionOf(group: string): Promise<string> {
     const { client, signal } = this.#parts
     try {
@@ -132,7 +132,7 @@ function metricSelector(metric: MetricIdentifier): { metricLabelSelector: string
   return { metricLabelSelector: textOf(metric) }
 }
 
-/** Throws where the selector makes no sense: without it other metrics would be read than are meant. */
+/** Throws if the selector is invalid, because an unfiltered read would return unrelated metrics. */
 function textOf({ selector = {} }: MetricIdentifier): string | undefined {
   const text = selectorText(selector)
   parseLabelSelector(text)

@@ -1,6 +1,6 @@
 /**
- * How many replicas metrics call for that have a name of their own: of every pod (Pods), of one object (Object), and of
- * something outside of the cluster (External). They are aimed at by their value, or by their value per pod.
+ * Recommends a number of replicas from named metrics: of every pod (Pods), of one object (Object) or of an external
+ * system (External). The target is a total value or a value per pod.
  */
 
 import type {
@@ -69,7 +69,7 @@ async function reporting<T>(reason: string, what: string, run: () => Promise<T>)
   }
 }
 
-/** What one value calls for: in all, or so much for each pod. */
+/** Returns the recommendation for one value, compared with a total or a per-pod target. */
 async function answerFor(value: number, target: MetricTarget, sources: MetricSources) {
   if (target.type === 'AverageValue') {
     const replicas = replicasPerPod(value, goalOf(target.averageValue), sources)
@@ -84,7 +84,7 @@ function replicasPerPod(value: number, average: number, { replicas, tolerance }:
   return Math.abs(1 - ratio) <= tolerance ? replicas : Math.ceil(value / average)
 }
 
-/** In proportion to the pods that are ready: others do not share the load yet. */
+/** Scales in proportion to the ready pods, because other pods do not share the load yet. */
 async function replicasInAll(ratio: number, { replicas, tolerance, listPods }: MetricSources): Promise<number> {
   if (replicas === 0) return Math.ceil(ratio)
   if (Math.abs(1 - ratio) <= tolerance) return replicas

@@ -1,4 +1,7 @@
-/** How many replicas a metric of the type Resource calls for: what pods use, beside what they request or a value. */
+/**
+ * Recommends a number of replicas from a metric of type Resource: the usage of pods, compared with their requests or an
+ * average value.
+ */
 
 import type { MetricSpec, MetricStatus } from '../../../api/kinds/autoscaling/metrics.ts'
 import { messageOf } from '../../../base/text/errors.ts'

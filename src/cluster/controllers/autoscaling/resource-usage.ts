@@ -1,12 +1,12 @@
 /**
- * How much of a resource pods use, from the metrics API that an aggregated server serves (`metrics` group, v1beta1), and how
- * many replicas that calls for. Pods of which nothing is known yet count so that they speak against any change.
+ * Computes the resource usage of pods from the metrics API (`metrics` group, v1beta1), and the number of replicas it
+ * calls for. Pods without metrics are counted such that they oppose any change.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import { parseQuantity } from '../../../api/model/quantity.ts'
 import { isTerminating } from '../workloads/pod-state.ts'
 
-/** What a metrics server reports of a pod. */
+/** Metrics of one pod, reported by a metrics server. */
 export interface PodMetrics {
   readonly metadata: { readonly name?: string }
   readonly timestamp?: string
@@ -17,7 +17,7 @@ export interface PodMetrics {
   }[]
 }
 
-/** How much of a resource each pod uses, by name; pods whose containers are not all measured are left out. */
+/** Returns the usage of a resource by pod name. Omits pods with unmeasured containers. */
 export function usageOf(metrics: readonly PodMetrics[], resource: string, container?: string): Map<string, number> {
   const usage = new Map<string, number>()
   for (const { metadata, containers = [] } of metrics) {
@@ -32,18 +32,18 @@ export function usageOf(metrics: readonly PodMetrics[], resource: string, contai
   return usage
 }
 
-/** The name is that of a metric, which may be any text. */
+/** Checks own properties only, because the name of a metric can be any string. */
 function amountOf(amounts: { readonly [resource: string]: string } = {}, resource: string): number | undefined {
   return Object.hasOwn(amounts, resource) ? numberOf(amounts[resource]) : undefined
 }
 
-/** A quantity as a number; undefined where it is none. */
+/** Parses a quantity. Returns undefined if the text is not a quantity. */
 export function numberOf(text: string | undefined): number | undefined {
   const quantity = text === undefined ? undefined : parseQuantity(text)
   return quantity === undefined ? undefined : Number(quantity.nanos) / 1e9
 }
 
-/** How much of a resource the containers of a pod request; undefined where one of them does not say. */
+/** Returns the sum of the containers' requests, or undefined if a container has no request. */
 function requestOf({ spec }: Pod, resource: string, container?: string): number | undefined {
   const containers = spec?.containers ?? []
   const counted = container === undefined ? containers : containers.filter(({ name }) => name === container)
@@ -51,13 +51,13 @@ function requestOf({ spec }: Pod, resource: string, container?: string): number 
   return values.includes(undefined) ? undefined : values.reduce((sum: number, value) => sum + value!, 0)
 }
 
-/** What the number of replicas is decided by. */
+/** Inputs of the replica calculation. */
 export interface UsageQuestion {
   readonly pods: readonly Pod[]
   readonly usage: ReadonlyMap<string, number>
   readonly resource: string
   readonly container?: string
-  /** Percent of what is requested, or so much per pod. */
+  /** Percentage of the requests, or an average value per pod. */
   readonly target: { readonly utilization: number } | { readonly average: number }
   readonly replicas: number
   readonly tolerance: number
@@ -66,12 +66,12 @@ export interface UsageQuestion {
 
 export interface UsageAnswer {
   readonly replicas: number
-  /** What was seen: percent of what is requested, and so much per pod. */
+  /** Observed percentage of the requests. `average` is the observed value per pod. */
   readonly utilization?: number
   readonly average: number
 }
 
-/** Throws where nothing can be said. */
+/** Throws if the metrics allow no conclusion. */
 export function replicasFor(question: UsageQuestion): UsageAnswer {
   const { pods, replicas, tolerance } = question
   if (pods.length === 0) throw new Error('no pods returned by selector while calculating replica count')
@@ -95,7 +95,7 @@ export function replicasFor(question: UsageQuestion): UsageAnswer {
   return ratio < 1 === next > replicas && next !== replicas ? stay : { ...seen, replicas: next }
 }
 
-/** What a pod uses that is just at the target, or at all that it requests. */
+/** Returns the usage assumed for an unmeasured pod: the target average, or the pod's full request. */
 function fullUse({ target, resource, container }: UsageQuestion, pod: Pod): number {
   return 'average' in target ? target.average : (requestOf(pod, resource, container) ?? 0)
 }
@@ -147,7 +147,7 @@ function groupPods(question: UsageQuestion): PodGroups {
 const initializationMs = 5 * 60_000
 const initialReadinessMs = 30_000
 
-/** Whether what a pod uses of the processor may be for its start alone. */
+/** Whether the CPU usage of a pod may be due to its startup. */
 function isStarting(pod: Pod, now: number): boolean {
   const ready = pod.status?.conditions?.find(({ type }) => type === 'Ready')
   const started = Date.parse(pod.status?.startTime ?? '')

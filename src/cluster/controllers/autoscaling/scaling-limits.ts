@@ -1,24 +1,24 @@
 /**
- * How far an autoscaler goes at once towards what metrics call for: past advice is heeded for a while, so that it does not
- * flap, and its behaviour, or the usual limits, say how fast it adds and takes away.
+ * Limits each scaling step of an autoscaler. Recent recommendations stabilize the result so that it does not flap. The
+ * autoscaler's `behavior`, or the default limits, restrict how fast it scales up and down.
  */
 import type { Behavior, ScalingRules } from '../../../api/kinds/autoscaling/behavior.ts'
 
-/** What an autoscaler advised, or did, at a moment. */
+/** A past recommendation or scale change. */
 export interface Moment {
   readonly at: number
-  /** The number advised, or by how many the replicas changed. */
+  /** Recommended number of replicas, or the difference made by the change. */
   readonly replicas: number
 }
 
 export interface LimitQuestion {
   readonly current: number
-  /** What metrics call for. */
+  /** Number of replicas that the metrics call for. */
   readonly advised: number
   readonly min: number
   readonly max: number
   readonly behavior: Behavior | undefined
-  /** Past advice, and past changes, of the last hour. */
+  /** Recommendations and changes of the last hour. */
   readonly advice: readonly Moment[]
   readonly changes: readonly Moment[]
   readonly downscaleWindowMs: number
@@ -27,9 +27,9 @@ export interface LimitQuestion {
 
 export interface LimitAnswer {
   readonly replicas: number
-  /** Why more or less is not possible; undefined: it is as advised. */
+  /** Reason why the recommendation was limited. Undefined if it was not. */
   readonly limitedBy?: string
-  /** Whether past advice made a difference. */
+  /** Whether earlier recommendations changed the result. */
   readonly isStabilized: boolean
 }
 
@@ -51,12 +51,15 @@ export function limitReplicas(question: LimitQuestion): LimitAnswer {
   return answer(stable)
 }
 
-/** Of what was advised in the window the most. */
+/** Returns the highest recommendation within the window. */
 function highestAdvice({ advised, advice, downscaleWindowMs, now }: LimitQuestion): number {
   return Math.max(advised, ...within(advice, now - downscaleWindowMs))
 }
 
-/** At least the least that was advised lately, at most the most: the present number where it is in between. */
+/**
+ * Keeps the current number if it lies between the lowest and the highest recent recommendation. Otherwise returns the
+ * nearer bound.
+ */
 function heeded({ current, advised, advice, downscaleWindowMs, now }: LimitQuestion, behavior: Behavior): number {
   const windowMs = (rules: ScalingRules | undefined, otherwise: number) =>
     rules?.stabilizationWindowSeconds === undefined ? otherwise : rules.stabilizationWindowSeconds * 1000
@@ -69,7 +72,7 @@ function within(moments: readonly Moment[], since: number): number[] {
   return moments.filter(({ at }) => at > since).map(({ replicas }) => replicas)
 }
 
-/** Twice as many, or four; as few as one likes. */
+/** Allows scaling up to twice the current number or four, whichever is greater, and scaling down without limit. */
 function usualLimits({ current }: LimitQuestion): [number, number] {
   return [0, Math.max(2 * current, 4)]
 }
@@ -81,7 +84,7 @@ function limitsOf(question: LimitQuestion, { scaleUp, scaleDown }: Behavior): [n
   return [Math.min(down, current), Math.max(up, current)]
 }
 
-/** How far the policies of one direction allow to go from where their periods began. */
+/** Returns the limit that the policies of one direction allow, relative to the start of their periods. */
 function limitOf({ current, changes, now }: LimitQuestion, rules: ScalingRules = {}, sign: 1 | -1): number {
   if (rules.selectPolicy === 'Disabled') return current
   const proposals = (rules.policies ?? []).map(({ type, value = 0, periodSeconds = 0 }) => {

@@ -1,4 +1,4 @@
-/** The endpoints that a Service should have, from its pods: grouped by the ports that they have. */
+/** Computes the desired endpoints of a Service from its pods, grouped by port set. */
 
 import type { Node } from '../../../api/kinds/core/node.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
@@ -10,7 +10,7 @@ import type { Informer } from '../../../client/informers/informer.ts'
 import { isReady } from '../workloads/pod-state.ts'
 import { addressOf, counts, hostnameOf, type PodPort, portsAt, targetOf } from './service-endpoints.ts'
 
-/** The endpoints with the same ports, by what tells one from another. */
+/** Endpoints with the same ports, by endpoint key. */
 export interface EndpointGroup {
   readonly ports: readonly PodPort[]
   readonly endpoints: Map<string, Endpoint>
@@ -24,7 +24,7 @@ export interface DesiredParts {
   readonly vendor: Vendor
 }
 
-/** By their ports. A Service without endpoints has one group without any, so that it has a slice. */
+/** Returns the groups by port key. A Service without endpoints gets one empty group, so that it has a slice. */
 export async function desiredEndpoints(parts: DesiredParts): Promise<Map<string, EndpointGroup>> {
   const groups = new Map<string, EndpointGroup>()
   const pace = new TimeSlice()
@@ -42,7 +42,7 @@ export async function desiredEndpoints(parts: DesiredParts): Promise<Map<string,
   return groups.size > 0 ? groups : groups.set(portsKey([]), { ports: [], endpoints: new Map() })
 }
 
-/** The same for ports in any order. */
+/** Returns a key that does not depend on the order of the ports. */
 export function portsKey(ports: readonly Partial<PodPort>[]): string {
   const texts = ports.map(({ name, port, protocol, appProtocol }) =>
     JSON.stringify([name ?? '', port ?? null, protocol ?? 'TCP', appProtocol ?? '']),
@@ -50,7 +50,7 @@ export function portsKey(ports: readonly Partial<PodPort>[]): string {
   return texts.sort().join()
 }
 
-/** What stays the same of an endpoint for as long as it is the same one. */
+/** Returns a key of the endpoint's immutable parts, which identifies it across updates. */
 export function endpointKey({ addresses = [], hostname = '', targetRef = {} }: Endpoint): string {
   return [...addresses, hostname, targetRef.namespace, targetRef.name].join('\n')
 }

@@ -1,10 +1,11 @@
 /**
- * Copies Endpoints that others write into EndpointSlices: those of Services without a selector. So whoever reads slices
- * alone finds the addresses of every Service. The slices belong to the Endpoints, and go with them, with the Service, or when
- * the Service gets a selector.
+ * Mirrors user-managed Endpoints of Services without a selector into EndpointSlices, so that clients need to read only
+ * slices. The Endpoints own the slices. The slices are deleted with the Endpoints, with the Service, or when the
+ * Service gets a selector.
  *
- * Endpoints are not copied where their label `skip-mirror` says so, or where an election keeps its record in them. Of each
- * subset a limited number of addresses is copied, ready ones first; an Event reports the rest.
+ * Endpoints with the label `skip-mirror`, and Endpoints that store a leader-election record, are not mirrored. At most
+ * `maxPerSubset` addresses of each subset are mirrored, ready addresses first. An Event reports the number of skipped
+ * addresses.
  */
 
 import type { Endpoints } from '../../../api/kinds/core/endpoints.ts'
@@ -40,7 +41,7 @@ export interface MirroringParts {
   readonly services: Informer<Service>
   readonly endpoints: Informer<Endpoints>
   readonly slices: Informer<EndpointSlice>
-  /** How long changes of Endpoints are gathered at least. */
+  /** Minimum time to collect Endpoints changes, in milliseconds. */
   readonly batchMs: number
   readonly maxPerSubset: number
 }
@@ -72,7 +73,7 @@ async function reconcile(state: State, key: string, signal: AbortSignal): Promis
   const endpoints = state.endpoints.get(name)
   const existing = state.byService.get(key)
   const waitMs = state.writes.waitMs(key, existing)
-  // The change that it waits for brings the key back; the pause is for a change that never comes.
+  // The awaited change triggers the key again. The delay covers changes that never arrive.
   if (waitMs > 0) return { afterMs: waitMs }
   try {
     if (endpoints !== undefined && isMirrored(state, endpoints, state.services.get(name)))
@@ -122,7 +123,7 @@ type Groups = Map<string, EndpointGroup>
 type Subset = NonNullable<Endpoints['subsets']>[number]
 type Address = NonNullable<Subset['addresses']>[number]
 
-/** The endpoints of all subsets by their family and their ports, and how many addresses were too many. */
+/** Groups the endpoints of all subsets by IP family and ports, and counts the skipped addresses. */
 async function copyOf(
   { subsets = [] }: Endpoints,
   maxPerSubset: number,

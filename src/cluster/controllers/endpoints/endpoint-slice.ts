@@ -1,9 +1,9 @@
 /**
- * Keeps the EndpointSlices of every Service with a selector: for each family of addresses and each set of ports that its
- * pods have, as few slices as need be changed. Slices belong to their Service, and go with it.
+ * Maintains the EndpointSlices of every Service with a selector, for each IP family and each set of ports of its pods.
+ * It changes as few slices as possible. The Service owns the slices, so they are deleted with it.
  *
- * Slices get their names from the server, so a slow watch must not lead to a second set of them: until what was written
- * is seen, nothing more is written for that Service (`slice-writes.ts`).
+ * The server generates the names of slices, so a slow watch must not cause duplicates. After a write, the loop writes
+ * no more slices for that Service until it has observed the write (`slice-writes.ts`).
  */
 
 import type { Node } from '../../../api/kinds/core/node.ts'
@@ -41,7 +41,7 @@ export interface EndpointSliceParts {
   readonly pods: Informer<Pod>
   readonly nodes: Informer<Node>
   readonly slices: Informer<EndpointSlice>
-  /** How long changes of pods are gathered at least. */
+  /** Minimum time to collect pod changes, in milliseconds. */
   readonly batchMs: number
   readonly maxPerSlice: number
 }
@@ -67,7 +67,7 @@ export function endpointSliceLoop(parts: EndpointSliceParts): Loop {
     sources: [
       fromInformer(services),
       changes.source(pods, selection),
-      // For the zones of nodes as they are when a slice is written.
+      // Provides the zones of nodes when a slice is written. Node changes trigger nothing.
       fromInformer(parts.nodes, () => []),
       batched(fromInformer(slices, changedSlices(writes, keyOf)), changes.pauseMs),
     ],
@@ -86,7 +86,7 @@ async function reconcile(state: State, key: string, signal: AbortSignal): Promis
   if (!hasPods(service)) return 'done'
   const existing = state.byService.get(key)
   const waitMs = state.writes.waitMs(key, existing)
-  // The change that it waits for brings the key back; the pause is for a change that never comes.
+  // The awaited change triggers the key again. The delay covers changes that never arrive.
   if (waitMs > 0) return { afterMs: waitMs }
   const pods = state.selection.podsOf(service)
   state.changes.counted(key, pods.length)
@@ -134,7 +134,7 @@ async function reconcileFamily(state: State, work: FamilyWork): Promise<void> {
   await carryOut(state, `${namespace}/${name}`, { plan: timedPlan(plan, vendor, triggerTime), signal, isEnding })
 }
 
-/** The plan with the time of the change that caused it, on every slice that is written. */
+/** Adds the time of the triggering change to every slice that is written. */
 function timedPlan({ create, update, remove }: SlicePlan, vendor: Vendor, triggerTime: string | undefined): SlicePlan {
   const timed = (slice: EndpointSlice): EndpointSlice => ({
     ...slice,

@@ -1,7 +1,7 @@
 /**
- * Keeps the Endpoints of every Service with a selector: the addresses of its pods, grouped by the ports that they have,
- * ready ones apart from others. At most a thousand addresses; Endpoints with more are marked as truncated. Endpoints whose
- * Service is gone are deleted with it.
+ * Maintains the Endpoints of every Service with a selector: the addresses of its pods, grouped by ports, with ready and
+ * unready addresses listed separately. Endpoints have at most 1000 addresses and are annotated as truncated if there
+ * are more. Endpoints are deleted with their Service.
  */
 
 import { type Json, sameJson } from '../../../api/json/json.ts'
@@ -52,7 +52,7 @@ export interface EndpointParts {
   readonly services: Informer<Service>
   readonly pods: Informer<Pod>
   readonly endpoints: Informer<Endpoints>
-  /** How long changes of pods are gathered at least. */
+  /** Minimum time to collect pod changes, in milliseconds. */
   readonly batchMs: number
 }
 
@@ -79,7 +79,7 @@ export function endpointLoop(parts: EndpointParts): Loop {
   }
 }
 
-/** Endpoints that were there at the start may have outlived their Service; those that are deleted are made again. */
+/** Endpoints that exist at startup may have outlived their Service. Deleted Endpoints are recreated. */
 function leftoverKeys(informer: Informer<Endpoints>) {
   let isListed = false
   void informer.synced.then(() => {
@@ -106,7 +106,7 @@ async function removeOrphan(state: State, name: ObjectName, signal: AbortSignal)
   state.changes.gone(key)
   state.triggerTimes.forget(key)
   const found = state.endpoints.get(name)
-  // An election of old clients keeps its record here: such Endpoints never had a Service.
+  // Old clients store a leader-election record in Endpoints. Such Endpoints never had a Service.
   if (found === undefined || found.metadata.annotations?.[electionKey(state.vendor)] !== undefined) return 'done'
   const preconditions = { uid: found.metadata.uid! }
   try {
@@ -117,7 +117,7 @@ async function removeOrphan(state: State, name: ObjectName, signal: AbortSignal)
   return 'done'
 }
 
-/** One subset for each set of ports, in the order of the ports; the addresses in the order of their texts. */
+/** Returns one subset per port set, sorted by ports. Addresses are sorted as strings. */
 async function subsetsOf(service: Service, pods: readonly Pod[]): Promise<Subset[]> {
   const groups = new Map<string, { ports: PodPort[]; ready: Address[]; others: Address[] }>()
   const pace = new TimeSlice()

@@ -8,12 +8,14 @@ import { batched, fromInformer } from '../../../client/reconcile/sources.ts'
 import { PodSelection } from '../selected-pods.ts'
 import { hasEnded, isReady, isTerminating } from '../workloads/pod-state.ts'
 
-/** The annotation in which an election of old clients keeps its record. */
+/** Annotation in which old clients store their leader-election record. */
 export function electionKey({ keyDomain }: Vendor): string {
   return `control-plane.alpha.${keyDomain}/leader`
 }
 
-/** Whether the pods behind a Service are reported: not where others write its Endpoints, nor where it is a host's name. */
+/**
+ * Whether endpoints are computed from the Service's pods. False for user-managed Endpoints and for type ExternalName.
+ */
 export function hasPods({ spec }: Service): boolean {
   return spec?.type !== 'ExternalName' && Object.keys(spec?.selector ?? {}).length > 0
 }
@@ -24,7 +26,9 @@ export function selectionOf(pods: Informer<Pod>, all: Informer<Service>): PodSel
   )
 }
 
-/** The more pods a Service has, the longer their changes are gathered: its work stays in proportion to the time. */
+/**
+ * Collects pod changes per Service. The delay grows with the number of pods, which limits the work per unit of time.
+ */
 export class PodChanges {
   readonly #podCounts = new Map<string, number>()
   readonly #minPauseMs: number
@@ -41,11 +45,11 @@ export class PodChanges {
     this.#podCounts.delete(key)
   }
 
-  /** A millisecond for every ten pods, a second at most. */
+  /** One millisecond per ten pods, at most one second, but never less than the configured minimum. */
   readonly pauseMs = (key: string): number =>
     Math.max(this.#minPauseMs, Math.min(1000, Math.floor((this.#podCounts.get(key) ?? 0) / 10)))
 
-  /** The keys of the Services whose pods change in a way that their endpoints show. */
+  /** Yields the keys of Services whose pods change in a way that affects their endpoints. */
   source(pods: Informer<Pod>, selection: PodSelection<Service>) {
     const source = fromInformer(pods, (change) =>
       shownAlike(change.previous, change.object) ? [] : selection.keysOf(change),
@@ -58,7 +62,7 @@ function shownAlike(a: Pod | undefined, b: Pod | undefined): boolean {
   return a !== undefined && b !== undefined && sameJson(shown(a), shown(b))
 }
 
-/** All that endpoints tell of a pod, and what decides whether they do. */
+/** Returns all properties of a pod that affect its endpoint. */
 function shown(pod: Pod): Json {
   const { metadata, spec = {}, status = {} } = pod
   return [
@@ -72,7 +76,7 @@ function addresses({ podIP, podIPs = [] }: NonNullable<Pod['status']>): string[]
   return podIPs.length > 0 ? podIPs.map(({ ip = '' }) => ip) : podIP ? [podIP] : []
 }
 
-/** Whether a pod is behind its Service, as far as it has an address. */
+/** Whether a pod belongs to the endpoints of its Service, provided that it has an address. */
 export function counts(pod: Pod, { whileTerminating }: { readonly whileTerminating: boolean }): boolean {
   return !hasEnded(pod) && (whileTerminating || !isTerminating(pod))
 }
@@ -81,7 +85,7 @@ export function addressOf({ status = {} }: Pod, family: string): string | undefi
   return addresses(status).find((ip) => isIPv6(ip) === (family === 'IPv6'))
 }
 
-/** The families that a Service has addresses of, its main one first. */
+/** Returns the IP families of a Service, primary family first. */
 export function familiesOf({ spec = {} }: Service): readonly string[] {
   const { ipFamilies = [], clusterIP = '' } = spec
   if (ipFamilies.length > 0) return ipFamilies
@@ -96,7 +100,7 @@ export function headlessLabel(vendor: Vendor): string {
   return vendorKey(vendor, 'headless', 'service')
 }
 
-/** The name of a pod in DNS, where the Service is the one that it names as its subdomain. */
+/** Returns the DNS hostname of a pod if the pod names this Service as its subdomain. */
 export function hostnameOf({ spec }: Pod, { metadata }: Service): string | undefined {
   return spec?.hostname && spec.subdomain === metadata.name ? spec.hostname : undefined
 }
@@ -105,7 +109,7 @@ export function targetOf({ metadata: { namespace = '', name = '', uid = '' } }: 
   return { kind: 'Pod', namespace, name, uid }
 }
 
-/** A port of a Service at a pod. */
+/** A Service port resolved for a pod. */
 export interface PodPort {
   readonly name: string
   readonly port: number
@@ -113,7 +117,7 @@ export interface PodPort {
   readonly appProtocol?: string
 }
 
-/** The ports of a Service at a pod. Those that the pod does not name are left out. */
+/** Resolves the ports of a Service for a pod. Omits named ports that the pod does not define. */
 export function portsAt({ spec = {} }: Service, pod: Pod): PodPort[] {
   return (spec.ports ?? []).flatMap((each) => {
     const port = portNumber(each, pod)

@@ -1,6 +1,6 @@
 /**
- * What a slice says of itself: which Service it is for, which loop manages it, and what it takes from the object that it is
- * made from: a Service, or Endpoints.
+ * Metadata of EndpointSlices: the Service label, the label of the managing loop, and the labels and annotations copied
+ * from the owner, which is a Service or an Endpoints object.
  */
 import type { Endpoints } from '../../../api/kinds/core/endpoints.ts'
 import type { Service } from '../../../api/kinds/core/types/service-spec.ts'
@@ -21,12 +21,12 @@ export function managedBy({ groupDomain }: Vendor): string {
   return `endpointslice-controller.${groupDomain}`
 }
 
-/** The loop that copies Endpoints which others write. */
+/** Name of the loop that mirrors user-managed Endpoints. */
 export function mirroredBy({ groupDomain }: Vendor): string {
   return `endpointslicemirroring-controller.${groupDomain}`
 }
 
-/** The key of the Service that a slice of this manager is for; undefined for a slice of others. */
+/** Returns the key of the Service of a slice, or undefined if another manager owns the slice. */
 export function serviceKey(
   { metadata: { namespace, labels = {} } }: EndpointSlice,
   vendor: Vendor,
@@ -36,21 +36,24 @@ export function serviceKey(
   return service !== undefined && labels[managerLabel(vendor)] === manager ? `${namespace}/${service}` : undefined
 }
 
-/** What all slices of one Service have in common. */
+/** Metadata shared by all slices of one Service. */
 export interface SliceOrigin {
-  /** The object that they belong to, and go with. */
+  /** Owner of the slices, with which they are deleted. */
   readonly owner: Service | Endpoints
   readonly labels: Readonly<Record<string, string>>
-  /** Undefined: those that a slice has are left alone. */
+  /** If undefined, existing annotations of slices are kept. */
   readonly annotations?: Readonly<Record<string, string>>
 }
 
-/** Slices made from the pods of a Service. */
+/** Metadata of slices computed from the pods of a Service. */
 export function fromService(service: Service, vendor: Vendor): SliceOrigin {
   return { owner: service, labels: labelsFor(service, vendor) }
 }
 
-/** Slices made from Endpoints: with all labels and annotations of these that are not about the Endpoints themselves. */
+/**
+ * Metadata of mirrored slices. Copies all labels and annotations except those that describe the Endpoints object
+ * itself.
+ */
 export function fromEndpoints(endpoints: Endpoints, vendor: Vendor): SliceOrigin {
   const { name = '', labels = {}, annotations = {} } = endpoints.metadata
   const left = new Set([triggerTimeKey(vendor), vendorKey(vendor, 'last-applied-configuration', 'kubectl')])
@@ -62,7 +65,7 @@ export function fromEndpoints(endpoints: Endpoints, vendor: Vendor): SliceOrigin
   }
 }
 
-/** The labels of a Service's slices: those of the Service, but for those that say what a slice is. */
+/** Returns the labels of a Service's slices: the labels of the Service, except reserved labels, which are set here. */
 function labelsFor(service: Service, vendor: Vendor): Record<string, string> {
   const own = [headlessLabel(vendor), serviceLabel(vendor), managerLabel(vendor)]
   const taken = Object.entries(service.metadata.labels ?? {}).filter(([key]) => !own.includes(key))

@@ -1,7 +1,7 @@
 /**
- * Which slices to create, change and delete so that they hold the wanted endpoints. Endpoints stay in the slice that they
- * are in; new ones go to slices that change anyway, then to one that has room for all that are left, then to new slices. A
- * slice that would be deleted is used for one that would be created.
+ * Plans which slices to create, update and delete for the desired endpoints. Endpoints stay in their slice. New
+ * endpoints go to slices that change anyway, then to a slice with room for all remaining endpoints, then to new slices.
+ * A slice to be deleted is reused in place of a new one.
  */
 
 import { type Json, sameJson } from '../../../api/json/json.ts'
@@ -16,9 +16,9 @@ import type { SliceOrigin } from './slice-metadata.ts'
 export interface SlicePlanParts {
   readonly groups: ReadonlyMap<string, EndpointGroup>
   readonly origin: SliceOrigin
-  /** The slices of this origin. */
+  /** Slices of the current owner. */
   readonly own: readonly EndpointSlice[]
-  /** Those of an earlier one of the same name: they go. */
+  /** Slices of an earlier owner of the same name, which are deleted. */
   readonly foreign: readonly EndpointSlice[]
   readonly vendor: Vendor
   readonly family: string
@@ -31,9 +31,9 @@ export interface SlicePlan {
   readonly remove: EndpointSlice[]
 }
 
-/** The endpoints that a slice is to have. */
+/** Planned contents of one slice. */
 interface Draft {
-  /** The slice as it is; undefined for a new one. */
+  /** The existing slice. Undefined for a new one. */
   readonly slice?: EndpointSlice
   readonly endpoints: Endpoint[]
   changed: boolean
@@ -59,7 +59,7 @@ export async function planSlices(parts: SlicePlanParts): Promise<SlicePlan> {
   return { create, update, remove: [...unused, ...foreign] }
 }
 
-/** The endpoints of a group, spread over the slices there are and as many new ones as are needed. */
+/** Distributes the endpoints of a group over the existing slices and as few new ones as necessary. */
 async function draftsOf(
   parts: SlicePlanParts,
   group: EndpointGroup,
@@ -79,7 +79,7 @@ async function draftsOf(
   return drafts.length > 0 ? drafts : [{ endpoints: [], changed: true }]
 }
 
-/** What a slice keeps; it is taken from what is left to place. */
+/** Keeps the desired endpoints in their slice and removes them from the remaining ones. */
 async function keepIn(slice: EndpointSlice, left: Map<string, Endpoint>, origin: SliceOrigin): Promise<Draft> {
   const pace = new TimeSlice()
   const endpoints: Endpoint[] = []
@@ -95,7 +95,7 @@ async function keepIn(slice: EndpointSlice, left: Map<string, Endpoint>, origin:
   return { slice, endpoints, changed }
 }
 
-/** Whether a slice has the labels and annotations that it is to have. */
+/** Whether a slice has the desired labels and annotations. */
 function isDescribed({ metadata }: EndpointSlice, { labels, annotations }: SliceOrigin): boolean {
   if (!sameJson(metadata.labels ?? {}, labels)) return false
   return annotations === undefined || sameJson(metadata.annotations ?? {}, annotations)

@@ -1,6 +1,7 @@
 /**
- * How loops write slices, and what they have written and not seen yet. A Service whose slices are behind what was written is left alone
- * until the watch has caught up, or for a minute at most: a slice that others deleted meanwhile may never be seen.
+ * Writes slices and tracks writes that the watch has not delivered yet. A Service with undelivered writes is not
+ * reconciled until the watch has caught up, or for at most one minute, because a slice that another client deleted may
+ * never be observed.
  */
 
 import type { EndpointSlice } from '../../../api/kinds/discovery/endpoint-slice.ts'
@@ -16,14 +17,14 @@ import type { SlicePlan } from './slice-plan.ts'
 const maxWaitMs = 60_000
 
 interface Write {
-  /** The generation that was written; infinite: the slice was deleted. */
+  /** Written generation. Infinity means that the slice was deleted. */
   readonly generation: number
   readonly at: number
 }
 
 export class SliceWrites {
   readonly #clock: Clock
-  /** By the key of the Service, and then by the UID of the slice. */
+  /** By Service key, then by slice UID. */
   readonly #unseen = new Map<string, Map<string, Write>>()
 
   constructor(clock: Clock) {
@@ -46,7 +47,7 @@ export class SliceWrites {
     this.#unseen.delete(key)
   }
 
-  /** How long to wait for slices to be as they were written; 0 where they are. */
+  /** Returns the time to wait until the written slices are observed, in milliseconds, or 0 if they are. */
   waitMs(key: string, slices: readonly EndpointSlice[]): number {
     const writes = this.#unseen.get(key)
     if (writes === undefined) return 0
@@ -70,14 +71,14 @@ export class SliceWrites {
   }
 }
 
-/** What it takes to write slices. */
+/** Dependencies for writing slices. */
 export interface SliceWriting {
   readonly client: Client
   readonly vendor: Vendor
   readonly writes: SliceWrites
 }
 
-/** Writes the slices of a plan. Where their owner is about to go, none is made: it would be in the way of its deletion. */
+/** Carries out a plan. Creates no slices if the owner is terminating, because they would delay its deletion. */
 export async function carryOut(
   writing: SliceWriting,
   key: string,
@@ -101,7 +102,7 @@ export async function removeSlice(
   writes.deleted(key, slice)
 }
 
-/** The keys of the Services whose slices change, as `keyOf` finds them. */
+/** Returns the keys of the Services whose slices change, as computed by `keyOf`. */
 export function changedSlices(
   writes: SliceWrites,
   keyOf: (slice: EndpointSlice) => string | undefined,

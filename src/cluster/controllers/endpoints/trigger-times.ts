@@ -1,8 +1,8 @@
 /**
- * Finds the time of the change that caused a Service's endpoints to be written. Endpoints and slices carry it as an annotation,
- * from which clients measure how long a change takes to reach them. The rules are those of kube-controller-manager.
+ * Finds the time of the change that triggered an update of a Service's endpoints. Endpoints and slices carry this time
+ * in an annotation, from which clients compute the propagation delay. The rules are those of kube-controller-manager.
  *
- * The time of a pod is the last transition of its condition Ready, that of a Service its creation.
+ * The time of a pod is the last transition of its Ready condition. The time of a Service is its creation.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { Service } from '../../../api/kinds/core/types/service-spec.ts'
@@ -10,17 +10,18 @@ import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
 
 interface SeenTimes {
   readonly service: string
-  /** By the names of the pods. */
+  /** By pod name. */
   readonly pods: ReadonlyMap<string, string>
 }
 
 export class TriggerTimes {
-  /** By the keys of the Services. */
+  /** By Service key. */
   readonly #seen = new Map<string, SeenTimes>()
 
   /**
-   * The earliest time that is later than when the Service was last looked at; undefined where there is none. The first
-   * time it is the creation of the Service. Times are UTC with a precision of a second, so they are compared as texts.
+   * Returns the earliest time that is new since the last call for this Service, or undefined if there is none. The
+   * first call returns the creation time of the Service. Times are UTC with a precision of one second, so they can be
+   * compared as strings.
    */
   next(key: string, service: Service, pods: readonly Pod[]): string | undefined {
     const before = this.#seen.get(key)
@@ -38,7 +39,7 @@ export class TriggerTimes {
   }
 }
 
-/** '' for a pod that has no such condition yet. */
+/** Returns '' for a pod without a Ready condition. */
 function readyTime({ status }: Pod): string {
   return status?.conditions?.find(({ type }) => type === 'Ready')?.lastTransitionTime ?? ''
 }
@@ -47,7 +48,7 @@ export function triggerTimeKey(vendor: Vendor): string {
   return vendorKey(vendor, 'last-change-trigger-time', 'endpoints')
 }
 
-/** The annotations with this time, or without one where no change is known to have caused the write. */
+/** Sets the annotation to this time, or removes the annotation if no triggering change is known. */
 export function withTriggerTime(
   annotations: Readonly<Record<string, string>> | undefined,
   vendor: Vendor,

@@ -1,9 +1,12 @@
-/** Endpoints that are too large: which addresses stay. */
+/** Truncates Endpoints with too many addresses. */
 import type { Endpoints } from '../../../api/kinds/core/endpoints.ts'
 
 export type Subset = NonNullable<Endpoints['subsets']>[number]
 
-/** At most so many addresses, ready ones first; each subset keeps its share of them. The same list where none are too many. */
+/**
+ * Keeps at most `maxAddresses` addresses, ready addresses first, in proportion to the size of each subset. Returns the
+ * same array if nothing is removed.
+ */
 export function truncateSubsets(subsets: readonly Subset[], maxAddresses: number): readonly Subset[] {
   const count = (list: 'addresses' | 'notReadyAddresses') =>
     subsets.reduce((sum, subset) => sum + (subset[list]?.length ?? 0), 0)
@@ -27,7 +30,10 @@ export function truncateSubsets(subsets: readonly Subset[], maxAddresses: number
   })
 }
 
-/** How many of each list may stay so that `max` of all do: in proportion, what is left over by rounding from the first. */
+/**
+ * Returns how many items of each list to keep, `max` in total. Distributes in proportion and gives the remainder from
+ * rounding to the first lists.
+ */
 function shares(lengths: readonly number[], max: number): number[] {
   const total = lengths.reduce((sum, length) => sum + length, 0)
   const parts = lengths.map((length) => (total <= max ? length : Math.floor((length * max) / total)))

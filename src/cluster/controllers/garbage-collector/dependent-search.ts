@@ -1,12 +1,12 @@
 /**
- * Finds the dependents of an owner by listing, not by the graph. Watches are independent of each other, so the graph may
- * not have heard of a dependent that is older than the deletion of its owner, or of a whole type. The `orphan` finalizer
- * goes only after such a search: an owner that goes earlier takes the dependents with it that were to stay.
+ * Finds the dependents of an owner by listing instead of using the graph. Watches are independent of each other, so the
+ * graph may lack a dependent that is older than the deletion of its owner, or even a whole type. The `orphan` finalizer
+ * is removed only after such a search. Otherwise dependents that should be orphaned would be deleted with their owner.
  *
- * A search begins with a discovery. It lists every type in the owner's namespace, or everywhere for an owner without a
- * namespace, most recent state, metadata alone. Searches of one namespace are shared, but only by callers that asked
- * before the search began. A type that cannot be listed fails the search, also one that is gone since the discovery: the
- * next search discovers anew.
+ * A search starts with discovery. It lists the metadata of all types at the latest revision, in the owner's namespace
+ * or, for a cluster-scoped owner, in the whole cluster. Concurrent callers share the search of a namespace if they
+ * asked before it started. The search fails if a type cannot be listed, even if the type was removed after discovery.
+ * The next search runs discovery again.
  */
 
 import type { ApiObject } from '../../../api/model/object.ts'
@@ -16,7 +16,7 @@ import { type DiscoveredType, discover } from '../../../client/requests/discover
 import { metadataForm } from '../../../client/requests/metadata-form.ts'
 import { isCollected } from './followed-types.ts'
 
-/** Where a dependent is. */
+/** Location of a dependent. */
 export interface Dependent {
   readonly type: DiscoveredType
   readonly namespace: string | undefined
@@ -29,14 +29,14 @@ interface SearchedOwner {
   readonly namespace: string | undefined
 }
 
-/** The dependents of each owner that was searched for, by its UID. */
+/** Dependents of each searched owner, by owner UID. */
 type Found = ReadonlyMap<string, readonly Dependent[]>
 
 const listsAtOnce = 8
 
 export class DependentSearch {
   readonly #client: Client
-  /** The searches that are under way, by namespace. */
+  /** Running searches, by namespace. */
   readonly #searches = new Map<string | undefined, NamespaceSearch>()
 
   constructor(client: Client) {
@@ -59,7 +59,7 @@ class NamespaceSearch {
   readonly #namespace: string | undefined
   readonly #signal: AbortSignal
   readonly #lookup = new SharedLookup(() => this.#run())
-  /** The owners that callers wait for, with the number of callers. */
+  /** Number of waiting callers per owner. */
   readonly #owners = new Map<string, number>()
 
   constructor(client: Client, namespace: string | undefined, signal: AbortSignal) {
@@ -94,7 +94,7 @@ class NamespaceSearch {
 
   async #list(type: DiscoveredType, found: ReadonlyMap<string, Dependent[]>): Promise<void> {
     const place = this.#namespace === undefined ? {} : { namespace: this.#namespace }
-    // Pages that expired are listed again: a dependent that is found twice does no harm.
+    // Expired pages are listed again. Finding a dependent twice does no harm.
     const options = { ...place, accept: metadataForm.list, signal: this.#signal, onRestart: () => {} }
     for await (const { items } of this.#client.pages<ApiObject>(type, options))
       for (const { metadata } of items) note(type, metadata, found)
@@ -108,7 +108,7 @@ function note(type: DiscoveredType, metadata: ApiObject['metadata'], found: Read
   }
 }
 
-/** All types whose objects are collected, as of now. Throws where one may be missing. */
+/** Returns all collected types at this moment. Throws if a type may be missing. */
 async function searchedTypes(client: Client, signal: AbortSignal): Promise<DiscoveredType[]> {
   const { types, failures } = await discover(client, { signal })
   const definitions = types.find(({ plural }) => plural === 'customresourcedefinitions')
@@ -123,7 +123,7 @@ interface Definition extends ApiObject {
   readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] }
 }
 
-/** Types that are defined and in use, but that discovery lacks: the server that answered may lag behind another. */
+/** Returns established custom types that discovery lacks, because the responding server may lag behind another one. */
 async function undiscovered(
   client: Client,
   {

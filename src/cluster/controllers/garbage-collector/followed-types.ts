@@ -1,10 +1,10 @@
 /**
- * Keeps the owner graph: asks the server which types it has, follows the metadata of each, and asks again from time to
- * time, when custom resource definitions change and when they have been listed.
+ * Maintains the owner graph: discovers the types of the server and watches the metadata of each. Discovery runs
+ * periodically, whenever a custom resource definition or APIService changes, and after these have been listed.
  *
- * The graph is complete when every type was found and listed. Until then, and whenever a type comes that is not listed
- * yet, or is listed again because its watch cannot be resumed, nothing may be decided by it; when it is complete (again),
- * everything in it is looked at.
+ * The graph is complete when every type has been discovered and listed. It becomes incomplete when a new type appears,
+ * or when a type is listed again because its watch cannot be resumed. No decision may rely on an incomplete graph. When
+ * the graph becomes complete, all its objects are examined.
  */
 
 import { groupOf } from '../../../api/model/api-version.ts'
@@ -21,26 +21,29 @@ import type { OwnerGraph } from './owner-graph.ts'
 export interface FollowedTypesParts {
   readonly client: Client
   readonly graph: OwnerGraph
-  /** Called for every failure; what failed is tried again. */
+  /** Called for each failure. The failed operation is retried. */
   readonly onError: (what: string, error: unknown) => void
-  /** Called when a type is listed again: the store may have been restored. */
+  /** Called when a type is listed again, because the store may have been restored. */
   readonly onRelist: () => void
-  /** Called every so often while the graph is not complete, with what is missing. */
+  /** Called periodically with the missing types while the graph is incomplete. */
   readonly onIncomplete: (missing: string) => void
 }
 
-/** How often types are looked for, and at most how often where definitions change all the time. */
+/** Interval of discovery. `shortestMs` is the minimum interval if definitions change constantly. */
 const refreshMs = 30_000
 const shortestMs = 200
-/** How many missing types are named. */
+/** Maximum number of missing types to name. */
 const maxNamed = 10
 
 interface Followed {
   readonly type: DiscoveredType
   readonly ended: AbortController
-  /** Whether the last list that began has ended. */
+  /** Whether the most recent list has finished. */
   isListed: boolean
-  /** Whether the server no longer names it; what its watch still brings is taken in before it is dropped. */
+  /**
+   * Whether discovery no longer returns the type. The remaining events of its watch are processed before the type is
+   * dropped.
+   */
   isLeaving: boolean
 }
 
@@ -50,7 +53,7 @@ export class FollowedTypes implements Feed {
   readonly #followed = new Map<string, Followed>()
   readonly #running = new Set<Promise<void>>()
   #settle!: (synced: boolean) => void
-  /** Group versions that could not be asked for their types. */
+  /** Group versions whose types could not be discovered. */
   #undiscovered: readonly string[] = ['the types of the server']
   #missing: readonly string[] = this.#undiscovered
   #wake = new AbortController()
@@ -62,12 +65,12 @@ export class FollowedTypes implements Feed {
     })
   }
 
-  /** Whether the graph has all that there is. */
+  /** Whether the graph contains all objects. */
   get isComplete(): boolean {
     return this.#missing.length === 0
   }
 
-  /** The type that a reference means; undefined where it is not served, or not listed. */
+  /** Returns the type that a reference names, or undefined if the type is not served or not listed yet. */
   typeOf(apiVersion: string, kind: string): DiscoveredType | undefined {
     const group = groupOf(apiVersion)
     for (const { type, isListed, isLeaving } of this.#followed.values())
@@ -75,7 +78,7 @@ export class FollowedTypes implements Feed {
     return undefined
   }
 
-  /** Looks for types soon. */
+  /** Runs discovery soon. */
   refreshSoon(): void {
     this.#wake.abort()
   }
@@ -142,13 +145,13 @@ export class FollowedTypes implements Feed {
       beginList: () => {
         if (++listing > 1) this.#parts.onRelist()
         followed.isListed = false
-        // Never makes the graph complete: that is for `#look`, which then attends to all of it.
+        // Only adds missing types. `#look` alone marks the graph complete and then examines all objects.
         if (!followed.isLeaving) this.#missing = [...this.#missing, typeName(type)]
       },
       endList: async () => {
         if (listing > 1) await graph.endListing(type, listing)
         followed.isListed = true
-        // A definition may be newer than the discovery by which this list began.
+        // A definition may be newer than the discovery that started this list.
         changed()
         await this.#look()
       },
@@ -163,7 +166,7 @@ export class FollowedTypes implements Feed {
     }
   }
 
-  /** Its watch ends by itself, after its last events; at the latest when it is still gone the next time. */
+  /** The watch ends after its last events. If the type is still missing at the next discovery, it is dropped. */
   async #leave(key: string, followed: Followed): Promise<void> {
     if (followed.isLeaving) await this.#drop(key, followed)
     followed.isLeaving = true
@@ -175,7 +178,7 @@ export class FollowedTypes implements Feed {
     await this.#parts.graph.dropType(followed.type)
   }
 
-  /** Whether the graph is complete now; if it has just become so, all of it is looked at. */
+  /** Updates the completeness of the graph. If the graph has just become complete, examines all objects. */
   async #look(): Promise<void> {
     const wasComplete = this.isComplete
     const unlisted = [...this.#followed.values()].filter(({ isListed, isLeaving }) => !isListed && !isLeaving)
@@ -186,7 +189,10 @@ export class FollowedTypes implements Feed {
   }
 }
 
-/** Whether objects of a type are collected. Events come and go by the thousand, own nothing and are owned by nobody. */
+/**
+ * Whether objects of a type are collected. Events are excluded: they are numerous and short-lived, own nothing and have
+ * no owners.
+ */
 export function isCollected({ group, plural, verbs }: DiscoveredType): boolean {
   if (plural === 'events' && (group === '' || group.startsWith('events.'))) return false
   return ['get', 'list', 'watch'].every((verb) => verbs.includes(verb))

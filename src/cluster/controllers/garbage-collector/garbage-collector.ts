@@ -1,16 +1,18 @@
 /**
- * Deletes objects whose owners are all gone, and ends deletions that wait for dependents, over all kinds of the server.
+ * Deletes objects whose owners no longer exist, and completes deletions that wait for dependents, for all types of the
+ * server.
  *
- * - Background: an object is deleted when each of its owners is absent. Where one is left, references to absent owners
- *   are taken out.
- * - Foreground: an owner with the finalizer `foregroundDeletion` goes when no dependent that blocks it is left; its
- *   dependents are deleted as if it were gone already. Where objects wait for each other in a circle, one stops.
- * - Orphan: an owner with the finalizer `orphan` goes when no dependent names it any more.
+ * - Background: an object is deleted when all its owners are absent. If an owner remains, only the references to absent
+ *   owners are removed.
+ * - Foreground: an owner with the finalizer `foregroundDeletion` is deleted when no blocking dependent remains. Its
+ *   dependents are deleted as if the owner were already absent. If objects block each other in a cycle, one of them
+ *   stops blocking.
+ * - Orphan: an owner with the finalizer `orphan` is deleted when no dependent references it.
  *
- * The graph only says what to look at. Each decision is made by the object as the server has it now, and then by its
- * owners as the server has them now (`live-owners.ts`). Each write carries the UID and version of the object, so that one
- * that comes late is refused, also after a restore of the store. What cannot be judged (an owner of a kind that is not
- * served or cannot be listed) is left alone. A step that is repeated, also by another process, does no harm.
+ * The graph only selects the objects to examine. Each decision is based on the current object and then on its current
+ * owners, both read from the server (`live-owners.ts`). Each write carries the UID and resourceVersion of the object,
+ * so a late write is rejected, even after a restore of the store. Objects that cannot be judged, for example because
+ * the kind of an owner is not served, are kept. Repeating a step, even in another process, does no harm.
  */
 
 import type { ObjectMeta, OwnerReference } from '../../../api/model/object.ts'
@@ -65,10 +67,9 @@ export function garbageCollectorLoop(parts: GarbageCollectorParts): Loop {
     client,
     graph,
     onError: (what, error) =>
-      log.error('the garbage collector cannot follow a type; it is tried again', { type: what, ...errorFields(error) }),
+      log.error('garbage collector cannot list or watch type; will retry', { type: what, ...errorFields(error) }),
     onRelist: () => gone.forgetAll(),
-    onIncomplete: (missing) =>
-      log.warn('the garbage collector deletes nothing until it can list all types', { missing }),
+    onIncomplete: (missing) => log.warn('garbage collector paused until all types are listed', { missing }),
   })
   const owners = new LiveOwners(client)
   const search = new DependentSearch(client)
@@ -90,7 +91,7 @@ export function garbageCollectorLoop(parts: GarbageCollectorParts): Loop {
 
 async function reconcile(collector: Collector, uid: string, signal: AbortSignal): Promise<StepOutcome> {
   const node = collector.graph.get(uid)
-  // When the graph is complete again, everything in it is looked at.
+  // When the graph becomes complete, all its objects are examined.
   if (node?.type === undefined || !collector.types.isComplete) return 'done'
   try {
     if (node.waits === 'dependents orphaned') return await orphanDependents(collector, node, signal)
@@ -99,16 +100,16 @@ async function reconcile(collector: Collector, uid: string, signal: AbortSignal)
   } catch (error) {
     if (isConflict(error)) return 'later'
     if (!isNotFound(error)) throw error
-    // It is gone, and its watch will say so; or its type is not served, perhaps only for a moment.
+    // The object is deleted, and its watch will report that. Or the type is not served, perhaps only for a moment.
     collector.types.refreshSoon()
     return 'later'
   }
 }
 
-/** An object that the collector reads and writes: of the graph, or found by a search. */
+/** An object that the collector reads and writes, from the graph or from a search. */
 type Target = Pick<OwnerNode, 'type' | 'namespace' | 'name' | 'uid'> | Dependent
 
-/** The object as it is now; undefined where another has its name. Throws 404 where it is gone. */
+/** Reads the object. Returns undefined if another object has its name. Throws 404 if there is none. */
 async function readLive({ client }: Collector, target: Target, signal: AbortSignal): Promise<ObjectMeta | undefined> {
   const live = await getMetadata(client, target.type!, { ...placeOf(target), signal })
   return live.uid === target.uid ? live : undefined
@@ -125,7 +126,7 @@ interface Judged {
   readonly waiting: OwnerReference[]
 }
 
-/** Deletes an object that no owner keeps, or takes references out that keep nothing. */
+/** Deletes an object without remaining owners, or removes references to absent owners. */
 async function judge(collector: Collector, node: OwnerNode, signal: AbortSignal): Promise<StepOutcome> {
   const live = await readLive(collector, node, signal)
   if (live === undefined || live.deletionTimestamp !== undefined) return 'done'
@@ -138,7 +139,7 @@ async function judge(collector: Collector, node: OwnerNode, signal: AbortSignal)
   return 'done'
 }
 
-/** What becomes of each owner; `unknown` where one of them cannot be judged, `later` where it cannot yet. */
+/** Sorts the owners by state. Returns `unknown` if an owner cannot be judged, `later` if it cannot be judged yet. */
 async function judgeOwners(
   collector: Collector,
   node: OwnerNode,
@@ -153,7 +154,9 @@ async function judgeOwners(
   return judged
 }
 
-/** By the graph alone where that keeps the object; whatever may delete it is read from the server. */
+/**
+ * Relies on the graph only for decisions that keep the object. Reads from the server whatever may lead to a deletion.
+ */
 async function judgeOwner(
   collector: Collector,
   node: OwnerNode,
@@ -167,7 +170,7 @@ async function judgeOwner(
   const type = types.typeOf(apiVersion, kind)
   if (owner?.type?.namespaced && owner.namespace !== node.namespace) reportNamespace(recorder, node, reference)
   if (type === undefined) return await judgeUnserved(collector, node, { reference, signal })
-  // Nobody can say in which namespace an owner of an object without one would be.
+  // The namespace of the owner is unknown, because the object has none.
   if (type.namespaced && node.namespace === undefined) return 'unknown'
   const namespace = type.namespaced ? node.namespace : undefined
   const state = await owners.stateOf({ type, namespace, name, uid }, signal)
@@ -179,7 +182,7 @@ function verdictOf(state: Exclude<OwnerState, 'unserved'>): keyof Judged {
   return state === 'dependents deleted' ? 'waiting' : 'solid'
 }
 
-/** An owner whose kind is not served is absent only if it went together with its definition. */
+/** An owner of a kind that is not served counts as absent only if it was deleted together with its definition. */
 async function judgeUnserved(
   { types, gone }: Collector,
   { namespace }: OwnerNode,
@@ -191,7 +194,9 @@ async function judgeUnserved(
   return 'later'
 }
 
-/** Owners are looked for in the namespace of the dependent only. */
+/**
+ * Reports a reference to an owner in another namespace, because owners are looked up only in the dependent's namespace.
+ */
 function reportNamespace(recorder: EventRecorder, node: OwnerNode, { apiVersion, kind, name, uid }: OwnerReference) {
   const { kind: ownKind, group, version } = node.type!
   const object = {
@@ -210,7 +215,10 @@ interface Removal {
   readonly signal: AbortSignal
 }
 
-/** As the object itself asks by its finalizers; in the foreground where an owner waits for all that is below it. */
+/**
+ * Uses the propagation policy that the object's finalizers request, or Foreground if an owner waits for all its
+ * descendants.
+ */
 async function remove(collector: Collector, node: OwnerNode, { live, isWaitedFor, signal }: Removal): Promise<void> {
   const { finalizers = [], uid, resourceVersion } = live
   const propagationPolicy = finalizers.includes(orphanFinalizer)
@@ -222,7 +230,10 @@ async function remove(collector: Collector, node: OwnerNode, { live, isWaitedFor
   await collector.client.delete(node.type!, placeOf(node), { propagationPolicy, preconditions, signal })
 }
 
-/** Lets an owner go that no dependent blocks, or that waits for an object that waits for it. */
+/**
+ * Completes the foreground deletion of an owner that no dependent blocks, or breaks a cycle of objects that wait for
+ * each other.
+ */
 async function endForeground(collector: Collector, node: OwnerNode, signal: AbortSignal): Promise<StepOutcome> {
   const inCircles = new Set(circlesThrough(node).map((owner) => owner.node.uid))
   if (node.blocking > 0 && inCircles.size === 0) return 'done'
@@ -243,8 +254,9 @@ async function endForeground(collector: Collector, node: OwnerNode, signal: Abor
 const orphansAtOnce = 16
 
 /**
- * Takes the references to an owner out of its dependents: those in the graph, and then those that a search finds besides.
- * After that the owner may go. It is read before the search: a restore meanwhile makes its version invalid.
+ * Removes the references to an owner from its dependents: first those in the graph, then those that a search finds.
+ * Then removes the owner's finalizer. The owner is read before the search, so a restore in between invalidates its
+ * version.
  */
 async function orphanDependents(collector: Collector, node: OwnerNode, signal: AbortSignal): Promise<StepOutcome> {
   if (node.dependents !== undefined) {
@@ -259,7 +271,7 @@ async function orphanDependents(collector: Collector, node: OwnerNode, signal: A
   return 'done'
 }
 
-/** One that refuses does not hold up the others. */
+/** A failing dependent does not block the others. */
 async function disownAll(
   collector: Collector,
   owner: OwnerNode,
@@ -275,7 +287,7 @@ async function disownAll(
   if (failures.length > 0) throw failures.find((error) => !isConflict(error)) ?? failures[0]
 }
 
-/** Does nothing where the owner is not being deleted any more, as after a restore. */
+/** Does nothing if the owner is no longer being deleted, for example after a restore. */
 async function disown(
   collector: Collector,
   dependent: Target,
@@ -291,7 +303,10 @@ async function disown(
   await unlessAbsent(patchMetadata(collector, dependent, { live, change: { ownerReferences }, signal }), dependent)
 }
 
-/** Undefined where the object does not exist. Throws where its type is not served: then nobody knows. */
+/**
+ * Returns undefined if the object does not exist. Throws if its type is not served, because then the object may still
+ * exist.
+ */
 async function unlessAbsent<T>(answer: Promise<T>, { name }: Target): Promise<T | undefined> {
   try {
     return await answer
@@ -302,7 +317,7 @@ async function unlessAbsent<T>(answer: Promise<T>, { name }: Target): Promise<T 
 }
 
 interface MetadataPatch {
-  /** What the change was decided by; the patch is refused where it is not so any more. */
+  /** State on which the change is based. The server rejects the patch if the state has changed. */
   readonly live: ObjectMeta
   readonly change: Pick<ObjectMeta, 'ownerReferences'> | Pick<ObjectMeta, 'finalizers'>
   readonly signal: AbortSignal

@@ -1,10 +1,11 @@
 /**
- * Custom objects that went together with their definition: nobody can read them by name any more, since their kind is
- * not served. Their dependents are to go too. Two things together show that such an owner is gone: the collector saw its
- * deletion, and now nothing defines its kind, which the server is asked for.
+ * Remembers custom objects that were deleted together with their definition. Their kind is not served any more, so they
+ * cannot be read, but their dependents must be deleted. Two observations prove that such an owner is absent: the
+ * collector saw its deletion, and the server confirms that nothing defines its kind.
  *
- * What was seen is forgotten after an hour, and whenever a type is listed again: a restore of the store may have brought
- * owner and definition back. A dependent whose owner is forgotten stays; `orch check` reports it.
+ * Entries expire after one hour, and all are dropped when a type is listed again, because a restore of the store may
+ * have brought back the owner and its definition. Dependents of forgotten owners are kept, and `orch check` reports
+ * them.
  */
 
 import { groupOf } from '../../../api/model/api-version.ts'
@@ -16,13 +17,13 @@ import { type DiscoveredType, discover } from '../../../client/requests/discover
 import type { OwnerNode } from './owner-graph.ts'
 
 const rememberedMs = 60 * 60_000
-/** The oldest are forgotten first. */
+/** Beyond this number, the oldest entries are dropped. */
 const maxRemembered = 8192
 
 export class GoneOwners {
   readonly #client: Client
   readonly #clock: Clock
-  /** Until when each is remembered, on the monotonic clock. */
+  /** Expiry time of each entry on the monotonic clock. */
   readonly #gone = new BoundedMap<string, number>(maxRemembered)
 
   constructor(client: Client, clock: Clock) {
@@ -30,7 +31,7 @@ export class GoneOwners {
     this.#clock = clock
   }
 
-  /** The collector has seen that this object was deleted. */
+  /** Records that the collector saw the deletion of this object. */
   note({ type, namespace, name, uid }: OwnerNode): void {
     const { group, kind } = type!
     this.#gone.set(keyOf({ group, kind, namespace, name, uid }), this.#clock.monotonic() + rememberedMs)
@@ -40,7 +41,7 @@ export class GoneOwners {
     this.#gone.clear()
   }
 
-  /** Whether the owner that an object in this namespace names was seen to go. */
+  /** Whether the collector saw the deletion of an owner that an object in this namespace references. */
   wasSeen(reference: OwnerReference, namespace: string | undefined): boolean {
     const { kind, name, uid } = reference
     const owner = { group: groupOf(reference.apiVersion), kind, name, uid }
@@ -48,7 +49,7 @@ export class GoneOwners {
     return keys.some((key) => (this.#gone.get(key) ?? 0) > this.#clock.monotonic())
   }
 
-  /** Whether no object of this kind can exist: the server does not serve it, and no stored object defines it. */
+  /** Whether no object of this kind can exist: the server does not serve the kind, and no stored object defines it. */
   async isUndefinedKind({ apiVersion, kind }: OwnerReference, signal: AbortSignal): Promise<boolean> {
     const group = groupOf(apiVersion)
     const { types, failures } = await discover(this.#client, { signal })
@@ -60,7 +61,7 @@ export class GoneOwners {
 
   async #definedBy(type: DiscoveredType, signal: AbortSignal): Promise<Defined[]> {
     const { items } = await this.#client.list<Definer>({ ...type }, { signal })
-    // An APIService without a service stands for what this server serves by itself.
+    // An APIService without a service represents a group that this server serves itself.
     return items.flatMap(({ spec = {} }) => {
       const { group = '', names, service } = spec
       return names === undefined && service == null ? [] : [{ group, kind: names?.kind }]
@@ -68,14 +69,14 @@ export class GoneOwners {
   }
 }
 
-/** What defines kinds: a CustomResourceDefinition, or an APIService. */
+/** An object that defines kinds: a CustomResourceDefinition or an APIService. */
 interface Definer extends ApiObject {
   readonly spec?: { readonly group?: string; readonly names?: { readonly kind?: string }; readonly service?: object }
 }
 
 interface Defined {
   readonly group: string
-  /** Undefined: any kind of the group. */
+  /** Undefined means any kind of the group. */
   readonly kind: string | undefined
 }
 

@@ -1,10 +1,10 @@
 /**
- * The state of owners, read from the server for each decision. Nothing is remembered: when the store is restored from a
- * backup, deleted objects come back with their UIDs, and deletions that were under way are undone.
+ * Reads the state of owners from the server for each decision. Nothing is cached: a restore from a backup brings back
+ * deleted objects with their UIDs and undoes unfinished deletions.
  *
- * Callers share a read of the same owner, but only a read that began after they asked. A caller that has read a
- * dependent before it asks therefore knows that no restore lies between the owner's absence and the dependent's version:
- * versions from before a restore are refused.
+ * Callers share a read of the same owner only if the read starts after they ask. A caller that reads the dependent
+ * first therefore knows that no restore happened between the dependent's version and the owner's absence, because the
+ * server rejects versions from before a restore.
  */
 
 import type { ObjectMeta } from '../../../api/model/object.ts'
@@ -15,7 +15,7 @@ import { type ResourceType, typeName } from '../../../client/requests/resource-t
 import { isNotFound, StatusError } from '../../../client/requests/status-error.ts'
 import { type Waits, waitsOf } from './owner-graph.ts'
 
-/** An object in particular: not another that has its name later. */
+/** An object identified by UID, as opposed to a later object of the same name. */
 export interface Individual {
   readonly type: ResourceType
   readonly namespace: string | undefined
@@ -24,8 +24,8 @@ export interface Individual {
 }
 
 /**
- * `absent`: no object has the name and the UID. `unserved`: the server does not serve the type, which says nothing of
- * objects. Else what the deletion of the object waits for.
+ * `absent`: no object has this name and UID. `unserved`: the server does not serve the type, so the object may exist.
+ * All other values say what the object's deletion waits for.
  */
 export type OwnerState = 'absent' | 'unserved' | Waits
 
@@ -38,7 +38,7 @@ interface Read {
 
 export class LiveOwners {
   readonly #client: Client
-  /** The reads that are under way, by type, namespace and name. */
+  /** Reads in progress, by type, namespace and name. */
   readonly #reads = new Map<string, Read>()
 
   constructor(client: Client) {
@@ -63,7 +63,7 @@ export class LiveOwners {
     }
   }
 
-  /** Without a resourceVersion: the most recent state. */
+  /** Sends no resourceVersion, which returns the latest state. */
   async #get({ type, namespace, name }: Individual, signal: AbortSignal): Promise<ReadOutcome> {
     try {
       const place = namespace === undefined ? { name } : { name, namespace }
@@ -76,8 +76,8 @@ export class LiveOwners {
 }
 
 /**
- * Whether an error says that the object of this name does not exist. A 404 of a path that is not served, as of a version
- * or of a definition that changes, says nothing of objects.
+ * Whether an error proves that the named object does not exist. A 404 for a path that is not served, such as a removed
+ * version or a changing definition, proves nothing about objects.
  */
 export function saysAbsent(error: unknown, name: string): boolean {
   return isNotFound(error) && error instanceof StatusError && error.status.details?.name === name

@@ -1,9 +1,10 @@
 /**
- * Who owns whom, over all kinds: a node for each object, by its UID, with as little of it as collecting takes. An owner
- * that nobody has seen is a node without a type, for as long as an object names it.
+ * The graph of owners and dependents of all types. It has one node per object UID, with only the data that the
+ * collector needs. An owner that was never observed is a node without a type, which exists while an object references
+ * it.
  *
- * Whenever an object may need something done, its UID is handed to `onAttention`; the collector then looks at the node
- * and decides. Nothing here is proof of the state of an owner: `live-owners.ts` asks the server.
+ * The graph passes the UID of every object that may need an action to `onAttention`, and the collector decides. The
+ * graph is never proof of an owner's state. `live-owners.ts` reads that from the server.
  */
 
 import { groupOf } from '../../../api/model/api-version.ts'
@@ -12,7 +13,7 @@ import { BoundedMap } from '../../../base/collections/bounded-map.ts'
 import { TimeSlice } from '../../../base/concurrency/time-slice.ts'
 import type { DiscoveredType } from '../../../client/requests/discovery.ts'
 
-/** The finalizers by which a delete says what becomes of the dependents. */
+/** Finalizers that select the propagation policy of a deletion. */
 export const foregroundFinalizer = 'foregroundDeletion'
 export const orphanFinalizer = 'orphan'
 
@@ -25,21 +26,21 @@ export interface Owner {
   readonly blocks: boolean
 }
 
-/** What the deletion of an object waits for. */
+/** What the deletion of an object waits for. `no` means that the object is not being deleted. */
 export type Waits = 'no' | 'dependents deleted' | 'dependents orphaned' | 'others'
 
 export class OwnerNode {
   readonly uid: string
-  /** Undefined while no such object was seen. */
+  /** Undefined until the object has been observed. */
   type: DiscoveredType | undefined
   namespace: string | undefined
   name = ''
   owners: readonly Owner[] = none
   dependents: Set<OwnerNode> | undefined
-  /** How many dependents a foreground deletion waits for. */
+  /** Number of dependents that block a foreground deletion. */
   blocking = 0
   waits: Waits = 'no'
-  /** The list of its type that it was last seen in or after. */
+  /** Number of the type's list during or after which the object was last observed. */
   listing = 0
 
   constructor(uid: string) {
@@ -55,7 +56,7 @@ const none: readonly never[] = []
 
 export interface OwnerGraphOptions {
   readonly onAttention: (uid: string) => void
-  /** An object that others name as their owner was deleted. */
+  /** Called when an object that others reference as their owner was deleted. */
   readonly onGone: (node: OwnerNode) => void
 }
 
@@ -76,7 +77,7 @@ export class OwnerGraph {
     return this.#nodes.get(uid)
   }
 
-  /** The object as it is now. */
+  /** Adds or updates an object. */
   set(type: DiscoveredType, metadata: ObjectMeta, listing: number): void {
     const node = this.#nodeOf(metadata.uid ?? '')
     const isNew = node.type === undefined
@@ -91,7 +92,7 @@ export class OwnerGraph {
     if (isNew || (node.waits === 'dependents deleted' && before !== node.waits)) this.#attendDependents(node)
   }
 
-  /** The object is gone; or its type is, so that nobody can tell. */
+  /** Removes a deleted object, or an object whose type is not served any more and whose state is therefore unknown. */
   remove(uid: string, what: 'object' | 'type'): void {
     const node = this.#nodes.get(uid)
     if (node?.type === undefined) return
@@ -103,21 +104,21 @@ export class OwnerGraph {
     this.#forgetIfUnused(node)
   }
 
-  /** All objects of a type were listed: those of before that the list did not bring are gone. */
+  /** Ends the list of a type: older objects that the list did not contain are deleted. */
   async endListing(type: DiscoveredType, listing: number): Promise<void> {
     await this.#each((node) => {
       if (node.type === type && node.listing < listing) this.remove(node.uid, 'object')
     })
   }
 
-  /** A type is not served any more. */
+  /** Removes all objects of a type that is not served any more. */
   async dropType(type: DiscoveredType): Promise<void> {
     await this.#each((node) => {
       if (node.type === type) this.remove(node.uid, 'type')
     })
   }
 
-  /** Hands every object that needs something done to `onAttention`. */
+  /** Passes every object that needs an action to `onAttention`. */
   async attendAll(): Promise<void> {
     await this.#each((node) => {
       if (needsAttention(node)) this.#options.onAttention(node.uid)
@@ -157,7 +158,7 @@ export class OwnerGraph {
     }
   }
 
-  /** The owners of an object, each once, whatever it says. */
+  /** Returns each owner once, even if the object references it several times. */
   #ownersOf(references: readonly OwnerReference[]): readonly Owner[] {
     const owners = new Map<string, Owner>()
     for (const { uid, name, ...reference } of references) {
@@ -185,7 +186,7 @@ export class OwnerGraph {
   }
 }
 
-/** Whether there is something to be done about an object, as far as the graph knows. */
+/** Whether an object needs an action, according to the graph. */
 function needsAttention(node: OwnerNode): boolean {
   if (node.type === undefined) return false
   if (node.waits === 'dependents orphaned') return true
@@ -193,18 +194,23 @@ function needsAttention(node: OwnerNode): boolean {
   return node.waits === 'no' && node.owners.some((owner) => !isSolid(node, owner))
 }
 
-/** Whether the last dependent that a deletion waited for has gone. Cheap: asked for each that goes. */
+/**
+ * Whether the last dependent that a deletion waited for is removed. Must be cheap, because it runs for every removed
+ * dependent.
+ */
 function isFreed({ waits, blocking, dependents }: OwnerNode): boolean {
   if (waits === 'dependents orphaned') return dependents === undefined
   return waits === 'dependents deleted' && blocking === 0
 }
 
-/** Whether the owner's own deletion waits for this dependent: they may wait for each other. */
+/** Whether the owner's own deletion waits for this dependent, so that they may wait for each other. */
 function isBlockedInTurn({ node, blocks }: Owner): boolean {
   return blocks && node.waits === 'dependents deleted'
 }
 
-/** The owners of an object that wait for it, and for which it waits itself: one of a circle must stop waiting. */
+/**
+ * Returns the owners that wait for this object while it waits for them. One object of such a cycle must stop waiting.
+ */
 export function circlesThrough(node: OwnerNode): Owner[] {
   return node.waits === 'dependents deleted'
     ? node.owners.filter((owner) => isBlockedInTurn(owner) && leadsTo(owner.node, node))
@@ -221,26 +227,26 @@ function leadsTo(from: OwnerNode, to: OwnerNode): boolean {
   return false
 }
 
-/** Whether the owner is there, is the object that the reference describes, and keeps its dependents. */
+/** Whether the owner exists, matches the reference and keeps its dependents. */
 function isSolid(node: OwnerNode, owner: Owner): boolean {
   return describes(node, owner) && owner.node.waits !== 'dependents deleted'
 }
 
-/** Whether the object with the owner's UID was seen where the reference says that it is. */
+/** Whether the object with the owner's UID matches the name, kind and namespace of the reference. */
 export function describes(node: OwnerNode, { node: { type, name, namespace }, ...reference }: Owner): boolean {
   if (type === undefined || name !== reference.name || type.kind !== reference.kind) return false
   if (type.group !== groupOf(reference.apiVersion)) return false
   return !type.namespaced || namespace === node.namespace
 }
 
-/** What the deletion of an object waits for, by its metadata. */
+/** Returns what the deletion of an object waits for, based on its metadata. */
 export function waitsOf({ deletionTimestamp, finalizers = [] }: ObjectMeta): Waits {
   if (deletionTimestamp === undefined) return 'no'
   if (finalizers.includes(orphanFinalizer)) return 'dependents orphaned'
   return finalizers.includes(foregroundFinalizer) ? 'dependents deleted' : 'others'
 }
 
-/** One copy of strings that many objects have, such as namespaces. */
+/** Deduplicates strings that many objects share, such as namespaces. */
 class SharedStrings {
   readonly #known = new BoundedMap<string, string>(maxShared)
 
