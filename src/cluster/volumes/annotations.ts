@@ -1,24 +1,24 @@
-/** The annotations by which claims and volumes carry the state of their binding. They are part of the API. */
+/** Annotations that store the binding state of claims and volumes. They are part of the API. */
 import { type Vendor, vendorKey } from '../../api/model/vendor.ts'
 
-/** The annotations by their meaning. */
+/** Annotation keys by meaning. */
 export interface BindingKeys {
-  /** On a claim: it was bound completely once. */
+  /** On a claim: binding was completed once. */
   readonly bindCompleted: string
-  /** On a claim or a volume: the binder chose the other side, and may take that back. */
+  /** On a claim or a volume: the binder chose the counterpart and may undo the binding. */
   readonly boundByController: string
-  /** On a volume: which provisioner made it. */
+  /** On a volume: the provisioner that created it. */
   readonly provisionedBy: string
-  /** On a claim: which provisioner is to make its volume; the second is the older name. */
+  /** On a claim: the provisioner that should create its volume. `betaProvisioner` is the older key. */
   readonly provisioner: string
   readonly betaProvisioner: string
   /** On a claim: the node that the scheduler chose for its first Pod. */
   readonly selectedNode: string
-  /** On a claim or a volume: its class, from before there was the field. */
+  /** On a claim or a volume: the storage class, older than the `storageClassName` field. */
   readonly betaClass: string
 }
 
-/** The annotations in the names of a vendor. */
+/** Returns the annotation keys of a vendor. */
 export function bindingKeys(vendor: Vendor): BindingKeys {
   return {
     bindCompleted: vendorKey(vendor, 'bind-completed', 'pv'),
@@ -31,7 +31,7 @@ export function bindingKeys(vendor: Vendor): BindingKeys {
   }
 }
 
-/** The provisioner that is built in. */
+/** Name of the built-in provisioner. */
 export function hostPathProvisionerName(vendor: Vendor): string {
   return vendorKey(vendor, 'host-path')
 }

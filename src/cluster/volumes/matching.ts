@@ -1,4 +1,4 @@
-/** Which volume suits a claim: by class, mode, access modes, size, labels, and the node that was chosen for it. */
+/** Matches volumes with claims by class, volume mode, access modes, size, labels and selected node. */
 import type { Node } from '../../api/kinds/core/node.ts'
 import type { PersistentVolume } from '../../api/kinds/core/persistent-volume.ts'
 import type { PersistentVolumeClaim } from '../../api/kinds/core/persistent-volume-claim.ts'
@@ -9,7 +9,9 @@ import type { BindingKeys } from './annotations.ts'
 
 type VolumeNodeAffinity = NonNullable<PersistentVolume['spec']>['nodeAffinity']
 
-/** The class of a claim or a volume; '' for none. The annotation is from before there was the field, and goes first. */
+/**
+ * Returns the class of a claim or a volume, or '' if it has none. The older annotation takes precedence over the field.
+ */
 export function classOf(
   { metadata, spec }: PersistentVolumeClaim | PersistentVolume,
   { betaClass }: BindingKeys,
@@ -17,7 +19,7 @@ export function classOf(
   return metadata.annotations?.[betaClass] ?? spec?.storageClassName ?? ''
 }
 
-/** Whether a volume says that it is for this claim; without a UID it is for any claim of the name. */
+/** Whether a volume references this claim. A reference without a UID matches any claim of that name. */
 export function isFor({ spec }: PersistentVolume, { metadata }: PersistentVolumeClaim): boolean {
   const { claimRef } = spec ?? {}
   if (claimRef === undefined || claimRef.name !== metadata.name || claimRef.namespace !== metadata.namespace)
@@ -25,7 +27,7 @@ export function isFor({ spec }: PersistentVolume, { metadata }: PersistentVolume
   return (claimRef.uid ?? '') === '' || claimRef.uid === metadata.uid
 }
 
-/** Why a volume does not suit a claim, whoever chose it; undefined where it does. */
+/** Returns the reason why a volume does not match a claim, or undefined if it does. */
 export function mismatch(
   volume: PersistentVolume,
   claim: PersistentVolumeClaim,
@@ -43,7 +45,7 @@ export function mismatch(
     : undefined
 }
 
-/** Below, at or above zero as the first quantity is below, equal to or above the second. */
+/** Returns a number below, equal to or above zero if the first quantity is below, equal to or above the second. */
 export function compareSizes(a = '0', b = '0'): number {
   return compareQuantities(parseQuantity(a)!, parseQuantity(b)!)
 }
@@ -51,13 +53,16 @@ export function compareSizes(a = '0', b = '0'): number {
 export interface Choice {
   readonly claim: PersistentVolumeClaim
   readonly keys: BindingKeys
-  /** The node that the claim is for; undefined: none was chosen. */
+  /** Node selected for the claim, if any. */
   readonly node: Node | undefined
-  /** Whether a volume may be chosen only if it names the claim: the claim's first Pod has no node yet. */
+  /** Whether the claim's first Pod is unscheduled, so that only a volume that references the claim may be chosen. */
   readonly isDelayed: boolean
 }
 
-/** The volume that names the claim; else the smallest of those with the fewest access modes that suits it. */
+/**
+ * Returns a matching volume that references the claim. Otherwise returns the matching volume with the fewest access
+ * modes, and of those the smallest.
+ */
 export function bestMatch(volumes: Iterable<PersistentVolume>, choice: Choice): PersistentVolume | undefined {
   const { claim, keys, isDelayed } = choice
   let best: PersistentVolume | undefined
@@ -82,12 +87,12 @@ function comesBefore({ spec: a = {} }: PersistentVolume, { spec: b = {} }: Persi
   return (modes || compareSizes(a.capacity?.storage, b.capacity?.storage)) < 0
 }
 
-/** Whether one of the terms of the volume's affinity selects the node; a volume without affinity is everywhere. */
+/** Whether the volume is accessible from the node. A volume without node affinity is accessible from every node. */
 export function isOnNode({ spec }: PersistentVolume, node: Node): boolean {
   return isReachableFrom(spec?.nodeAffinity, selectableNode(node))
 }
 
-/** The same for a node of which only its name and labels are known. */
+/** Like `isOnNode`, for a node of which only the name and labels are known. */
 export function isReachableFrom(affinity: VolumeNodeAffinity, node: SelectableNode): boolean {
   const required = affinity?.required
   return required === undefined || selectsNode(required.nodeSelectorTerms ?? [], node)

@@ -1,7 +1,7 @@
-/** Which claims a Pod uses. */
+/** The claims that a Pod uses. */
 import type { Pod } from '../../api/kinds/core/pod.ts'
 
-/** The names of the claims that a Pod uses; those for its ephemeral volumes are made for it. */
+/** Returns the names of the claims that a Pod uses, including those created for its ephemeral volumes. */
 export function claimNames({ metadata, spec }: Pod): string[] {
   return (spec?.volumes ?? []).flatMap(({ name, persistentVolumeClaim, ephemeral }) => [
     ...(persistentVolumeClaim?.claimName === undefined ? [] : [persistentVolumeClaim.claimName]),
@@ -9,7 +9,7 @@ export function claimNames({ metadata, spec }: Pod): string[] {
   ])
 }
 
-/** Whether no node has been found for it yet. */
+/** Whether the Pod is not bound to a node yet. */
 export function isUnscheduled({ spec }: Pod): boolean {
   return (spec?.nodeName ?? '') === ''
 }

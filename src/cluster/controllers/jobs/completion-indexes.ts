@@ -1,4 +1,4 @@
-/** The numbers of an Indexed Job's pods: which a pod has, which are done, which come next, and how a list of them is written. */
+/** Completion indexes of Indexed Jobs: reading them from pods, choosing the next ones and formatting index lists. */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { Container } from '../../../api/kinds/core/types/container.ts'
 import type { PodTemplateSpec } from '../../../api/kinds/core/types/pod-template-spec.ts'
@@ -8,7 +8,7 @@ function indexAnnotation(vendor: Vendor): string {
   return vendorKey(vendor, 'job-completion-index', 'batch')
 }
 
-/** The number of a pod; undefined where it has none of this Job's. */
+/** Returns the completion index of a pod, or undefined if it has none that is valid for this Job. */
 export function indexOf({ metadata }: Pod, { vendor, completions }: IndexContext): number | undefined {
   const text = metadata.annotations?.[indexAnnotation(vendor)] ?? ''
   const index = /^\d{1,10}$/.test(text) ? Number(text) : undefined
@@ -20,14 +20,14 @@ export interface IndexContext {
   readonly completions: number
 }
 
-/** The first numbers that are neither done nor under way. */
+/** Returns the lowest indexes that are neither completed nor active. */
 export function pendingIndexes(taken: ReadonlySet<number>, completions: number, count: number): number[] {
   const found: number[] = []
   for (let index = 0; index < completions && found.length < count; index++) if (!taken.has(index)) found.push(index)
   return found
 }
 
-/** `0,2-4,7`: two that follow each other are listed, more are a range. */
+/** Formats indexes such as `0,2-4,7`. Two consecutive indexes are listed separately, three or more as a range. */
 export function formatIndexes(indexes: Iterable<number>): string {
   const runs: { first: number; last: number }[] = []
   for (const index of [...indexes].sort((a, b) => a - b)) {
@@ -40,7 +40,10 @@ export function formatIndexes(indexes: Iterable<number>): string {
     .join()
 }
 
-/** The template of the pod with a number: it knows it as an annotation, a variable and its host's name. */
+/**
+ * Returns the pod template for an index, which the pod gets as an annotation, an environment variable and part of its
+ * hostname.
+ */
 export function templateWithIndex(
   template: PodTemplateSpec,
   { index, job, vendor }: { readonly index: number; readonly job: string; readonly vendor: Vendor },
@@ -72,7 +75,7 @@ function addVariable(container: Container, annotation: string): Container {
 
 const maxGenerateName = 58
 
-/** What the name of the pod with a number begins with. */
+/** Returns the generateName prefix of the pod for an index. */
 export function generateNameWithIndex(job: string, index: number): string {
   const end = `-${index}-`
   return `${job.slice(0, maxGenerateName - end.length)}${end}`

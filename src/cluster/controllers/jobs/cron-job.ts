@@ -1,10 +1,10 @@
 /**
- * Makes the Jobs of CronJobs when they are due. The name of a Job has the minute that it was due at, so none is made
- * twice, whoever tries. Of the times that were missed, while nothing ran or the CronJob was suspended, the latest is made
- * up for, unless it is longer ago than `startingDeadlineSeconds`.
+ * Creates the Jobs of CronJobs when they are due. The name of a Job contains its scheduled minute, so no Job is created
+ * twice, even by concurrent managers. Of the runs missed while no manager ran or the CronJob was suspended, only the
+ * latest is started, unless it is older than `startingDeadlineSeconds`.
  *
- * The status lists the Jobs that run; those that have ended beyond the limits of the history are deleted, the oldest
- * first. Schedules without a zone are in the time zone of this process.
+ * The status lists the active Jobs. Finished Jobs beyond the history limits are deleted, oldest first. Schedules
+ * without a time zone use the time zone of this process.
  */
 
 import { type Json, sameJson } from '../../../api/json/json.ts'
@@ -20,11 +20,11 @@ import { CronStatus } from './cron-status.ts'
 import { deleteJob, endedJobs, nextDue, startJob } from './cron-steps.ts'
 
 interface LoopState extends CronJobParts {
-  /** What a status was written on top of, by UID: while a CronJob is seen in that version it is outdated. */
+  /** resourceVersion on which the last status write was based, by UID. A cached CronJob with this version is stale. */
   readonly outdated: Map<string, string>
 }
 
-/** A longer time than this is waited for in parts: timers end early beyond 24 days. */
+/** Splits longer waits, because timers fire too early beyond 24 days. */
 const maxTimerMs = 60 * 60_000
 
 export function cronJobLoop(parts: CronJobParts): Loop {
@@ -67,7 +67,7 @@ async function reconcile(loop: LoopState, key: string, signal: AbortSignal): Pro
   return outcome
 }
 
-/** Whether the status is as it should be; else the CronJob has changed meanwhile. */
+/** Returns true if the status is up to date, false if the CronJob has changed in the meantime. */
 async function writeStatus(loop: LoopState, { cronJob, value }: CronStatus, signal: AbortSignal): Promise<boolean> {
   if (sameJson((cronJob.status ?? {}) as Json, value as Json)) return true
   const { uid = '', resourceVersion = '' } = cronJob.metadata

@@ -1,4 +1,4 @@
-/** What the steps of a CronJob work with. */
+/** Dependencies of the CronJob loop. */
 
 import type { CronJob } from '../../../api/kinds/batch/cron-job.ts'
 import type { Job } from '../../../api/kinds/batch/job.ts'

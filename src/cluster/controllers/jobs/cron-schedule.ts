@@ -1,13 +1,13 @@
 /**
- * When a schedule is due: the next time after a moment, and the latest of those that have passed. Times are those of a
- * wall clock in a time zone: one that is skipped when clocks go forward does not come, one that comes twice when they go
- * back comes twice. All moments are in milliseconds since 1970, whole seconds.
+ * Computes the run times of a schedule: the next one after a moment, and the latest past one. Schedules use the wall
+ * clock of a time zone. A time that is skipped when clocks go forward does not run, and a time that is repeated when
+ * clocks go back runs twice. All moments are milliseconds since 1970, in whole seconds.
  */
 import type { ParsedSchedule, ScheduleField } from '../../../api/model/cron-schedule.ts'
 
 const minuteMs = 60_000
 const dayMs = 24 * 60 * minuteMs
-/** A schedule that is not due within so many days never is: 30 February. */
+/** A schedule without a run within this many days never runs, such as 30 February. */
 const maxDays = 5 * 366
 
 export class CronSchedule {
@@ -19,7 +19,7 @@ export class CronSchedule {
     this.#zone = new ZoneClock(zone)
   }
 
-  /** The first time after this moment; undefined where there is none. */
+  /** Returns the first run after this moment, or undefined if there is none. */
   next(after: number): number | undefined {
     if (typeof this.#times === 'number') return Math.floor(after / 1000) * 1000 + this.#times
     const firstDay = Math.floor(this.#zone.wall(after) / dayMs) * dayMs
@@ -31,12 +31,12 @@ export class CronSchedule {
     return undefined
   }
 
-  /** The latest time after `since` that is not after `now`; undefined where there is none. */
+  /** Returns the latest run after `since` and not after `now`, or undefined if there is none. */
   latest(since: number, now: number): number | undefined {
     let found = this.next(since)
     if (found === undefined || found > now) return undefined
     if (typeof this.#times === 'number') return found + Math.floor((now - found) / this.#times) * this.#times
-    // Nothing is due between `end` and now.
+    // Invariant: no run lies between `end` and now.
     let end = now
     while (end - found >= 1000) {
       const middle: number = Math.floor((found + end) / 2)
@@ -47,14 +47,14 @@ export class CronSchedule {
     return found
   }
 
-  /** How many times there are after `since` that are not after `now`, counted up to a limit. */
+  /** Counts the runs after `since` and not after `now`, up to a limit. */
   count(since: number, { now, limit }: { readonly now: number; readonly limit: number }): number {
     let counted = 0
     for (let at = this.next(since); at !== undefined && at <= now && counted < limit; at = this.next(at)) counted++
     return counted
   }
 
-  /** Whether a day, as a moment of the wall clock, is one of the schedule. */
+  /** Whether the schedule runs on a day, given in wall-clock time. */
   #isDue(day: number): boolean {
     const [, , dates, months, weekdays] = this.#times as readonly ScheduleField[]
     const date = new Date(day)
@@ -73,7 +73,7 @@ export class CronSchedule {
         if (!minutes!.values.has(minute)) continue
         for (const at of momentsOf(day + (hour * 60 + minute) * minuteMs))
           if (at > after && (first === undefined || at < first)) first = at
-        // On a day of one offset later minutes come later.
+        // If the day has a single UTC offset, later minutes are later moments.
         if (first !== undefined && momentsOf.isEven) return first
       }
     }
@@ -82,13 +82,16 @@ export class CronSchedule {
 }
 
 interface MomentsOf {
-  /** The moments at which the wall clock shows this: none, one or two. */
+  /** Returns the moments at which the wall clock shows this time: none, one or two. */
   (wall: number): number[]
-  /** Whether the day has one offset. */
+  /** Whether the day has a single UTC offset. */
   readonly isEven: boolean
 }
 
-/** The wall clock of a zone: what it shows is written as the moment at which one of UTC shows the same. */
+/**
+ * The wall clock of a time zone. A wall-clock time is represented by the moment at which a UTC clock shows the same
+ * time.
+ */
 class ZoneClock {
   readonly #format: Intl.DateTimeFormat | undefined
 
@@ -116,7 +119,7 @@ class ZoneClock {
   }
 
   momentsOnDay(day: number): MomentsOf {
-    // Offsets are less than a day: those around the day are all that it can have.
+    // UTC offsets are shorter than a day, so the offsets around the day cover all offsets within it.
     const offsets = new Set([day - dayMs, day + dayMs, day + 2 * dayMs].map((at) => this.wall(at) - at))
     const momentsOf = (wall: number) =>
       [...offsets].map((offset) => wall - offset).filter((at) => offsets.size === 1 || this.wall(at) === wall)

@@ -1,4 +1,4 @@
-/** The status of a CronJob while a step works on it: which of its Jobs run, and when one was last made and last succeeded. */
+/** Builds the status of a CronJob during one reconcile: active Jobs, last schedule time and last successful time. */
 
 import type { CronJob } from '../../../api/kinds/batch/cron-job.ts'
 import type { Job } from '../../../api/kinds/batch/job.ts'
@@ -22,7 +22,8 @@ export class CronStatus {
     const { active = [], ...others } = cronJob.status ?? {}
     this.cronJob = cronJob
     this.#parts = parts
-    // Anybody who may write the status can name any Job: one that cannot be of this CronJob is not followed, nor replaced.
+    // Any client that may write the status can list arbitrary Jobs. References that cannot belong to this CronJob are
+    // ignored.
     this.#active = active.filter(
       ({ namespace, name = '' }) => namespace === cronJob.metadata.namespace && checkDnsSubdomain(name).length === 0,
     )
@@ -37,14 +38,14 @@ export class CronStatus {
     return this.#active
   }
 
-  /** Takes in how the Jobs are that belong to the CronJob. */
+  /** Updates the status from the Jobs that the CronJob owns. */
   async followJobs(children: readonly Job[], signal: AbortSignal): Promise<void> {
     for (const job of children) this.#follow(job)
     const known = new Set(children.map(({ metadata }) => metadata.uid))
     for (const reference of this.#active) if (!known.has(reference.uid)) await this.#lookFor(reference, signal)
   }
 
-  /** A Job was made for this time. */
+  /** Records that a Job was created for this time. */
   started(job: Job, at: number): void {
     const { namespace = '', name = '', uid = '', resourceVersion = '' } = job.metadata
     const reference = { apiVersion: 'batch/v1', kind: 'Job', namespace, name, uid, resourceVersion }
@@ -81,7 +82,7 @@ export class CronStatus {
       this.#others = { ...this.#others, lastSuccessfulTime: at }
   }
 
-  /** A Job that the informer does not have may be too new for it, or gone. */
+  /** A Job that the informer does not have may be too new, or deleted. */
   async #lookFor({ namespace = '', name = '', uid }: Reference, signal: AbortSignal): Promise<void> {
     const job = await unlessGone(this.#parts.client.get(kinds.Job, { namespace, name }, { signal }))
     if (job?.metadata.uid === uid) return

@@ -1,4 +1,4 @@
-/** The steps of a CronJob: when it is due, the Job that it then makes, and the Jobs of its history that go. */
+/** Steps of the CronJob loop: finding due runs, creating Jobs and cleaning up the history. */
 
 import type { CronJob } from '../../../api/kinds/batch/cron-job.ts'
 import type { Job } from '../../../api/kinds/batch/job.ts'
@@ -16,14 +16,14 @@ import type { CronJobParts } from './cron-parts.ts'
 import { CronSchedule } from './cron-schedule.ts'
 import type { CronStatus } from './cron-status.ts'
 
-/** The time that a Job is to be made for now, and how long it is until the next one. */
+/** The run to start now, if any, and the time until the next one. */
 export interface Due {
   readonly at?: number
   readonly waitMs?: number
 }
 
 const maxMissed = 100
-/** Timers may end a little early. */
+/** Timers may fire slightly early. */
 const lateMs = 100
 
 export function nextDue({ recorder, clock }: CronJobParts, cronJob: CronJob): Due {
@@ -60,7 +60,10 @@ function warning(reason: string, message: string): Happening {
   return { type: 'Warning', reason, message }
 }
 
-/** Times up to this moment do not count any more. Without `now` it is the one that others are counted from. */
+/**
+ * Returns the moment before which runs are ignored. Without `now`, ignores the starting deadline and returns the
+ * reference time from which `@every` schedules count.
+ */
 function earliest({ metadata, spec, status }: CronJob, now: number | undefined): number {
   const last = Date.parse(status?.lastScheduleTime ?? metadata.creationTimestamp ?? '')
   const deadline = spec?.startingDeadlineSeconds
@@ -74,7 +77,7 @@ interface JobStart {
   readonly signal: AbortSignal
 }
 
-/** Makes the Job for a time, unless others that run are in the way. */
+/** Creates the Job for a run, unless the concurrency policy forbids it. */
 export async function startJob(parts: CronJobParts, { cronJob, status, at, signal }: JobStart): Promise<void> {
   const { client, recorder } = parts
   const draft = jobFor(cronJob, at)
@@ -96,7 +99,7 @@ export async function startJob(parts: CronJobParts, { cronJob, status, at, signa
   } catch (error) {
     if (isNamespaceEnding(error)) return
     if (error instanceof StatusError && error.reason === 'AlreadyExists') {
-      // Whoever made it, this loop or one before it, did not come to say so in the status.
+      // This loop or an earlier one created the Job but did not update the status.
       const job = await unlessGone(client.get(kinds.Job, nameOf(draft as Job), { signal }))
       if (job !== undefined && isControlledBy(job, cronJob)) return status.started(job, at)
     }
@@ -114,7 +117,7 @@ async function replaceActive(parts: CronJobParts, { cronJob, status, signal }: J
   }
 }
 
-/** Its name has the minute that it is for. */
+/** The name contains the scheduled minute. */
 function jobFor(cronJob: CronJob, at: number) {
   const { namespace = '', name = '' } = cronJob.metadata
   const { metadata = {}, spec } = cronJob.spec?.jobTemplate ?? {}
@@ -131,7 +134,7 @@ function jobFor(cronJob: CronJob, at: number) {
   }
 }
 
-/** The Jobs beyond the limits of the history, the oldest of each kind. */
+/** Returns the oldest finished Jobs beyond the history limits, separately for successful and failed Jobs. */
 export function endedJobs({ spec = {} }: CronJob, children: readonly Job[]): Job[] {
   const { successfulJobsHistoryLimit: succeeded = 3, failedJobsHistoryLimit: failed = 1 } = spec
   const oldest = (ending: string, limit: number) => {
@@ -145,14 +148,14 @@ export function endedJobs({ spec = {} }: CronJob, children: readonly Job[]): Job
   return [...oldest('Complete', succeeded), ...oldest('Failed', failed)]
 }
 
-/** Those that never started are the youngest. */
+/** Jobs that never started sort last. */
 function byStart(a: Job, b: Job): number {
   const start = ({ status }: Job) => Date.parse(status?.startTime ?? '') || Number.POSITIVE_INFINITY
   if (start(a) !== start(b)) return start(a) - start(b)
   return (a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1
 }
 
-/** Deletes a Job; its pods go in the background. */
+/** Deletes a Job. Its pods are deleted in the background. */
 export async function deleteJob(
   { client, recorder }: CronJobParts,
   { cronJob, job, signal }: { readonly cronJob: CronJob; readonly job: Job; readonly signal: AbortSignal },

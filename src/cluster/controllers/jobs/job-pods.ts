@@ -1,6 +1,6 @@
 /**
- * Creates and deletes the pods of a Job so that as many are active as should be: one or the other in a step, at most
- * 500 pods of them. What is written is expected first, so that a slow watch makes nothing twice.
+ * Creates or deletes pods of a Job until the desired number is active. Each step either creates or deletes, at most 500
+ * pods. Expectations are recorded before the writes, so that a slow watch causes no duplicates.
  */
 
 import type { Pod } from '../../../api/kinds/core/pod.ts'
@@ -24,7 +24,7 @@ export interface JobPodParts {
   readonly expectations: Expectations
 }
 
-/** How many pods are active afterwards, and what went wrong. */
+/** Number of active pods after the step, and the first error. */
 export interface PodOutcome {
   readonly active: number
   readonly error?: unknown
@@ -33,7 +33,7 @@ export interface PodOutcome {
 const maxPerStep = 500
 
 export interface ManageOptions {
-  /** Whether pods that failed may be replaced now. */
+  /** Whether failed pods may be replaced now. */
   readonly mayCreate: boolean
   readonly signal: AbortSignal
 }
@@ -55,7 +55,7 @@ export async function managePods(
   return await createPods(parts, state, { count: missing, signal })
 }
 
-/** Deletes pods; those that are gone already count too. */
+/** Deletes pods. Pods that no longer exist count as deleted. */
 export async function deletePods(
   parts: JobPodParts,
   { job }: JobState,
@@ -77,10 +77,7 @@ export async function deletePods(
   return { removed: succeeded, ...outcome }
 }
 
-/**
- * Active pods to be deleted in this step: those of an Indexed Job whose number another one has, and then as many as are
- * too many.
- */
+/** Returns active pods to delete in this step: first the duplicates of a completion index, then the surplus. */
 function* surplusPods({ vendor, clock }: JobPodParts, state: JobState, tooMany: number): Steps<Pod[]> {
   const context = { vendor, now: clock.now(), crowdOf: () => 0 }
   const surplus = new Set(yield* duplicates(state, context))
@@ -114,7 +111,7 @@ async function createPods(
     await createPod(parts, job, { pod: drafts[i]!, signal })
   })
   parts.expectations.settleCreation(uid, drafts.length - outcome.succeeded)
-  // Where the namespace is going, so does the Job.
+  // If the namespace is terminating, the Job will be deleted too.
   const failed = 'error' in outcome && !isNamespaceEnding(outcome.error)
   return { active: active.length + outcome.succeeded, ...(failed ? { error: outcome.error } : {}) }
 }

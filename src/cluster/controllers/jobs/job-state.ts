@@ -1,17 +1,17 @@
-/** What a Job and its pods say of how far it has come, and why it may have failed. Nothing is written here. */
+/** Derives the progress and failure of a Job from its pods, without writing anything. */
 import type { Job } from '../../../api/kinds/batch/job.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { Vendor } from '../../../api/model/vendor.ts'
 import { isActive } from '../workloads/pod-state.ts'
 import { indexOf } from './completion-indexes.ts'
 
-/** A Job with its pods, counted. */
+/** A Job with its pods counted. */
 export interface JobState {
   readonly job: Job
   readonly active: readonly Pod[]
   readonly succeeded: number
   readonly failed: number
-  /** The numbers that are done; undefined for a Job whose pods have none. */
+  /** Completed indexes. Undefined if the Job is not Indexed. */
   readonly doneIndexes: ReadonlySet<number> | undefined
   readonly restarts: number
 }
@@ -53,7 +53,7 @@ export interface Failure {
   readonly message: string
 }
 
-/** Why a Job has failed; undefined where it has not. */
+/** Returns the reason why a Job has failed, or undefined if it has not. */
 export function failureOf(state: JobState, now: number): Failure | undefined {
   if (exceedsBackoffLimit(state))
     return { reason: 'BackoffLimitExceeded', message: 'Job has reached the specified backoff limit' }
@@ -64,8 +64,8 @@ export function failureOf(state: JobState, now: number): Failure | undefined {
 }
 
 /**
- * Pods that failed count where a failure is new. With as many active pods as wanted a failure is not: it was replaced,
- * and only the status was not written. Pods that are restarted where they are count by their restarts.
+ * Counts failed pods only if a failure is new. If the desired number of pods is already active, the failed pod was
+ * replaced and only the status was not written. With restartPolicy OnFailure, container restarts count instead.
  */
 function exceedsBackoffLimit({ job: { spec = {}, status = {} }, active, failed, restarts }: JobState): boolean {
   const { backoffLimit = 6, parallelism = 1 } = spec
@@ -75,7 +75,10 @@ function exceedsBackoffLimit({ job: { spec = {}, status = {} }, active, failed, 
   return backoffLimit === 0 ? restarts > 0 : restarts >= backoffLimit
 }
 
-/** In how many milliseconds a Job runs out of time; undefined where it has no limit, or its time does not run. */
+/**
+ * Returns the milliseconds until the active deadline, or undefined if the Job has no deadline or the deadline is not
+ * running.
+ */
 export function deadlineInMs(job: Job, now: number): number | undefined {
   const { spec = {}, status = {} } = job
   const started = Date.parse(status.startTime ?? '')
@@ -83,14 +86,14 @@ export function deadlineInMs(job: Job, now: number): number | undefined {
   return started + spec.activeDeadlineSeconds * 1000 - now
 }
 
-/** How many pods a Job should have active now. */
+/** Returns the desired number of active pods. */
 export function wantedActive({ job: { spec = {} }, active, succeeded }: JobState): number {
   const { parallelism = 1, completions } = spec
   if (completions === undefined) return succeeded > 0 ? active.length : parallelism
   return Math.max(0, Math.min(completions - succeeded, parallelism))
 }
 
-/** Whether enough pods have succeeded and none is active any more. */
+/** Whether enough pods have succeeded and no pod is active. */
 export function isComplete({ job: { spec = {} }, succeeded }: JobState, active: number): boolean {
   return active === 0 && (spec.completions === undefined ? succeeded > 0 : succeeded >= spec.completions)
 }

@@ -1,4 +1,4 @@
-/** The status of a Job after a step, and the Events that tell of it. */
+/** Computes the status of a Job after a step, and the Events to record. */
 
 import type { Job } from '../../../api/kinds/batch/job.ts'
 import type { Happening } from '../../../client/informers/event-recorder.ts'
@@ -8,15 +8,15 @@ import { type Failure, isSuspended, type JobState } from './job-state.ts'
 type Status = NonNullable<Job['status']>
 type Condition = NonNullable<Status['conditions']>[number]
 
-/** What a step has come to. */
+/** Result of a step. */
 export interface JobStep {
   readonly state: JobState
-  /** How many pods are active now. */
+  /** Number of active pods after the step. */
   readonly active: number
   readonly failed: number
   readonly failure?: Failure
   readonly isDone?: boolean
-  /** Whether pods were created and deleted as the Job wants it: else its suspension is not reported yet. */
+  /** Whether pods were created and deleted as desired. If not, the suspension is not reported yet. */
   readonly isManaged?: boolean
   readonly error?: unknown
 }
@@ -26,7 +26,7 @@ export interface ChangedStatus {
   readonly events: readonly Happening[]
 }
 
-/** Undefined where the status is as it should be. */
+/** Returns undefined if the status is up to date. */
 export function changedStatus(step: JobStep, now: string): ChangedStatus | undefined {
   const { state, active, failed } = step
   const { status: before = {} } = state.job
@@ -73,7 +73,7 @@ function endOf({ failure, isDone }: JobStep, now: string): Change | undefined {
   }
 }
 
-/** What is new of a Job's suspension; undefined where nothing is. */
+/** Returns the change of the Suspended condition, or undefined if it is unchanged. */
 function suspensionOf(job: Job, now: string): Change | undefined {
   const known = job.status?.conditions?.find(({ type }) => type === 'Suspended')
   const suspended = isSuspended(job)
@@ -86,7 +86,7 @@ function suspensionOf(job: Job, now: string): Change | undefined {
   }
 }
 
-/** A Job that goes on after it was suspended starts anew. */
+/** Resuming a suspended Job resets its start time. */
 function startOf(job: Job, now: string, suspension: Condition | undefined): string | undefined {
   if (suspension?.status === 'False') return now
   const { startTime } = job.status ?? {}

@@ -1,10 +1,10 @@
 /**
- * Runs the pods of Jobs until enough have succeeded, or the Job has failed: too many failures, or out of time. Pods are
- * counted while they exist, as kube-controller-manager 1.23 does by default: a pod that has succeeded and is deleted
- * before its Job has ended is run again.
+ * Runs the pods of Jobs until enough have succeeded or the Job has failed, because of too many failures or an exceeded
+ * deadline. Like kube-controller-manager 1.23 by default, the loop counts only existing pods. If a succeeded pod is
+ * deleted before the Job finishes, the pod runs again.
  *
- * A pod that fails is replaced after a pause that doubles with each failure, from ten seconds after the second one to six
- * minutes; a success begins anew. The pause is for new pods alone: the status is kept meanwhile.
+ * A failed pod is replaced after a backoff that starts at ten seconds with the second failure and doubles up to six
+ * minutes. A success resets the backoff. The backoff only delays new pods, and the status is updated in the meantime.
  */
 
 import type { Job } from '../../../api/kinds/batch/job.ts'
@@ -35,22 +35,22 @@ export interface JobParts extends Omit<JobPodParts, 'expectations'> {
 interface LoopState extends JobPodParts, JobParts {
   readonly selection: PodSelection<Job>
   readonly spacing: StepSpacing
-  /** What a status was written on top of, by the UID of the Job: while a Job is seen in that version it is outdated. */
+  /** resourceVersion on which the last status write was based, by Job UID. A cached Job with this version is stale. */
   readonly outdated: Map<string, string>
   readonly retries: Map<string, Retries>
 }
 
-/** How often pods failed since the last success, and from when on the last of them may be replaced. */
+/** Number of failures since the last success, and the time before which no pod is replaced. */
 interface Retries {
   readonly failures: number
   readonly notBefore: number
-  /** How many pods had failed when this was noted. */
+  /** Number of failed pods when this entry was recorded. */
   readonly failed: number
 }
 
 const firstPauseMs = 10_000
 const maxPauseMs = 360_000
-/** A longer time than this is waited for in parts: timers end early beyond 24 days. */
+/** Splits longer waits, because timers fire too early beyond 24 days. */
 const maxTimerMs = 60 * 60_000
 
 export function jobLoop(parts: JobParts): Loop {
@@ -92,7 +92,7 @@ async function reconcile(loop: LoopState, key: string, signal: AbortSignal): Pro
   if (loop.outdated.get(uid) === resourceVersion) return 'done'
   const spacingMs = loop.spacing.waitMs(key)
   if (spacingMs > 0) return { afterMs: spacingMs }
-  // What is seen of the pods is behind what was written: the change that is missing brings the Job back.
+  // The cache has not seen all pod writes yet. The missing change triggers the Job again.
   const unseenMs = loop.expectations.waitMs(uid)
   if (unseenMs > 0) return { afterMs: unseenMs }
   const pods = await claimPods(loop, job, signal)
@@ -112,7 +112,7 @@ async function claimPods({ client, pods, selection }: LoopState, job: Job, signa
   return await claimObjects({ client, type: kinds.Pod, owner: job, ownerType: kinds.Job, selects, signal }, candidates)
 }
 
-/** Brings the pods of a Job to where they should be. Returns what its status should say. */
+/** Creates and deletes pods as needed. Returns the result for the status. */
 async function advance(loop: LoopState, state: JobState, signal: AbortSignal): Promise<JobStep> {
   const now = loop.clock.now()
   const failure = failureOf(state, now)
@@ -121,7 +121,7 @@ async function advance(loop: LoopState, state: JobState, signal: AbortSignal): P
     return { state, active: 0, failed: state.failed + state.active.length, failure, error }
   }
   const { failed } = state
-  // The pods of a Job that is being deleted end as they will, and so does the Job.
+  // The pods of a terminating Job finish on their own.
   if (state.job.metadata.deletionTimestamp !== undefined)
     return { state, active: state.active.length, failed, isDone: isComplete(state, state.active.length) }
   const mayCreate = noteFailures(loop, state, now)
@@ -129,7 +129,7 @@ async function advance(loop: LoopState, state: JobState, signal: AbortSignal): P
   return { state, active, failed, isDone: isComplete(state, active), isManaged: true, error }
 }
 
-/** Whether pods may be created now, after the failures that there were. */
+/** Records new failures. Returns whether pods may be created now. */
 function noteFailures({ retries }: LoopState, { job, succeeded, failed }: JobState, now: number): boolean {
   const uid = job.metadata.uid!
   const { status = {} } = job
@@ -142,7 +142,7 @@ function noteFailures({ retries }: LoopState, { job, succeeded, failed }: JobSta
   return pauseMs === 0
 }
 
-/** Whether the status is as it should be; else the Job has changed meanwhile. */
+/** Returns true if the status is up to date, false if the Job has changed in the meantime. */
 async function writeStatus(loop: LoopState, step: JobStep, signal: AbortSignal): Promise<boolean> {
   const { job } = step.state
   const changed = changedStatus(step, timestamp(loop.clock.now()))
@@ -160,7 +160,7 @@ async function writeStatus(loop: LoopState, step: JobStep, signal: AbortSignal):
   return true
 }
 
-/** When to look again though nothing changes. */
+/** Returns when to reconcile again even if nothing changes. */
 function nextLook({ clock, retries }: LoopState, { state: { job } }: JobStep): StepOutcome {
   const now = clock.now()
   const { notBefore = 0 } = retries.get(job.metadata.uid!) ?? {}

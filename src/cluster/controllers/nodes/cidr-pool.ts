@@ -1,8 +1,8 @@
-/** A range of addresses that is cut into ranges of one size, each of which one node has. */
+/** An IP range that is divided into subnets of equal size, one per node. */
 import { formatIp, type IpRange, parseRange } from '../../../api/model/ip-range.ts'
 
 const widths = { IPv4: 32, IPv6: 128 } as const
-/** More ranges than this are not handed out of one pool. */
+/** Maximum number of subnets per pool. */
 const maxRanges = 1n << 16n
 
 export class CidrPool {
@@ -13,7 +13,7 @@ export class CidrPool {
   readonly #taken = new Map<number, string>()
   #next = 0
 
-  /** `bits`: how long the prefix of each range is. */
+  /** `bits` is the prefix length of each subnet. */
   constructor(range: IpRange, bits: number) {
     this.range = range
     this.#bits = bits
@@ -22,7 +22,7 @@ export class CidrPool {
     this.#count = Number(count < maxRanges ? count : maxRanges)
   }
 
-  /** Takes a free range for its owner; undefined where there is none. Those that were given back come last. */
+  /** Allocates a free subnet, or returns undefined if none is left. Released subnets are reused last. */
   take(owner: string): string | undefined {
     for (let i = 0; i < this.#count; i++) {
       const index = (this.#next + i) % this.#count
@@ -35,12 +35,12 @@ export class CidrPool {
     return undefined
   }
 
-  /** Marks all ranges that share an address with this one as taken. */
+  /** Marks all subnets that overlap this range as allocated. */
   occupy(text: string, owner: string): void {
     for (const index of this.#indexesOf(text)) this.#taken.set(index, owner)
   }
 
-  /** Gives a range back, if it is its owner's. */
+  /** Releases a subnet if this owner holds it. */
   release(text: string, owner: string): void {
     for (const index of this.#indexesOf(text)) if (this.#taken.get(index) === owner) this.#taken.delete(index)
   }

@@ -1,7 +1,7 @@
 /**
- * How fast nodes that are not ready may lose their pods, zone by zone: one node in ten seconds by default. Where many
- * nodes of a zone are not ready at once the fault is rather with the zone: fewer of a large one go, and none of a small
- * one. Where no node of any zone is ready, it is rather with whoever watches them, and none goes at all.
+ * Limits how fast nodes that are not ready are evicted, per zone: by default one node every ten seconds. If many nodes
+ * of a zone are not ready at once, the zone itself is probably at fault. A large zone is then evicted more slowly, and
+ * a small zone not at all. If no node in any zone is ready, the monitoring is probably at fault and nothing is evicted.
  */
 
 import type { Node } from '../../../api/kinds/core/node.ts'
@@ -10,11 +10,11 @@ import type { Clock } from '../../../base/time/clock.ts'
 import { readiness } from './node-taints.ts'
 
 export interface EvictionRateOptions {
-  /** Nodes per second of a zone that is well. */
+  /** Nodes per second in a healthy zone. */
   readonly rate: number
-  /** The same for a large zone that is not. */
+  /** Nodes per second in a large unhealthy zone. */
   readonly secondaryRate: number
-  /** From which share of nodes that are not ready on a zone is not well. */
+  /** Share of nodes that are not ready, from which on a zone counts as unhealthy. */
   readonly unhealthyShare: number
   /** A zone with more nodes than this is large. */
   readonly largeSize: number
@@ -23,7 +23,7 @@ export interface EvictionRateOptions {
 interface Zone {
   readonly ready: Set<string>
   readonly others: Set<string>
-  /** From when on the next node may go. */
+  /** Time from which on the next node may be evicted. */
   nextAt: number
 }
 
@@ -40,7 +40,7 @@ export class EvictionRates {
     this.#vendor = vendor
   }
 
-  /** Takes in a node as it is; undefined: it is gone. */
+  /** Updates the state of a node. Undefined means that the node was deleted. */
   follow(name: string, node: Node | undefined): void {
     const before = this.#zones.get(this.#zoneOf.get(name) ?? '')
     before?.ready.delete(name)
@@ -61,7 +61,10 @@ export class EvictionRates {
     return [...this.#zones.values()].every(({ ready }) => ready.size === 0)
   }
 
-  /** How long to wait until this node may go; 0: it may now, and this counts as one. Infinite: not as things are. */
+  /**
+   * Returns the milliseconds until this node may be evicted. 0 means now, and consumes the zone's next slot. Infinity
+   * means that eviction is paused.
+   */
   takeMs(name: string): number {
     const zone = this.#zones.get(this.#zoneOf.get(name) ?? '')
     const rate = zone === undefined || this.areAllDown ? 0 : this.#rateOf(zone)
@@ -72,7 +75,7 @@ export class EvictionRates {
     return 0
   }
 
-  /** A zone of which no node is ready is emptied at the usual rate, as long as there is another one. */
+  /** A zone without any ready node is evicted at the normal rate, as long as another zone has ready nodes. */
   #rateOf({ ready, others }: Zone): number {
     const { rate, secondaryRate, unhealthyShare, largeSize } = this.#options
     const size = ready.size + others.size

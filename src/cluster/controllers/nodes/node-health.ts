@@ -1,6 +1,6 @@
 /**
- * When a node was last heard of, by the clock of this process: its agent renews a Lease and its conditions. What nodes
- * themselves say of the time does not count, as their clocks may be wrong.
+ * Tracks when each node last sent a sign of life: a renewed Lease or a new heartbeat of the Ready condition. Uses the
+ * clock of this process, because the clocks of nodes may be wrong.
  */
 
 import type { Lease } from '../../../api/kinds/coordination/lease.ts'
@@ -14,9 +14,9 @@ interface Heard {
 }
 
 export interface GraceTimes {
-  /** For how long a node that has reported its state may be silent. */
+  /** Time that a node may be silent after it has reported its status, in milliseconds. */
   readonly graceMs: number
-  /** For how long one may be that never has. */
+  /** Time that a node may be silent before its first report, in milliseconds. */
   readonly startupGraceMs: number
 }
 
@@ -48,7 +48,7 @@ export class NodeHealth {
     heard.heartbeat = heartbeat
   }
 
-  /** For how many milliseconds more the node may be silent; 0 or less: it is taken for lost. */
+  /** Returns the milliseconds that the node may still be silent. At 0 or less, the node is considered lost. */
   leftMs(name: string, node: Node): number {
     const graceMs = heartbeatOf(node) === '' ? this.#times.startupGraceMs : this.#times.graceMs
     return this.#entry(name).at + graceMs - this.#clock.monotonic()
@@ -63,7 +63,7 @@ export class NodeHealth {
   }
 }
 
-/** When the agent last wrote the condition Ready; empty where it never has, or others did. */
+/** Returns the heartbeat time of the Ready condition, or '' if there is none. */
 function heartbeatOf({ status }: Node): string {
   return status?.conditions?.find(({ type }) => type === 'Ready')?.lastHeartbeatTime ?? ''
 }
@@ -73,10 +73,10 @@ type Condition = NonNullable<NonNullable<Node['status']>['conditions']>[number]
 const neverUpdated = ['NodeStatusNeverUpdated', 'Kubelet never posted node status.'] as const
 const stopped = ['NodeStatusUnknown', 'Kubelet stopped posting node status.'] as const
 
-/** What an agent reports. */
+/** Condition types that a node agent reports. */
 const reported = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure']
 
-/** The conditions of a node that is not heard of: what its agent reports is unknown. */
+/** Returns the conditions of a silent node: those that its agent reports become Unknown. */
 export function unknownConditions(node: Node, now: string): Condition[] {
   const before = node.status?.conditions ?? []
   const others = before.filter(({ type = '' }) => !reported.includes(type))

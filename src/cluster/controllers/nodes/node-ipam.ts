@@ -1,7 +1,7 @@
 /**
- * Gives every node its own ranges of addresses for pods, one of each range of the cluster. Which are taken is known from
- * the nodes; a node keeps its ranges until it is deleted. They are written with the version of the node that they were
- * chosen for, so two managers give a node no two ranges.
+ * Assigns pod CIDRs to every node, one from each range of the cluster. The allocated CIDRs are known from the nodes. A
+ * node keeps its CIDRs until it is deleted. Each write requires the node's resourceVersion, so two managers cannot
+ * assign different CIDRs to one node.
  */
 
 import type { Node } from '../../../api/kinds/core/node.ts'
@@ -17,12 +17,12 @@ import { nameOfKey } from '../../../client/requests/resource-type.ts'
 import { isConflict, isNotFound } from '../../../client/requests/status-error.ts'
 import { CidrPool } from './cidr-pool.ts'
 
-/** The ranges of a cluster's pods, and how they are cut. */
+/** Pod ranges of a cluster, and the size of the nodes' subnets. */
 export interface PodRanges {
   readonly ranges: readonly IpRange[]
   readonly ipv4Bits: number
   readonly ipv6Bits: number
-  /** Ranges of Services: no pod has an address of theirs. */
+  /** Service ranges, from which no pod CIDR is assigned. */
   readonly services: readonly IpRange[]
 }
 
@@ -43,7 +43,7 @@ export function nodeIpamLoop(parts: NodeIpamParts): Loop {
   const state = { ...parts, pools }
   return {
     name: 'nodeipam',
-    // One at a time: two nodes that wait for a range must not both get one and only one of them write it.
+    // Reconciles one node at a time, so that nodes do not compete for the last subnet.
     concurrency: 1,
     sources: [fromInformer(parts.nodes, (change) => follow(state, change))],
     reconcile: (key, signal) => reconcile(state, key, signal),
@@ -56,7 +56,7 @@ function follow({ pools, nodes }: State, { key, previous, object }: ObjectChange
       if (!object?.spec?.podCIDRs?.includes(text)) pool.release(text, key)
     for (const text of object?.spec?.podCIDRs ?? []) pool.occupy(text, key)
   }
-  // A range is free again: nodes that wait for one may have it.
+  // A subnet became free, so waiting nodes may get it.
   if (object === undefined) return waiting(nodes)
   return (object.spec?.podCIDRs ?? []).length === 0 ? [key] : []
 }

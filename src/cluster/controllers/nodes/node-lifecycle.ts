@@ -1,8 +1,8 @@
 /**
- * Follows the state of nodes. One that is not heard of for a while has conditions of which nothing is known, and its pods
- * are not ready. What is wrong with a node is written as taints, which keep new pods away. The taint of one that is not
- * ready or not reached drives out the pods that do not tolerate it, or tolerate it for a time only; so do taints of the
- * effect NoExecute that others set.
+ * Monitors the health of nodes. If a node is silent for too long, its conditions become Unknown and its pods not ready.
+ * Problems of a node are expressed as NoSchedule taints. A node that is not ready or unreachable also gets a NoExecute
+ * taint, which evicts pods that do not tolerate it or whose toleration time has passed. NoExecute taints from other
+ * sources evict pods in the same way.
  *
  * Keys are nodes and pods: `node a`, `pod default/b`.
  */
@@ -34,10 +34,10 @@ import { TaintEviction } from './taint-eviction.ts'
 
 export const nodeLeaseNamespace = 'kube-node-lease'
 
-/** How long nodes are waited for, and how fast they are emptied. */
+/** Grace periods and eviction rates. */
 export interface NodeHealthOptions extends GraceTimes, EvictionRateOptions {}
 
-/** As kube-controller-manager has them. */
+/** Defaults of kube-controller-manager. */
 export const defaultNodeHealth: NodeHealthOptions = {
   graceMs: 40_000,
   startupGraceMs: 60_000,
@@ -66,7 +66,7 @@ interface State extends NodeLifecycleParts {
 
 const nodePrefix = 'node '
 const podPrefix = 'pod '
-/** How long to wait before a node is looked at again that may not be emptied as things are. */
+/** Delay until a node is checked again while its eviction is paused. */
 const heldBackMs = 5_000
 
 export function nodeLifecycleLoop(parts: NodeLifecycleParts): Loop {
@@ -106,7 +106,7 @@ function nodeChanged({ health, rates, byNode }: State, { key, previous, object }
   return [nodePrefix + key, ...pods.map((pod) => podPrefix + objectKey(pod))]
 }
 
-/** Pods on nodes without such taints, which are most, are not looked at. */
+/** Skips pods on nodes without NoExecute taints, which are the majority. */
 function podChanged({ nodes, eviction }: State, { key, previous, object }: ObjectChange<Pod>): string[] {
   if (object === undefined) eviction.gone(previous!)
   const node = nodes.get({ name: object?.spec?.nodeName ?? '' })
@@ -130,7 +130,7 @@ async function reconcileNode(state: State, name: string, signal: AbortSignal): P
   }
 }
 
-/** Whether the conditions had to be written. */
+/** Sets the conditions to Unknown. Returns whether a write was necessary. */
 async function markUnknown({ client, clock, recorder }: State, node: Node, signal: AbortSignal): Promise<boolean> {
   const conditions = unknownConditions(node, timestamp(clock.now()))
   if (sameJson(conditions, node.status?.conditions ?? [])) return false
@@ -143,7 +143,7 @@ async function markUnknown({ client, clock, recorder }: State, node: Node, signa
   return true
 }
 
-/** Writes the taints of a node. Returns how long to wait until its pods may be driven out. */
+/** Writes the taints of a node. Returns the milliseconds to wait until its pods may be evicted. */
 async function taint(state: State, node: Node, signal: AbortSignal): Promise<number> {
   const { client, vendor, clock, rates } = state
   const key = evictionKey(node, vendor)

@@ -1,16 +1,18 @@
-/** The taints that follow from the state of a node: which it should have, and which pods may stay in spite of them. */
+/** Derives taints from the state of a node, and the time that pods tolerate them. */
 import type { Node } from '../../../api/kinds/core/node.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { Taint } from '../../../api/kinds/core/types/taint.ts'
 import { tolerates } from '../../../api/model/tolerations.ts'
 import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
 
-/** Whether a node is ready: True, False, or Unknown where it is not heard of; empty before anything is known of it. */
+/**
+ * Returns the status of the Ready condition: True, False, Unknown if the node is silent, or '' before its first report.
+ */
 export function readiness({ status }: Node): string {
   return status?.conditions?.find(({ type }) => type === 'Ready')?.status ?? ''
 }
 
-/** The taints of conditions, by the type of the condition and its status, as `Ready=False`. */
+/** Taint names by condition type and status, such as `Ready=False`. */
 const taintsOfConditions: ReadonlyMap<string, string> = new Map([
   ['Ready=False', 'not-ready'],
   ['Ready=Unknown', 'unreachable'],
@@ -24,19 +26,19 @@ function taintKey(vendor: Vendor, name: string): string {
   return vendorKey(vendor, name, 'node')
 }
 
-/** The keys of NoSchedule taints that are derived from a node, and no others. */
+/** Returns the keys of all NoSchedule taints that are derived from a node's state. */
 function derivedKeys(vendor: Vendor): Set<string> {
   return new Set([...taintsOfConditions.values(), 'unschedulable'].map((name) => taintKey(vendor, name)))
 }
 
-/** What a node should be tainted with. */
+/** Parameters of the taints to set. */
 export interface WantedTaints {
-  /** Whether pods may be driven out of a node that is not ready now. */
+  /** Whether a node that is not ready may get its NoExecute taint now. */
   readonly mayEvict: boolean
   readonly now: string
 }
 
-/** The taints of a node as they should be; undefined where they are. */
+/** Returns the desired taints of a node, or undefined if they are up to date. */
 export function wantedTaints(node: Node, vendor: Vendor, { mayEvict, now }: WantedTaints): Taint[] | undefined {
   const { taints = [], unschedulable } = node.spec ?? {}
   const names = (node.status?.conditions ?? []).flatMap(
@@ -59,7 +61,7 @@ export function wantedTaints(node: Node, vendor: Vendor, { mayEvict, now }: Want
   return added.length === 0 && kept.length === taints.length ? undefined : [...kept, ...added]
 }
 
-/** The key of the taint that drives pods out; undefined for a node that is ready. */
+/** Returns the key of the taint that evicts pods, or undefined for a ready node. */
 export function evictionKey(node: Node, vendor: Vendor): string | undefined {
   const name = taintsOfConditions.get(`Ready=${readiness(node)}`)
   return name === undefined ? undefined : taintKey(vendor, name)
@@ -70,8 +72,8 @@ export function evictingTaints({ spec }: Node): Taint[] {
 }
 
 /**
- * For how many milliseconds a pod may stay on a node with such taints: 0 where it tolerates one of them not at all,
- * infinitely long where it tolerates all of them.
+ * Returns how long a pod may stay on a node with these taints, in milliseconds. 0 if the pod does not tolerate one of
+ * them, Infinity if it tolerates all without a time limit.
  */
 export function toleratedMs({ spec }: Pod, taints: readonly Taint[]): number {
   const used = taints.map((taint) => spec?.tolerations?.find((each) => tolerates(each, taint)))

@@ -1,7 +1,6 @@
 /**
- * Tells the agents of nodes for how long they may use what they have read of Secrets and ConfigMaps: the longer, the more
- * nodes there are. It is an annotation of every node. Between two sizes of the cluster there is room, so that it does not
- * change to and fro.
+ * Sets an annotation on every node that tells its agent how long to cache Secrets and ConfigMaps. The time grows with
+ * the number of nodes. The size ranges overlap, so that the value does not flap.
  */
 
 import type { Node } from '../../../api/kinds/core/node.ts'
@@ -21,9 +20,9 @@ export interface NodeTtlParts {
 }
 
 interface Step {
-  /** Fewer nodes than this lead to the step before. */
+  /** Below this number of nodes, the previous step applies. */
   readonly min: number
-  /** More nodes than this lead to the next step. */
+  /** Above this number of nodes, the next step applies. */
   readonly max: number
   readonly seconds: number
 }
@@ -36,7 +35,7 @@ const steps: readonly Step[] = [
   { min: 1800, max: Number.POSITIVE_INFINITY, seconds: 300 },
 ]
 
-/** The step for so many nodes, from the present one. */
+/** Returns the step for this number of nodes, starting from the current step. */
 export function stepFor(present: number, nodes: number): number {
   let step = present
   while (nodes > steps[step]!.max) step++

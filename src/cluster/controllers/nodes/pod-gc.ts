@@ -1,8 +1,9 @@
 /**
- * Deletes pods that nobody else will: those that have ended, the oldest first, beyond a number of them; those of nodes
- * that no longer exist; and those that are to go and never had a node. They go at once, as no agent is there to end them.
+ * Deletes pods that nothing else deletes: terminated pods beyond a limit, oldest first; pods of nodes that no longer
+ * exist; and terminating pods that were never scheduled. The deletion has no grace period, because no agent would
+ * complete it.
  *
- * A node that seems to be gone is waited for for 40 seconds, and asked for, before its pods go.
+ * Before the pods of a missing node are deleted, the loop waits 40 seconds and then reads the node from the server.
  */
 
 import type { Node } from '../../../api/kinds/core/node.ts'
@@ -27,14 +28,14 @@ export interface PodGcParts {
   readonly clock: Clock
   readonly pods: Informer<Pod>
   readonly nodes: Informer<Node>
-  /** How many pods that have ended may stay; 0: all of them. */
+  /** Maximum number of terminated pods to keep. 0 means no limit. */
   readonly maxEnded: number
 }
 
 interface State extends PodGcParts {
   readonly ended: Index<Pod>
   readonly byNode: Index<Pod>
-  /** Since when nodes have been missing. */
+  /** Time since which each missing node has been missing. */
   readonly missingSince: Map<string, number>
 }
 
@@ -99,7 +100,7 @@ async function removeOrphans(state: State, name: string, signal: AbortSignal): P
   const since = missingSince.get(name) ?? now
   missingSince.set(name, since)
   if (now - since < quarantineMs) return { afterMs: since + quarantineMs - now }
-  // The informer may be behind.
+  // The cache may be stale.
   if ((await unlessGone(client.get(kinds.Node, { name }, { signal }))) !== undefined) return 'done'
   await removeAll(state, byNode.get(name), signal)
   return 'done'
@@ -111,7 +112,7 @@ async function removeAll({ client }: State, pods: readonly Pod[], signal: AbortS
     try {
       await unlessGone(client.delete(kinds.Pod, nameOf(pods[i]!), { gracePeriodSeconds: 0, preconditions, signal }))
     } catch (failure) {
-      // Another pod has the name by now.
+      // Another pod has the same name by now.
       if (!isConflict(failure)) throw failure
     }
   })

@@ -1,6 +1,6 @@
 /**
- * Deletes pods from nodes with taints of the effect NoExecute that they do not tolerate, or when the time is over for
- * which they do. The time runs from when the taint was added, so it does not begin anew with another manager.
+ * Deletes pods that do not tolerate a NoExecute taint of their node, or whose toleration time has passed. The time
+ * starts when the taint was added, so another manager does not restart it.
  */
 
 import type { Node } from '../../../api/kinds/core/node.ts'
@@ -26,12 +26,12 @@ export interface TaintEvictionParts {
   readonly pods: Informer<Pod>
 }
 
-/** A longer time than this is waited for in parts: timers end early beyond 24 days. */
+/** Splits longer waits, because timers fire too early beyond 24 days. */
 const maxTimerMs = 60 * 60_000
 
 export class TaintEviction {
   readonly #parts: TaintEvictionParts
-  /** Since when pods have waited for their end, by UID. */
+  /** Start of the toleration time, by pod UID. */
   readonly #since = new Map<string, number>()
 
   constructor(parts: TaintEvictionParts) {
@@ -56,7 +56,10 @@ export class TaintEviction {
     return 'done'
   }
 
-  /** When the time of a pod began: with the latest of the taints, as far as they say so. */
+  /**
+   * Returns the start of the pod's toleration time: the latest `timeAdded` of the taints, or the first observation if
+   * one has none.
+   */
   #began({ metadata: { uid = '' } }: Pod, taints: readonly Taint[], now: number): number {
     const added = Math.max(...taints.map(({ timeAdded }) => Date.parse(timeAdded ?? '')))
     const since = Number.isNaN(added) ? (this.#since.get(uid) ?? now) : added
@@ -79,7 +82,7 @@ export class TaintEviction {
     try {
       await unlessGone(this.#parts.client.delete(kinds.Pod, nameOf(pod), { preconditions: { uid }, signal }))
     } catch (error) {
-      // Another pod has the name by now.
+      // Another pod has the same name by now.
       if (!isConflict(error)) throw error
     }
   }

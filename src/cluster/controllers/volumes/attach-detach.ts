@@ -1,9 +1,10 @@
 /**
- * Asks for the volumes of Pods to be attached to the nodes of the Pods, and detached when no Pod there uses them: creates
- * and deletes VolumeAttachments, one node at a time. It does so for CSI volumes whose driver is to be asked. Whether one
- * is attached, the driver's own attacher reports; this loop copies that into the status of the node.
+ * Attaches the volumes of Pods to the Pods' nodes, and detaches them when no Pod on the node uses them. It does so by
+ * creating and deleting VolumeAttachments for CSI volumes whose driver requires attaching, one node at a time. The
+ * driver's attacher reports the result, which this loop copies to the node's status.
  *
- * A volume that a node still has in use stays attached for up to six minutes: after that the node is taken for lost.
+ * A volume that the node still reports as in use stays attached for up to six minutes. After that, the node is
+ * considered lost.
  */
 
 import { createHash } from 'node:crypto'
@@ -43,16 +44,16 @@ export interface AttachDetachParts {
   readonly drivers: Informer<CSIDriver>
 }
 
-/** How long a volume that a node has in use is left attached when no Pod needs it. */
+/** Maximum time that an unneeded volume stays attached while its node reports it as in use. */
 const maxUnmountMs = 6 * 60_000
 const lookAgainMs = 10_000
 
 interface State extends AttachDetachParts {
-  /** The Pods that use claims, by their nodes: most use none, and one Pod's change must not cost a look at all. */
+  /** Pods that use claims, by node. Most pods use none, and a change of one Pod must not require a scan of all. */
   readonly usersOn: Index<Pod>
-  /** Since when an attachment that is not needed waits for its node to unmount the volume, by its UID. */
+  /** Time since which an unneeded attachment waits for its node to unmount the volume, by attachment UID. */
   readonly waitingSince: Map<string, number>
-  /** Attachments whose outcome was reported. */
+  /** Attachments whose result was already reported. */
   readonly reported: WeakSet<VolumeAttachment>
 }
 
@@ -74,7 +75,7 @@ export function attachDetachLoop(parts: AttachDetachParts): Loop {
       fromInformer(parts.pods, ({ object, previous }) => nodesOf(using(object), using(previous))),
       fromInformer(parts.attachments, ({ object, previous }) => [
         ...nodesOf(object, previous),
-        // Another node may have waited for a volume that is detached.
+        // Another node may be waiting for the detached volume.
         ...(object === undefined ? nodesFor(parts, volumeOf(parts, previous!)) : []),
       ]),
       fromInformer(parts.nodes),
@@ -96,7 +97,7 @@ function nodesUsing(
   return new Set(users.map(({ spec }) => spec?.nodeName ?? '').filter(Boolean))
 }
 
-/** The nodes of the Pods that use the claim of a volume. */
+/** Returns the nodes of the Pods that use a volume's claim. */
 function nodesFor(parts: AttachDetachParts, volume: PersistentVolume | undefined): Set<string> {
   const { namespace = '', name = '' } = volume?.spec?.claimRef ?? {}
   const claim = parts.claims.get({ namespace, name })
@@ -107,7 +108,7 @@ interface Wanted {
   readonly volume: PersistentVolume
   readonly driver: string
   readonly handle: string
-  /** The first Pod that needs it, for events. */
+  /** The first Pod that needs the volume, for events. */
   readonly pod: Pod
 }
 
@@ -116,7 +117,7 @@ async function reconcile(state: State, nodeName: string, signal: AbortSignal): P
   const present = [...state.attachments.objects()].filter((each) => each.spec?.nodeName === nodeName && isOurs(each))
   const surplus = present.filter(({ metadata }) => !wanted.has(metadata.name ?? ''))
   const detachable = surplus.filter((each) => mayDetach(state, nodeName, each))
-  // A node must not mount what is about to be detached: it is told first.
+  // The node's status is updated first, so that the node does not mount a volume that is about to be detached.
   const kept = present.filter((each) => !detachable.includes(each) && each.metadata.deletionTimestamp === undefined)
   await reportAttached(state, nodeName, { kept, signal })
   const failures: unknown[] = []
@@ -130,7 +131,7 @@ async function reconcile(state: State, nodeName: string, signal: AbortSignal): P
   return surplus.length > detachable.length ? { afterMs: lookAgainMs } : 'done'
 }
 
-/** The volumes that Pods on a node need attached, by the name of their attachment. */
+/** Returns the volumes that the Pods on a node need attached, by attachment name. */
 function wantedOn({ usersOn, claims, volumes, drivers }: State, nodeName: string): Map<string, Wanted> {
   const wanted = new Map<string, Wanted>()
   for (const pod of usersOn.get(nodeName)) {
@@ -148,12 +149,12 @@ function wantedOn({ usersOn, claims, volumes, drivers }: State, nodeName: string
   return wanted
 }
 
-/** As Kubernetes names them, so that the same attachment is never asked for twice. */
+/** Uses the same names as Kubernetes, so that an attachment is never created twice. */
 function attachmentName({ driver, handle, nodeName }: { driver: string; handle: string; nodeName: string }): string {
   return `csi-${createHash('sha256').update(`${handle}${driver}${nodeName}`).digest('hex')}`
 }
 
-/** Whether this loop made an attachment: its name says so. Those of others are theirs to delete. */
+/** Whether this loop created the attachment, as its name shows. Other attachments are never deleted here. */
 function isOurs(attachment: VolumeAttachment): boolean {
   return (
     /^csi-[0-9a-f]{64}$/.test(attachment.metadata.name ?? '') &&
@@ -161,7 +162,7 @@ function isOurs(attachment: VolumeAttachment): boolean {
   )
 }
 
-/** The name of a volume in the status of a node. */
+/** Returns the name of a volume in the status of a node. */
 function uniqueName({ vendor }: State, volume: PersistentVolume | undefined): string | undefined {
   const { driver, volumeHandle } = volume?.spec?.csi ?? {}
   return driver === undefined ? undefined : vendorKey(vendor, `csi/${driver}^${volumeHandle}`)
@@ -171,7 +172,7 @@ function volumeOf({ volumes }: AttachDetachParts, { spec }: VolumeAttachment): P
   return volumes.get({ name: spec?.source?.persistentVolumeName ?? '' })
 }
 
-/** Whether the node has unmounted the volume, or has had its time to. */
+/** Whether the node has unmounted the volume, or the time for that has passed. */
 function mayDetach(state: State, nodeName: string, attachment: VolumeAttachment): boolean {
   const { uid = '', deletionTimestamp } = attachment.metadata
   if (deletionTimestamp !== undefined) return false
@@ -217,7 +218,7 @@ async function attach(state: State, { volume, driver, pod }: Wanted, { name, nod
   }
 }
 
-/** A volume that one node at a time may write is attached to one node at a time. */
+/** Returns the attachment to another node, if the volume's access modes allow only one node. */
 function attachedElsewhere(state: State, { metadata, spec }: PersistentVolume, nodeName: string) {
   if ((spec?.accessModes ?? []).some((mode) => mode === 'ReadWriteMany' || mode === 'ReadOnlyMany')) return undefined
   return [...state.attachments.objects()].find(
@@ -225,7 +226,7 @@ function attachedElsewhere(state: State, { metadata, spec }: PersistentVolume, n
   )
 }
 
-/** Tells the Pod how it went, once for each state of the attachment. */
+/** Reports the result to the Pod, once per state of the attachment. */
 function reportOutcome({ recorder, reported }: State, attachment: VolumeAttachment, pod: Pod): void {
   const { spec, status } = attachment
   const volume = spec?.source?.persistentVolumeName ?? ''
@@ -240,7 +241,7 @@ function reportOutcome({ recorder, reported }: State, attachment: VolumeAttachme
   }
 }
 
-/** The volumes that are attached to a node, as its agent reads them before it mounts one. */
+/** Writes the attached volumes to the node's status, which the node agent reads before mounting. */
 async function reportAttached(
   state: State,
   nodeName: string,

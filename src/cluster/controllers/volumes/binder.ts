@@ -24,7 +24,7 @@ export function volumeBinderLoop(parts: BinderParts): Loop {
         return [
           `claim ${key}`,
           ...volumeNamed(object ?? previous).map((name) => `volume ${name}`),
-          // One that is gone may not have known yet which volume was held for it.
+          // A deleted claim may not have recorded yet which volume was reserved for it.
           ...(object === undefined ? volumesByClaim.get(key).map((volume) => `volume ${objectKey(volume)}`) : []),
         ]
       }),
@@ -35,7 +35,7 @@ export function volumeBinderLoop(parts: BinderParts): Loop {
       fromInformer(parts.classes, ({ key }) =>
         unboundClaims(binder, (claim) => classOf(claim, binder.keys) === key).map((claim) => `claim ${claim}`),
       ),
-      // What a claim that waits for its first Pod waits for now.
+      // Updates the reason why a claim waits for its first Pod.
       fromInformer(parts.pods, ({ object }) =>
         object === undefined || !isUnscheduled(object)
           ? []
@@ -51,7 +51,7 @@ function volumeNamed(claim: PersistentVolumeClaim | undefined): string[] {
   return name === '' ? [] : [name]
 }
 
-/** The claim that a volume is for; a volume that is free may be what any claim waits for that has none. */
+/** Returns the claim that a volume references. An unreferenced volume may match any unbound claim. */
 function claimsConcernedBy(binder: Binder, { metadata, spec }: PersistentVolume): string[] {
   if (spec?.claimRef !== undefined) return claimOfReference(spec.claimRef)
   return unboundClaims(binder, (claim) => [undefined, '', metadata.name].includes(claim.spec?.volumeName))
@@ -78,7 +78,7 @@ async function reconcile(binder: Binder, key: string, signal: AbortSignal): Prom
     const volume = binder.volumes.get(name)
     return volume === undefined ? 'done' : await syncVolume(binder, volume, signal)
   } catch (error) {
-    // Somebody was faster: the change brings the object here again, at the latest after a pause.
+    // Another client was faster. Its change triggers the object again, or the retry does.
     if (isConflict(error) || isNotFound(error)) return 'later'
     throw error
   }

@@ -1,4 +1,4 @@
-/** What becomes of a claim: it finds a volume, waits for one, or has lost the one it had. */
+/** Reconciles a claim: binds it to a volume, waits for one, or marks the claim as lost. */
 
 import type { PersistentVolumeClaim } from '../../../api/kinds/core/persistent-volume-claim.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
@@ -25,7 +25,7 @@ export async function syncClaim(
   return 'done'
 }
 
-/** The claim was bound once: its volume must still be there and be its own. */
+/** Checks that the volume of a bound claim still exists and references the claim. */
 async function syncBound(binder: Binder, claim: PersistentVolumeClaim, signal: AbortSignal): Promise<void> {
   const { volumeName = '' } = claim.spec ?? {}
   if (volumeName === '')
@@ -34,7 +34,7 @@ async function syncBound(binder: Binder, claim: PersistentVolumeClaim, signal: A
       message: 'Bound claim has lost reference to PersistentVolume. Data on the volume is lost!',
       signal,
     })
-  // The copy may be behind, as after a restore of the store: a volume that it lacks is asked for.
+  // The cache may be stale, for example after a restore of the store. A missing volume is read from the server.
   const known = binder.volumes.get({ name: volumeName })
   const volume =
     known ?? (await unlessGone(binder.client.get(kinds.PersistentVolume, { name: volumeName }, { signal })))
@@ -64,7 +64,7 @@ async function lose(binder: Binder, claim: PersistentVolumeClaim, { reason, mess
   binder.recorder.record(claim, { type: 'Warning', reason, message })
 }
 
-/** The claim says which volume it wants. */
+/** Binds the volume that the claim names. */
 async function takeNamed(binder: Binder, claim: PersistentVolumeClaim, signal: AbortSignal): Promise<void> {
   const { recorder, keys } = binder
   const volume = binder.volumes.get({ name: claim.spec!.volumeName! })
@@ -101,7 +101,9 @@ async function findVolume(binder: Binder, claim: PersistentVolumeClaim, signal: 
   return waitMs > 0 ? { afterMs: waitMs } : 'done'
 }
 
-/** No volume is there that suits the claim: says why, and which provisioner is to make one. Returns the claim as it is. */
+/**
+ * Reports why no volume matches the claim and sets the provisioner that should create one. Returns the updated claim.
+ */
 async function askForVolume(
   binder: Binder,
   claim: PersistentVolumeClaim,
@@ -122,7 +124,7 @@ async function askForVolume(
   return await nameProvisioner(binder, claim, { provisioner, signal })
 }
 
-/** What a claim waits for that is bound where its first Pod is to run: that Pod, or its node. */
+/** Returns what a claim with delayed binding waits for: its first Pod, or the scheduling of that Pod. */
 function whatForFirst({ pods }: Binder, { metadata: { namespace, name = '' } }: PersistentVolumeClaim): Happening {
   const uses = (pod: Pod) =>
     pod.metadata.namespace === namespace && isUnscheduled(pod) && claimNames(pod).includes(name)
@@ -135,7 +137,7 @@ function whatForFirst({ pods }: Binder, { metadata: { namespace, name = '' } }: 
   return { type: 'Normal', reason: 'WaitForPodScheduled', message }
 }
 
-/** Why no provisioner can be asked; undefined where one can. */
+/** Returns the reason why no provisioner can create a volume, or undefined if one can. */
 function whyUnbound({ classes }: Binder, className: string): Happening | undefined {
   if (className === '') {
     const message = 'no persistent volumes available for this claim and no storage class is set'

@@ -1,8 +1,8 @@
 /**
- * The directories of volumes: each below one root, named after its volume, with mode 0700. Only what was made here is
- * removed: a mark beside each directory says so. The mark outlives its directory until the volume is gone, so that a
- * directory that was removed here differs from one that is on another machine. No link is followed: what is not a plain
- * directory is refused.
+ * Directories of volumes, each under one root, named after its volume, with mode 0700. Only directories created here
+ * are removed. A marker file next to each directory identifies them. The marker remains until the volume is deleted,
+ * which distinguishes a directory that was removed here from one on another machine. Symbolic links are not followed:
+ * anything but a plain directory is rejected.
  */
 import { lstat, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -16,30 +16,30 @@ export class VolumeDirectories {
   }
 
   pathOf(name: string): string {
-    // Names come from objects; one like `..` must not lead out of the root.
+    // Names come from API objects. A name such as `..` must not escape from the root.
     if (!isVolumeName(name)) throw new Error(`${JSON.stringify(name)} is not the name of a volume made here`)
     return join(this.#root, name)
   }
 
-  /** Makes the directory of a volume, unless it is there from an attempt before; returns its path. */
+  /** Creates the directory of a volume, or reuses it from an earlier attempt. Returns its path. */
   async make(name: string): Promise<string> {
     const path = this.pathOf(name)
     await makeDirectory(this.#root, 0o700)
     await assertDirectory(this.#root)
     const isMarked = await exists(this.#markOf(name))
     if (!isMarked && (await exists(path))) throw new Error(`${path} is there already, and was not made here`)
-    // The mark first: a directory without one would be nobody's to remove.
+    // The marker comes first. Without it, the directory would never be removed.
     await createFile(this.#markOf(name), '', 0o600)
     await makeDirectory(path, 0o700)
     await assertDirectory(path)
-    // A volume of the same name that is gone may have taken the mark with it.
+    // The deletion of an earlier volume of the same name may have removed the marker.
     await createFile(this.#markOf(name), '', 0o600)
     return path
   }
 
   /**
-   * Removes the directory of a volume with all that is in it. `absent`: neither the directory nor its mark is here, so
-   * another machine may have it.
+   * Removes the directory of a volume with its contents. `absent` means that neither the directory nor its marker
+   * exists, so the directory may be on another machine.
    */
   async remove(name: string, path: string): Promise<'removed' | 'absent'> {
     if (path !== this.pathOf(name)) throw new Error(`${path} is not the directory of the volume ${name}`)
@@ -49,12 +49,12 @@ export class VolumeDirectories {
     await assertDirectory(this.#root)
     if (!isMarked) throw new Error(`${path} was not made here`)
     await assertDirectory(path)
-    // Links in it are removed, not followed.
+    // Removes symbolic links in the directory without following them.
     await rm(path, { recursive: true })
     return 'removed'
   }
 
-  /** Removes the mark of a volume that is gone, unless its directory is still here. */
+  /** Removes the marker of a deleted volume, unless its directory still exists. */
   async forget(name: string): Promise<void> {
     if (isVolumeName(name) && !(await exists(this.pathOf(name)))) await rm(this.#markOf(name), { force: true })
   }

@@ -1,8 +1,9 @@
 /**
- * Lets volumes grow whose claims ask for more than they have: those of the built-in provisioner, which are directories
- * and hold what fits on the disk. Others grow by their own controllers, which is said in an event.
+ * Expands volumes whose claims request more than their capacity. This works for volumes of the built-in provisioner,
+ * which are directories limited only by the disk. For other volumes, an event says that an external controller must
+ * expand them.
  *
- * The volume first, then the claim's status: a step that ended in between is finished by the next look.
+ * The loop updates the volume first, then the claim's status. The next reconcile completes an interrupted expansion.
  */
 
 import type { PersistentVolume } from '../../../api/kinds/core/persistent-volume.ts'

@@ -1,8 +1,8 @@
 /**
- * Makes volumes for claims whose class names this provisioner, as directories of this machine, and removes them when they
- * are released and their policy is Delete. The volume of a claim is named after the claim's UID, so an attempt that ended
- * in the middle is taken up, and never makes a second one. Data is removed only by what the server has now, never by a
- * copy: volume and claim are read before.
+ * Provisions volumes as directories of this machine for claims whose class names this provisioner, and deletes released
+ * volumes with the policy Delete. A volume is named after the UID of its claim, so an interrupted attempt is resumed
+ * and never creates a second volume. Data is deleted only after the volume and the claim have been read from the
+ * server, never based on the cache.
  */
 
 import type { Node } from '../../../api/kinds/core/node.ts'
@@ -25,7 +25,7 @@ import type { VolumeParts } from './parts.ts'
 import { fail } from './volumes.ts'
 
 export interface HostPathParts extends VolumeParts {
-  /** All directories are below this one. */
+  /** Parent of all volume directories. */
   readonly directory: string
 }
 
@@ -86,7 +86,7 @@ async function provision(
   return 'done'
 }
 
-/** Whether the binder asked for a volume that is not there yet. */
+/** Whether the binder requested a volume that does not exist yet. */
 function isWaiting({ keys, name, ...parts }: Provisioner, { metadata, spec }: PersistentVolumeClaim): boolean {
   const { annotations = {}, uid, deletionTimestamp } = metadata
   if ((annotations[keys.provisioner] ?? annotations[keys.betaProvisioner]) !== name) return false
@@ -110,7 +110,7 @@ function nodeRefusal(name: string, node: Node | undefined, storageClass: Storage
   return `the selected node ${JSON.stringify(name)} is in none of the allowed topologies of the class`
 }
 
-/** The topologies of a class, in the words of a volume's affinity; none: it is restricted to nothing. */
+/** Converts the allowed topologies of a class to node selector terms. Undefined if the class allows all nodes. */
 function topologyOf({ allowedTopologies = [] }: StorageClass) {
   if (allowedTopologies.length === 0) return undefined
   const nodeSelectorTerms = allowedTopologies.map(({ matchLabelExpressions = [] }) => ({
@@ -175,13 +175,13 @@ async function syncVolume(
   return 'done'
 }
 
-/** Whether the volume was made by this provisioner, its claim is gone, and its policy is Delete. */
+/** Whether this provisioner created the volume, its claim is deleted and its policy is Delete. */
 function isReclaimable({ keys, name }: Provisioner, { metadata, spec, status }: PersistentVolume): boolean {
   if (metadata.annotations?.[keys.provisionedBy] !== name) return false
   return status?.phase === 'Released' && spec?.persistentVolumeReclaimPolicy === 'Delete'
 }
 
-/** Removes a volume: the data first. A directory that is not on this machine is left to the machine that has it. */
+/** Deletes a volume, data first. A directory on another machine is left to the provisioner there. */
 async function reclaim(provisioner: Provisioner, known: PersistentVolume, signal: AbortSignal): Promise<void> {
   const { client, directories, recorder } = provisioner
   const { name = '', uid = '' } = known.metadata
@@ -206,7 +206,7 @@ async function reclaim(provisioner: Provisioner, known: PersistentVolume, signal
   }
 }
 
-/** Whether the very claim that the volume is for exists and is not bound to another volume. */
+/** Whether the claim that the volume references exists and is not bound to another volume. */
 async function isClaimed(
   { client }: Provisioner,
   { metadata, spec }: PersistentVolume,

@@ -1,4 +1,4 @@
-/** What the steps of the binder share. */
+/** Dependencies of the volume loops. */
 
 import type { PersistentVolume } from '../../../api/kinds/core/persistent-volume.ts'
 import type { PersistentVolumeClaim } from '../../../api/kinds/core/persistent-volume-claim.ts'

@@ -1,6 +1,6 @@
 /**
- * Remembers since when claims have had no volume. A claim is often created together with its volume and binds a moment
- * later, so the binder reports the reason only for claims that have been without a volume for a while.
+ * Tracks how long claims have been unbound. A claim is often created together with its volume and bound a moment later,
+ * so the binder reports a reason only for claims that stay unbound for a second.
  */
 import type { Clock } from '../../../base/time/clock.ts'
 
@@ -8,14 +8,14 @@ const graceMs = 1000
 
 export class UnboundSince {
   readonly #clock: Clock
-  /** By the UIDs of the claims. */
+  /** By claim UID. */
   readonly #since = new Map<string, number>()
 
   constructor(clock: Clock) {
     this.#clock = clock
   }
 
-  /** Milliseconds until the reason may be reported; 0 where it may be now. */
+  /** Returns the milliseconds until the reason may be reported, or 0 if it may be reported now. */
   waitMs(uid: string): number {
     const now = this.#clock.monotonic()
     const since = this.#since.get(uid) ?? now

@@ -1,4 +1,4 @@
-/** What becomes of a volume: it is free, waits for its claim, is bound, or is reclaimed when its claim is gone. */
+/** Reconciles a volume: marks it available or bound, or releases and reclaims it after its claim is deleted. */
 
 import type { PersistentVolume } from '../../../api/kinds/core/persistent-volume.ts'
 import type { PersistentVolumeClaim } from '../../../api/kinds/core/persistent-volume-claim.ts'
@@ -11,19 +11,22 @@ import { setVolumeStatus } from './writes.ts'
 export async function syncVolume(binder: Binder, volume: PersistentVolume, signal: AbortSignal): Promise<StepOutcome> {
   const { claimRef } = volume.spec ?? {}
   const setPhase = (phase: string) => setVolumeStatus(binder, volume, { status: { phase }, signal })
-  // Without a UID it waits for a claim of the name; the claim takes it.
+  // A reference without a UID reserves the volume for a claim of that name. The claim's own reconcile binds it.
   if (claimRef === undefined || (claimRef.uid ?? '') === '') await setPhase('Available')
   else {
     const claim = await claimOf(binder, volume, signal)
     if (claim === undefined) await release(binder, volume, signal)
     else if (claim.spec?.volumeName === volume.metadata.name) await setPhase('Bound')
     else if ((claim.spec?.volumeName ?? '') !== '') await letGo(binder, volume, signal)
-    // Else the claim is about to name this volume: its own step goes on.
+    // Otherwise the claim is about to name this volume. Its own reconcile continues.
   }
   return 'done'
 }
 
-/** The very claim that the volume is for. One that the copy does not have is asked for: much depends on it. */
+/**
+ * Returns the claim that the volume references. Reads it from the server if the cache does not have it, because
+ * releasing a volume may delete data.
+ */
 async function claimOf(
   { claims: informer, client }: Binder,
   { spec }: PersistentVolume,
@@ -36,7 +39,7 @@ async function claimOf(
   return live?.metadata.uid === uid ? live : undefined
 }
 
-/** The claim is gone. What was made for it goes with it where the policy says so. */
+/** Releases the volume of a deleted claim and applies the reclaim policy. */
 async function release(binder: Binder, volume: PersistentVolume, signal: AbortSignal): Promise<void> {
   const phase = volume.status?.phase
   if (phase !== 'Released' && phase !== 'Failed')
@@ -45,7 +48,7 @@ async function release(binder: Binder, volume: PersistentVolume, signal: AbortSi
   const provisioner = volume.metadata.annotations?.[binder.keys.provisionedBy]
   switch (volume.spec?.persistentVolumeReclaimPolicy) {
     case 'Delete':
-      // Whoever made the volume deletes it.
+      // The provisioner that created the volume deletes it.
       if (provisioner === undefined) await fail(binder, volume, { ...noDeleter(volume), signal })
       break
     case 'Recycle':
@@ -76,7 +79,10 @@ export async function fail(
   binder.recorder.record(volume, { type: 'Warning', reason, message })
 }
 
-/** The claim is bound to another volume. One that was made for it is not needed; any other is free again. */
+/**
+ * The claim is bound to another volume. Releases this volume if it was provisioned with the policy Delete, and makes it
+ * available otherwise.
+ */
 async function letGo(binder: Binder, volume: PersistentVolume, signal: AbortSignal): Promise<void> {
   const { keys, client } = binder
   const { annotations = {} } = volume.metadata

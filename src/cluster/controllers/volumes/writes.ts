@@ -1,4 +1,4 @@
-/** The writes by which a claim and a volume are bound, each on its own and only where something is to be changed. */
+/** Writes that bind a claim and a volume. Each is a separate request, sent only if something changes. */
 
 import { type Json, sameJson } from '../../../api/json/json.ts'
 import type { PersistentVolume } from '../../../api/kinds/core/persistent-volume.ts'
@@ -12,13 +12,16 @@ export interface Pair {
   readonly signal: AbortSignal
 }
 
-/** The volume first: who holds it is decided there. Then its phase, the claim, and the claim's status. */
+/**
+ * Writes the volume first, because its claimRef decides which claim gets it. Then come its phase, the claim and the
+ * claim's status.
+ */
 export async function bind(binder: Binder, { volume, claim, signal }: Pair): Promise<void> {
   const held = await holdVolume(binder, { volume, claim, signal })
   await setVolumeStatus(binder, held, { status: { phase: 'Bound' }, signal })
   const named = await nameVolume(binder, { volume: held, claim, signal })
   const { accessModes = [], capacity = {} } = held.spec ?? {}
-  // A claim that grows has the size that it was last given, not the one of the volume.
+  // An expanding claim keeps its last reported capacity, not that of the volume.
   const grown = claim.status?.phase === 'Bound' ? claim.status.capacity : undefined
   const status = { phase: 'Bound', accessModes, capacity: grown ?? capacity }
   await setClaimStatus(binder, named, { status, signal })
