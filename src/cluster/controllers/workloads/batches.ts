@@ -1,20 +1,20 @@
 /**
- * Many alike writes of one step: in batches that double while all succeed (1, 2, 4, ...), so that what cannot succeed,
- * such as creations against a full quota, is tried once and not hundreds of times. At most `maxAtOnce` writes are under
- * way, and others get their turn in between.
+ * Sends many similar writes of one step in batches that double while all succeed (1, 2, 4, ...). Writes that cannot
+ * succeed, such as creates against an exhausted quota, are thus tried once rather than hundreds of times. At most
+ * `maxAtOnce` writes run concurrently, and they yield to other work in between.
  */
 import { TimeSlice } from '../../../base/concurrency/time-slice.ts'
 
 const maxAtOnce = 16
 
-/** What became of a number of writes. */
+/** Result of a number of writes. */
 export interface BatchOutcome {
   readonly succeeded: number
-  /** The first failure. */
+  /** First failure. */
   readonly error?: unknown
 }
 
-/** Makes `count` writes in growing batches. After a batch with a failure the rest is not tried. */
+/** Performs `count` writes in growing batches. Stops after a batch with a failure. */
 export async function slowStart(count: number, write: (i: number) => Promise<void>): Promise<BatchOutcome> {
   let succeeded = 0
   for (let begun = 0, size = 1; begun < count; size *= 2) {
@@ -28,7 +28,7 @@ export async function slowStart(count: number, write: (i: number) => Promise<voi
   return { succeeded }
 }
 
-/** Makes `count` writes, all of them whatever becomes of the others. */
+/** Performs `count` writes, regardless of failures. */
 export async function writeAll(count: number, write: (i: number) => Promise<void>): Promise<BatchOutcome> {
   const slice = new TimeSlice()
   const errors: unknown[] = []

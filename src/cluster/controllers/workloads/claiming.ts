@@ -1,9 +1,9 @@
 /**
- * Decides which objects an owner works with: those that it controls and selects. Selected orphans are adopted; what it
- * controls and no longer selects is released. An owner that is being deleted does neither.
+ * Determines the objects that belong to an owner: those that it controls and selects. The owner adopts matching orphans
+ * and releases controlled objects that it no longer selects. A terminating owner does neither.
  *
- * An adoption rests on the owner as the server has it, not on the informer's copy: one that is about to go, or a new
- * object of its name, must not take anything over. Each patch names the UID of what it changes.
+ * Before adopting, the owner is read from the server instead of the cache, because a terminating owner, or a new object
+ * of the same name, must not adopt anything. Each patch includes the UID of the object it changes.
  */
 
 import type { ObjectBase } from '../../../api/model/object.ts'
@@ -21,14 +21,14 @@ export interface ClaimParts<T extends ObjectBase, O extends ObjectBase> {
   readonly owner: O
   readonly ownerType: ResourceType<O>
   readonly selects: (labels: Labels) => boolean
-  /** Whether an object that the selector selects can be this owner's at all; true by default. */
+  /** Additional condition that a selected object must meet. Defaults to always true. */
   readonly fits?: (object: T) => boolean
   readonly signal: AbortSignal
 }
 
 /**
- * The candidates that are the owner's afterwards. Throws the first failure when all have been tried. Others get their turn
- * where there are many.
+ * Returns the candidates that belong to the owner after adoption and release. Tries all of them and then throws the
+ * first failure. Yields to other work if there are many.
  */
 export async function claimObjects<T extends ObjectBase, O extends ObjectBase>(
   parts: ClaimParts<T, O>,
@@ -71,7 +71,7 @@ function judge<T extends ObjectBase, O extends ObjectBase>(
   return selected && object.metadata.deletionTimestamp === undefined ? 'adopt' : 'ignore'
 }
 
-/** Throws unless the owner is still there and is not being deleted. */
+/** Throws unless the owner still exists and is not terminating. */
 async function checkOwner<T extends ObjectBase, O extends ObjectBase>(parts: ClaimParts<T, O>): Promise<void> {
   const { client, owner, ownerType, signal } = parts
   const { kind, metadata } = owner
@@ -84,7 +84,7 @@ async function checkOwner<T extends ObjectBase, O extends ObjectBase>(parts: Cla
     throw new Error(`${kind} ${metadata.namespace}/${metadata.name} is being deleted; nothing is adopted`)
 }
 
-/** Whether the object was there to be adopted. */
+/** Returns false if the object no longer exists. */
 async function adopt<T extends ObjectBase, O extends ObjectBase>(
   { client, type, owner, signal }: ClaimParts<T, O>,
   object: T,
@@ -103,7 +103,7 @@ async function release<T extends ObjectBase, O extends ObjectBase>(
   try {
     await unlessGone(client.patch(type, nameOf(object), { patch, signal }))
   } catch (error) {
-    // Someone else released it, or another object has the name by now.
+    // Another client released the object, or another object has the same name by now.
     if (!isInvalid(error)) throw error
   }
 }

@@ -1,4 +1,4 @@
-/** Conditions of workloads as lists with one entry per type, which are replaced and not changed. */
+/** Immutable lists of conditions of workloads, with one entry per type. */
 interface Condition {
   readonly type?: string
   readonly status?: string
@@ -11,8 +11,8 @@ export function findCondition<C extends Condition>(conditions: readonly C[] | un
 }
 
 /**
- * The list with this condition in it. One of the same status and reason stays as it is; one of the same status keeps the
- * time of its last transition.
+ * Returns the list with this condition. A condition with the same status and reason is kept unchanged. One with the
+ * same status keeps its last transition time.
  */
 export function withCondition<C extends Condition>(conditions: readonly C[] = [], next: C): C[] {
   const known = findCondition(conditions, next.type ?? '')

@@ -1,7 +1,7 @@
 /**
- * The templates that a workload has had, each kept in a ControllerRevision: a patch that makes the workload's template
- * what it was. Revisions are numbered; the highest number is the present template, so one that is returned to is given a
- * new number. Old ones that no pod is of are deleted beyond the workload's limit.
+ * The template history of a workload, stored as ControllerRevisions. Each contains a patch that restores the template.
+ * The highest revision number marks the current template, so a restored revision gets a new number. Unused revisions
+ * beyond the workload's limit are deleted, oldest first.
  */
 
 import { isObject, type Json, sameJson } from '../../../api/json/json.ts'
@@ -20,7 +20,7 @@ import { claimObjects } from './claiming.ts'
 import { byController, controllerReference, isControlledBy } from './ownership.ts'
 import { contentHash } from './template-hash.ts'
 
-/** A workload that keeps revisions. */
+/** A workload with a revision history. */
 export interface RevisionOwner<O extends ObjectBase> {
   readonly client: Client
   readonly revisions: Informer<ControllerRevision>
@@ -28,22 +28,22 @@ export interface RevisionOwner<O extends ObjectBase> {
   readonly ownerType: ResourceType<O>
   readonly selects: (labels: Labels) => boolean
   readonly template: PodTemplateSpec
-  /** How often a name was taken; undefined: never. */
+  /** Number of name collisions so far. Undefined if there were none. */
   readonly collisions: number | undefined
-  /** The label of a revision that has its hash. */
+  /** Label of a revision that contains its hash. */
   readonly hashLabel: string
   readonly signal: AbortSignal
 }
 
-/** All revisions of a workload, from the oldest on, and the one of its present template. */
+/** The revision of a workload's current template, and all others, oldest first. */
 export interface History {
   readonly present: ControllerRevision
   readonly others: readonly ControllerRevision[]
-  /** Undefined where no name was ever taken. */
+  /** Undefined if there were no name collisions. */
   readonly collisions: number | undefined
 }
 
-/** Finds or creates the revision of the present template. */
+/** Finds or creates the revision of the current template. */
 export async function syncHistory<O extends ObjectBase>(parts: RevisionOwner<O>): Promise<History> {
   const all = await claimedRevisions(parts)
   const data = templatePatch(parts.template)
@@ -56,7 +56,7 @@ export async function syncHistory<O extends ObjectBase>(parts: RevisionOwner<O>)
   return { ...made, others: all.filter(({ metadata }) => metadata.uid !== made.present.metadata.uid) }
 }
 
-/** The template that a revision holds. */
+/** Returns the template stored in a revision. */
 export function templateOfRevision({ data }: ControllerRevision): PodTemplateSpec | undefined {
   const { spec } = (data ?? {}) as { spec?: { template?: PodTemplateSpec & { $patch?: string } } }
   if (spec?.template === undefined) return undefined
@@ -65,7 +65,9 @@ export function templateOfRevision({ data }: ControllerRevision): PodTemplateSpe
   return (time ?? undefined) === undefined ? { ...template, metadata } : template
 }
 
-/** Also one that was written without the null of `templatePatch`: another revision would replace all pods. */
+/**
+ * Also matches a revision without the null that `templatePatch` adds. Creating another revision would replace all pods.
+ */
 function isOfTemplate(revision: ControllerRevision, template: PodTemplateSpec): boolean {
   return sameJson(asData(templateOfRevision(revision)), asData({ ...template, metadata: template.metadata ?? {} }))
 }
@@ -74,7 +76,7 @@ function asData(template: PodTemplateSpec | undefined): Json {
   return (template ?? null) as unknown as Json
 }
 
-/** Deletes the oldest of the revisions that nothing needs, beyond the limit. */
+/** Deletes unused revisions beyond the limit, oldest first. */
 export async function truncateHistory(
   { client, signal }: Pick<RevisionOwner<ObjectBase>, 'client' | 'signal'>,
   revisions: readonly ControllerRevision[],
@@ -87,7 +89,7 @@ export async function truncateHistory(
   }
 }
 
-/** Those of the workload, from the oldest on. */
+/** Returns the revisions of the workload, oldest first. */
 async function claimedRevisions<O extends ObjectBase>(parts: RevisionOwner<O>): Promise<ControllerRevision[]> {
   const { revisions, owner } = parts
   const { uid = '', namespace = '' } = owner.metadata
@@ -107,9 +109,8 @@ function compareText(a: string, b: string): number {
 }
 
 /**
- * A patch of the workload: a template that replaces the one that it has. Programs in Go, such as kubectl and the controller
- * manager of Kubernetes, compare its bytes with what they make of the workload: there a time that is not set is null, and
- * members stand in the order of their names.
+ * Returns a patch that replaces the workload's template. Go programs such as kubectl and kube-controller-manager
+ * compare its bytes with their own serialization, in which an unset time is null and members are sorted by name.
  */
 function templatePatch(template: PodTemplateSpec): Json {
   const metadata = { creationTimestamp: null, ...template.metadata }
@@ -128,7 +129,10 @@ interface NewRevision {
   readonly revision: number
 }
 
-/** A name that is taken by other contents leads to another name; by equal contents of this workload, to that revision. */
+/**
+ * If the name is taken by different contents, tries another name. If this workload already has an equal revision of
+ * that name, returns it.
+ */
 async function createRevision<O extends ObjectBase>(
   parts: RevisionOwner<O>,
   { data, revision }: NewRevision,
@@ -154,7 +158,7 @@ async function createRevision<O extends ObjectBase>(
   }
 }
 
-/** The revision of the present template has the highest number. */
+/** Gives the revision of the current template the highest number. */
 async function renumber<O extends ObjectBase>(
   { client, signal }: RevisionOwner<O>,
   revision: ControllerRevision,

@@ -1,7 +1,7 @@
 /**
- * Which pods go first when there are too many: those that have come least far, that cost least
- * (`pod-deletion-cost`), that share a node with most others, and of the rest the youngest, roughly: ages are compared by
- * their order of magnitude, so that the pods which are kept are of different ages.
+ * Ranks pods for scale-down. The first to go are pods that have progressed least, then those with the lowest
+ * `pod-deletion-cost`, those that share a node with most others, and finally the youngest. Ages are compared only by
+ * order of magnitude, so that the remaining pods differ in age.
  */
 
 import type { Pod } from '../../../api/kinds/core/pod.ts'
@@ -9,12 +9,12 @@ import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
 import type { Steps } from '../../../base/concurrency/time-slice.ts'
 import { isReady, readySince } from './pod-state.ts'
 
-/** What the order is decided by, beside the pods themselves. */
+/** Inputs of the ranking besides the pods. */
 export interface DeletionContext {
   readonly vendor: Vendor
   /** Milliseconds since 1970. */
   readonly now: number
-  /** How many pods of the same workload the node of a pod has. */
+  /** Returns the number of pods of the same workload on the pod's node. */
   readonly crowdOf: (pod: Pod) => number
 }
 
@@ -25,7 +25,7 @@ interface Ranked {
 
 const ranksBetweenSteps = 1000
 
-/** The first `count` of the pods in the order in which they are to be deleted. Rests between pieces of that many pods. */
+/** Returns the first `count` pods to delete. Yields after every `ranksBetweenSteps` pods. */
 export function* firstToDelete(pods: readonly Pod[], count: number, context: DeletionContext): Steps<Pod[]> {
   let first: Ranked[] = []
   for (let from = 0; from < pods.length; from += ranksBetweenSteps) {
@@ -79,20 +79,20 @@ function compare(a: Rank, b: Rank): number {
   )
 }
 
-/** What has no age counts as the youngest. */
+/** A pod without an age counts as the youngest. */
 function compareAges(a: number | undefined, b: number | undefined): number {
   if (a === undefined || b === undefined) return Number(b === undefined) - Number(a === undefined)
   return a - b
 }
 
-/** The order of magnitude of an age, as a power of two of nanoseconds. */
+/** Returns the order of magnitude of an age, as the binary logarithm of nanoseconds. */
 function magnitude(since: number | undefined, now: number): number | undefined {
   if (since === undefined || Number.isNaN(since)) return undefined
   const nanoseconds = (now - since) * 1e6
   return nanoseconds > 0 ? Math.floor(Math.log2(nanoseconds)) : -1
 }
 
-/** A cost that is not a 32-bit integer in plain form counts as 0. */
+/** A cost that is not a canonical 32-bit integer counts as 0. */
 function costOf(text: string | undefined): number {
   if (text === undefined || !/^(?:0|-?[1-9]\d{0,9})$/.test(text)) return 0
   const cost = Number(text)

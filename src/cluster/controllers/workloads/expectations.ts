@@ -1,10 +1,10 @@
 /**
- * What a loop has written and not yet seen in its informer: creations by their number, deletions by UID. While an owner
- * has open expectations its informer is behind the loop's own writes, and the loop must neither create nor delete for
- * it: it would do so twice.
+ * Tracks writes of a loop that its informer has not delivered yet: creates by number, deletes by UID. While an owner
+ * has open expectations, the cache lags behind the loop's own writes. The loop must then neither create nor delete
+ * objects for that owner, because it would do so twice.
  *
- * Owners are named by UID, so an owner that is deleted and created anew starts without expectations. What is never seen,
- * such as a pod that was created and deleted while a watch was broken, is given up after five minutes.
+ * Owners are identified by UID, so a recreated owner starts without expectations. Writes that are never observed, such
+ * as a pod that was created and deleted while a watch was broken, expire after five minutes.
  */
 import type { Clock } from '../../../base/time/clock.ts'
 
@@ -16,7 +16,7 @@ interface Open {
   readonly since: number
 }
 
-/** Writes of one loop that its informer has not shown yet, by owner. */
+/** Undelivered writes of one loop, by owner. */
 export class Expectations {
   readonly #clock: Clock
   readonly #open = new Map<string, Open>()
@@ -25,18 +25,18 @@ export class Expectations {
     this.#clock = clock
   }
 
-  /** To be called before the creations are sent: an event may come before the answer. */
+  /** Must be called before sending the creates, because an event may arrive before the response. */
   expectCreations(owner: string, count: number): void {
     this.#entry(owner).creations += count
   }
 
-  /** To be called before the deletions are sent. */
+  /** Must be called before sending the deletes. */
   expectDeletions(owner: string, uids: Iterable<string>): void {
     const { deletions } = this.#entry(owner)
     for (const uid of uids) deletions.add(uid)
   }
 
-  /** A created object was seen, or could not be created. */
+  /** Records that a created object was observed or could not be created. */
   settleCreation(owner: string, count = 1): void {
     const open = this.#open.get(owner)
     if (open === undefined) return
@@ -44,7 +44,7 @@ export class Expectations {
     this.#closeIfMet(owner, open)
   }
 
-  /** An object was seen to be deleted or marked for deletion, or could not be deleted. */
+  /** Records that an object was deleted or marked for deletion, or could not be deleted. */
   settleDeletion(owner: string, uid: string): void {
     const open = this.#open.get(owner)
     if (open === undefined) return
@@ -52,7 +52,7 @@ export class Expectations {
     this.#closeIfMet(owner, open)
   }
 
-  /** 0 where everything expected has been seen; else after how many milliseconds the rest is given up. */
+  /** Returns 0 if all expected writes have been observed. Otherwise returns the milliseconds until they expire. */
   waitMs(owner: string): number {
     const open = this.#open.get(owner)
     if (open === undefined) return 0
@@ -62,7 +62,7 @@ export class Expectations {
     return 0
   }
 
-  /** The owner is gone. */
+  /** Drops the expectations of a deleted owner. */
   forget(owner: string): void {
     this.#open.delete(owner)
   }

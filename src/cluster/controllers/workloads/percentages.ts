@@ -1,6 +1,6 @@
-/** Numbers that may be written as a percentage of something. */
+/** Values that are either numbers or percentages. */
 
-/** The number that is meant, of `whole`: what is no number and no percentage counts as 0. */
+/** Resolves a number or a percentage of `whole`. Invalid values count as 0. */
 export function absoluteNumber(value: number | string, whole: number, round: (value: number) => number): number {
   if (typeof value === 'number') return value
   const percent = /^(\d{1,9})%$/.exec(value)?.[1]

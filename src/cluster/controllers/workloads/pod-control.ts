@@ -1,4 +1,4 @@
-/** Creates and deletes the pods of a workload, and reports each as an Event about its owner. */
+/** Creates and deletes the pods of a workload, and records each write as an Event of the owner. */
 
 import { defined } from '../../../api/json/json.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
@@ -17,7 +17,9 @@ export interface PodControlParts {
   readonly recorder: EventRecorder
 }
 
-/** A pod of a template, controlled by its owner; the server completes the name, which begins with that of the owner. */
+/**
+ * Builds a pod from a template. The owner controls the pod, and the server generates its name from that of the owner.
+ */
 export function podFromTemplate(template: PodTemplateSpec | undefined, owner: ObjectBase): Draft<Pod> {
   const { labels, annotations, finalizers } = template?.metadata ?? {}
   const { namespace = '', name = '' } = owner.metadata
@@ -36,7 +38,7 @@ export function podFromTemplate(template: PodTemplateSpec | undefined, owner: Ob
   }
 }
 
-/** Creates a pod of an owner. Throws where it cannot; that is an Event too, unless the whole namespace is going. */
+/** Creates a pod of an owner. Throws on failure, and records an Event unless the namespace is terminating. */
 export async function createPod(
   { client, recorder }: PodControlParts,
   owner: ObjectBase,
@@ -61,7 +63,10 @@ export async function createPod(
   }
 }
 
-/** Deletes this very pod of an owner; that it is gone already is as good. Other failures are thrown, and an Event. */
+/**
+ * Deletes a pod of an owner by UID. Throws PodGoneError if the pod no longer exists. Other failures are recorded as an
+ * Event and thrown.
+ */
 export async function deletePod(
   { client, recorder }: PodControlParts,
   owner: ObjectBase,
@@ -72,7 +77,7 @@ export async function deletePod(
     await client.delete(kinds.Pod, nameOf(pod), { preconditions: { uid }, signal })
     recorder.record(owner, { type: 'Normal', reason: 'SuccessfulDelete', message: `Deleted pod: ${name}` })
   } catch (error) {
-    // Another pod has the name by now: a conflict.
+    // A conflict means that another pod has the same name by now.
     if (isNotFound(error) || isConflict(error)) throw new PodGoneError(`pod ${name} is gone`, { cause: error })
     if (!signal.aborted)
       recorder.record(owner, {
@@ -84,12 +89,12 @@ export async function deletePod(
   }
 }
 
-/** The pod that was to be deleted is not there any more. */
+/** The pod to be deleted no longer exists. */
 export class PodGoneError extends Error {
   override readonly name = 'PodGoneError'
 }
 
-/** Whether nothing can be created because the namespace is being deleted. */
+/** Whether a create failed because the namespace is terminating. */
 export function isNamespaceEnding(error: unknown): boolean {
   return (
     error instanceof StatusError &&

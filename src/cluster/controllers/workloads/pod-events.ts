@@ -1,6 +1,6 @@
 /**
- * The keys of owners whose pods change, and what those changes settle of the loop's expectations: a pod that appears was
- * created, one that is marked for deletion or gone was deleted.
+ * Maps pod changes to the keys of their owners, and settles the loop's expectations: a new pod was created, and a pod
+ * that is terminating or missing was deleted.
  */
 
 import { sameJson } from '../../../api/json/json.ts'
@@ -16,13 +16,13 @@ import { isTerminating } from './pod-state.ts'
 export interface PodEventParts {
   readonly pods: Informer<Pod>
   readonly ownerKind: OwnerKind
-  /** Left out: the loop needs none, as its pods have fixed names. */
+  /** Omitted by loops whose pods have fixed names. */
   readonly expectations?: Expectations
-  /** The owners that may adopt a pod which nobody controls. */
+  /** Returns the owners that may adopt a pod without a controller. */
   readonly adopters: (pod: Pod) => Iterable<ObjectBase>
 }
 
-/** Follows pods for a loop over their owners. */
+/** Watches pods for a loop over their owners. */
 export function fromPods(parts: PodEventParts): Source {
   return fromInformer(parts.pods, (change) => {
     if (parts.expectations !== undefined) settle(parts.expectations, change)
@@ -51,7 +51,7 @@ function keysOf({ ownerKind, adopters }: PodEventParts, { previous, object }: Ob
   return [...(before === undefined ? [] : [before]), ...(after === undefined ? [] : [after]), ...adopting]
 }
 
-/** Whether nobody controls the pod, and what selectors see of it is new. */
+/** Whether the pod has no controller, and that or its labels changed. */
 function mayBeAdopted(object: Pod, previous: Pod | undefined): boolean {
   if (controllerOf(object) !== undefined || isTerminating(object)) return false
   return (

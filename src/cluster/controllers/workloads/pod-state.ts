@@ -1,7 +1,7 @@
-/** What workload loops read from the status of a pod: whether it is active, ready, available. Times are in ms since 1970. */
+/** Pod states for workload loops: active, ready, available. Times are milliseconds since 1970. */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 
-/** Whether a pod is to run: it has not ended and is not being deleted. */
+/** Whether a pod has neither terminated nor been marked for deletion. */
 export function isActive(pod: Pod): boolean {
   return !hasEnded(pod) && !isTerminating(pod)
 }
@@ -10,7 +10,7 @@ export function isTerminating({ metadata }: Pod): boolean {
   return metadata.deletionTimestamp !== undefined
 }
 
-/** Whether its containers have ended for good. */
+/** Whether the pod has terminated. */
 export function hasEnded({ status }: Pod): boolean {
   return status?.phase === 'Succeeded' || status?.phase === 'Failed'
 }
@@ -19,7 +19,7 @@ export function isReady(pod: Pod): boolean {
   return podCondition(pod, 'Ready')?.status === 'True'
 }
 
-/** Since when a pod has been ready; undefined where it is not, or does not say since when. */
+/** Returns the time since which a pod has been ready, or undefined if it is not ready or the time is unknown. */
 export function readySince(pod: Pod): number | undefined {
   const ready = podCondition(pod, 'Ready')
   if (ready?.status !== 'True') return undefined
@@ -32,14 +32,14 @@ export function isAvailable(pod: Pod, minReadySeconds: number, now: number): boo
   return minReadySeconds === 0 ? isReady(pod) : availableInMs(pod, minReadySeconds, now) === 0
 }
 
-/** In how many milliseconds a ready pod counts as available; 0: it does; undefined: not without another change. */
+/** Returns the milliseconds until a ready pod becomes available, or 0 if it is. Undefined if the pod is not ready. */
 export function availableInMs(pod: Pod, minReadySeconds: number, now: number): number | undefined {
   const since = readySince(pod)
   if (since === undefined) return minReadySeconds === 0 && isReady(pod) ? 0 : undefined
   return minReadySeconds === 0 ? 0 : Math.max(0, since + minReadySeconds * 1000 - now)
 }
 
-/** The time until the next of these ready pods becomes available; undefined where none is about to. */
+/** Returns the milliseconds until the next of these pods becomes available, or undefined if none is about to. */
 export function nextAvailableMs(pods: Iterable<Pod>, minReadySeconds: number, now: number): number | undefined {
   if (minReadySeconds === 0) return undefined
   let next: number | undefined

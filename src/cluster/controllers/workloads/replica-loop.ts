@@ -1,9 +1,10 @@
 /**
- * Two loops that keep a number of pods of one template running: replicaset and replicationcontroller. They differ in
- * their kind alone.
+ * The loops replicaset and replicationcontroller, which keep a number of identical pods running. They differ only in
+ * the kind of the owner.
  *
- * A step claims the pods that its owner selects, creates or deletes the difference (at most 500 at a time, creations in
- * growing batches), and writes the status. It does neither while the informer has not shown its earlier writes.
+ * A step claims the pods that the owner selects, creates or deletes the difference (at most 500 pods, creates in
+ * growing batches), and writes the status. It neither creates nor deletes pods until the informer has delivered all
+ * earlier writes.
  */
 
 import type { ReplicaSet } from '../../../api/kinds/apps/replica-set.ts'
@@ -36,7 +37,7 @@ import { type ReplicaFailure, type ReplicaOwner, replicaStatus } from './replica
 import { type SelectingOwners, selectingOwners } from './selecting-owners.ts'
 import { StepSpacing } from './step-spacing.ts'
 
-/** What both loops work with. */
+/** Dependencies of both loops. */
 export interface ReplicaLoopParts<O extends ReplicaOwner> {
   readonly client: Client
   readonly recorder: EventRecorder
@@ -46,10 +47,10 @@ export interface ReplicaLoopParts<O extends ReplicaOwner> {
   readonly pods: Informer<Pod>
 }
 
-/** As many pods are created or deleted in one step. */
+/** Maximum number of pods created or deleted in one step. */
 const maxBurst = 500
 
-/** Keeps the pods of ReplicaSets. */
+/** Maintains the pods of ReplicaSets. */
 export function replicaSetLoop(parts: ReplicaLoopParts<ReplicaSet>): Loop {
   const ownerKind = { group: 'apps', kind: 'ReplicaSet' }
   return replicaLoop(parts, {
@@ -60,7 +61,7 @@ export function replicaSetLoop(parts: ReplicaLoopParts<ReplicaSet>): Loop {
   })
 }
 
-/** Keeps the pods of ReplicationControllers. */
+/** Maintains the pods of ReplicationControllers. */
 export function replicationControllerLoop(parts: ReplicaLoopParts<ReplicationController>): Loop {
   return replicaLoop(parts, {
     name: 'replicationcontroller',
@@ -113,14 +114,14 @@ async function step<O extends ReplicaOwner>(
   { key, signal }: { readonly key: string; readonly signal: AbortSignal },
 ): Promise<StepOutcome> {
   const { clock, spacing, expectations } = state
-  // Asked before the pods are looked at: what is seen in between may be missing among them.
+  // Read before the pods: a write delivered in between may be missing from the list.
   const expectedMs = expectations.waitMs(owner.metadata.uid ?? '')
   const pods = await claimedPods(state, owner, signal)
   spacing.looked(key, pods.length)
   const mayWrite = expectedMs === 0 && owner.metadata.deletionTimestamp === undefined
   const slice = new TimeSlice()
   const failure = mayWrite ? await manage(state, { owner, pods, signal }) : undefined
-  // Each of these looks at all pods: others get their turn in between.
+  // Each of these steps iterates over all pods, so other work may run in between.
   await slice.yieldIfDue()
   const now = clock.now()
   const isWritten = await writeStatus(state, owner, { status: replicaStatus(owner, pods, { failure, now }), signal })
@@ -203,7 +204,7 @@ function* chooseSurplus<O extends ReplicaOwner>(
   return yield* firstToDelete(pods, count, context)
 }
 
-/** How many active pods of the owner, and of others with the same controller, each node has. */
+/** Returns the number of active pods per node, of this owner and of others with the same controller. */
 function* crowdsOf<O extends ReplicaOwner>({ owners, pods }: State<O>, owner: O): Steps<Map<string, number>> {
   const controller = controllerOf(owner)
   const { namespace = '' } = owner.metadata
@@ -219,7 +220,7 @@ function* crowdsOf<O extends ReplicaOwner>({ owners, pods }: State<O>, owner: O)
   return crowds
 }
 
-/** Whether the status is as it should be; false where someone else was faster. */
+/** Returns true if the status is up to date, false if another client was faster. */
 async function writeStatus<O extends ReplicaOwner>(
   { client, type }: State<O>,
   owner: O,

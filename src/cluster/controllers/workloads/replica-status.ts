@@ -1,4 +1,4 @@
-/** The status of a ReplicaSet or ReplicationController, counted from its pods. */
+/** Computes the status of a ReplicaSet or ReplicationController from its pods. */
 
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { PodTemplateSpec } from '../../../api/kinds/core/types/pod-template-spec.ts'
@@ -26,19 +26,19 @@ interface Status {
   conditions?: Condition[]
 }
 
-/** What keeps a number of alike pods: a ReplicaSet or a ReplicationController. */
+/** A ReplicaSet or a ReplicationController. */
 export interface ReplicaOwner extends ObjectBase {
   spec?: { replicas?: number; minReadySeconds?: number; template?: PodTemplateSpec }
   status?: Status
 }
 
-/** Why pods could not be created or deleted. */
+/** Reason why pods could not be created or deleted. */
 export interface ReplicaFailure {
   readonly reason: 'FailedCreate' | 'FailedDelete'
   readonly error: unknown
 }
 
-/** What the status of the owner should say; undefined where it says so already. */
+/** Returns the new status of the owner, or undefined if it is unchanged. */
 export function replicaStatus(
   owner: ReplicaOwner,
   pods: readonly Pod[],
@@ -66,7 +66,7 @@ function countOf<T>(all: readonly T[], counts: (each: T) => boolean): number {
 
 const failureType = 'ReplicaFailure'
 
-/** The first failure is told until there is none. */
+/** The first failure is reported until a step succeeds. */
 function conditionsAfter(conditions: Condition[] = [], failure: ReplicaFailure | undefined, now: number): Condition[] {
   if (failure === undefined) return withoutCondition(conditions, failureType)
   if (findCondition(conditions, failureType) !== undefined) return conditions

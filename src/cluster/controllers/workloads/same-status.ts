@@ -1,4 +1,4 @@
-/** Whether two statuses say the same: counts of 0 and empty lists are left out of what the server sends. */
+/** Whether two statuses are equal. Ignores zero counts and empty lists, because the server omits them. */
 import { sameJson } from '../../../api/json/json.ts'
 
 export function sameStatus(a: object, b: object): boolean {

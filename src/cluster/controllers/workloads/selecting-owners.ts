@@ -1,6 +1,6 @@
 /**
- * Finds the owners of a namespace whose selector selects an object. Owners are found by one label that their selector
- * requires, so that it costs what the object has labels, not how many owners there are.
+ * Finds the owners in a namespace whose selector matches an object. Owners are indexed by one label that their selector
+ * requires. The cost of a lookup therefore depends on the number of labels, not on the number of owners.
  */
 
 import type { ObjectBase } from '../../../api/model/object.ts'
@@ -13,13 +13,13 @@ import {
 import type { Informer } from '../../../client/informers/informer.ts'
 
 export interface SelectingOwners<O> {
-  /** The owners in the namespace of the object that select it. */
+  /** Returns the owners in the object's namespace that select it. */
   of(object: ObjectBase): O[]
-  /** Whether the selector of this owner selects the labels. */
+  /** Whether the selector of this owner matches the labels. */
   selects(owner: O, labels: Labels): boolean
 }
 
-/** The owners of an informer by what they select; an owner without a selector selects nothing. */
+/** Indexes the owners of an informer by selector. An owner without a selector selects nothing. */
 export function selectingOwners<O extends ObjectBase>(
   informer: Informer<O>,
   selectorOf: (owner: O) => SelectorObject | undefined,

@@ -1,18 +1,18 @@
 /**
- * Keeps a loop from looking at large sets of pods at each of their events: a look at n pods is paid for with n / 10
- * milliseconds, and the next look at the same set waits until all looks of the loop so far are paid for. Looks then take a
- * small, constant share of the time however many pods and sets there are, and what changed meanwhile is seen at once. A
- * set that has not been looked at for a while does not wait, nor do small ones.
+ * Prevents a loop from scanning large sets of pods at every event. A scan of n pods costs n / 10 milliseconds, and the
+ * next scan of the same set waits until the cost of all scans so far has been paid off. Scans thus take a small,
+ * constant share of the time, regardless of the number of pods and sets. Small sets, and sets that were not scanned
+ * recently, do not wait.
  */
 const msPerObject = 0.1
-/** No set waits for longer, whatever others cost. */
+/** Maximum wait, whatever other sets cost. */
 const longestMs = 1000
 
 export class StepSpacing {
   readonly #until = new Map<string, number>()
   #paidAt = 0
 
-  /** For how many milliseconds the next look at this key has to wait; 0: it may be now. */
+  /** Returns the milliseconds until the next scan of this key, or 0 if it may run now. */
   waitMs(key: string): number {
     const until = this.#until.get(key)
     if (until === undefined) return 0
@@ -22,7 +22,7 @@ export class StepSpacing {
     return 0
   }
 
-  /** So many objects were looked at. */
+  /** Records a scan of this many objects. */
   looked(key: string, count: number): void {
     const ms = count * msPerObject
     if (ms < 1) return

@@ -1,11 +1,11 @@
 /**
- * Short names for contents: the suffix of a ReplicaSet's name, and of a ControllerRevision's. Equal contents have equal
- * hashes, in whatever order their members are; contents that differ may share one, for which there is a collision count
- * that is hashed too. The value is this server's own: nothing but the loop that made it may conclude anything from it.
+ * Short hashes of contents, used as name suffixes of ReplicaSets and ControllerRevisions. Equal contents have equal
+ * hashes, regardless of member order. Different contents may collide, so a collision count is hashed too. The algorithm
+ * is specific to this server: only the loop that created a hash may interpret it.
  */
 import { isObject } from '../../../api/json/json.ts'
 
-/** 32-bit FNV-1a over the content in a fixed form, written with letters that spell no words. */
+/** 32-bit FNV-1a over a canonical form of the content, encoded with characters that form no words. */
 export function contentHash(content: unknown, collisions: number | undefined): string {
   const hash = new Fnv32()
   hash.addValue(content)
@@ -26,7 +26,7 @@ class Fnv32 {
     for (const byte of Buffer.from(text)) this.value = Math.imul(this.value ^ byte, 0x01000193) >>> 0
   }
 
-  /** Members in the order of their names; those without a value do not count. */
+  /** Hashes members sorted by name, and skips undefined values. */
   addValue(value: unknown): void {
     if (Array.isArray(value)) {
       this.addText('[')

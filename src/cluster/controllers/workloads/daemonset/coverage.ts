@@ -1,6 +1,7 @@
 /**
- * One pod on every node that is to have one: which nodes lack one, and which pods are surplus. Pods of a node that is not
- * to have one go, failed ones go after a pause, and of several the oldest stays; with a surge, the oldest of each template.
+ * Ensures one pod on every eligible node: finds nodes without a pod, and surplus pods. Pods on ineligible nodes are
+ * deleted, and failed pods are deleted after a backoff. Of several pods on a node, the oldest is kept, or with a surge
+ * the oldest of each template.
  */
 import type { Pod } from '../../../../api/kinds/core/pod.ts'
 import { isAvailable, isReady, isTerminating } from '../pod-state.ts'
@@ -8,12 +9,12 @@ import type { DaemonStep } from './parts.ts'
 import type { Fitness } from './placement.ts'
 import { isUpdated, type Moves } from './pod-writes.ts'
 
-/** What is to be done, and after how many milliseconds failed pods are to be looked at again. */
+/** Pods to create and delete, and the milliseconds until failed pods are checked again. */
 export interface CoverageMoves extends Moves {
   readonly againMs: number | undefined
 }
 
-/** `surge`: whether a pod of an old template may be there beside the new one. */
+/** `surge` decides whether a pod of an old template may run next to the new one. */
 export function coverageMoves(step: DaemonStep, { surge }: Pick<OnNode, 'surge'>): CoverageMoves {
   const lacking: string[] = []
   const surplus: Pod[] = []
@@ -23,7 +24,7 @@ export function coverageMoves(step: DaemonStep, { surge }: Pick<OnNode, 'surge'>
     if (pods === undefined && fitness.shouldRun) lacking.push(node)
     if (pods !== undefined) surplus.push(...surplusOn(step, { node, fitness, pods, surge, pauses }))
   }
-  // One that no node has taken yet waits for a node that is not there.
+  // Unscheduled pods wait for a node that no longer exists.
   for (const [node, pods] of step.byNode)
     if (!step.nodes.has(node)) surplus.push(...pods.filter((pod) => !isTerminating(pod) && !pod.spec?.nodeName))
   return { lacking, surplus, againMs: pauses.length === 0 ? undefined : Math.min(...pauses) }
@@ -34,7 +35,7 @@ interface OnNode {
   readonly fitness: Fitness
   readonly pods: readonly Pod[]
   readonly surge: boolean
-  /** Where the pauses of failed pods are gathered. */
+  /** Collects the remaining backoff times of failed pods. */
   readonly pauses: number[]
 }
 
@@ -68,7 +69,7 @@ function surplusOfSurge(step: DaemonStep, running: readonly Pod[]): Pod[] {
   return [...moreNew, ...moreOld, ...(isReplaced ? [oldest] : [])]
 }
 
-/** Whether the old pod of a node has served: it is not ready anyway, or the new one is available. */
+/** Whether the old pod of a node may be deleted, because it is not ready or the new pod is available. */
 export function mayGo(
   { set, state }: DaemonStep,
   { newest, oldest }: { readonly newest: Pod; readonly oldest: Pod },

@@ -1,7 +1,7 @@
 /**
- * Runs one pod of each DaemonSet on every node that fits. A step creates what nodes lack and deletes what is surplus, else
- * goes on with a rolling update, and writes the status. It writes no pods while the informer has not shown its earlier
- * writes.
+ * Runs one pod of each DaemonSet on every eligible node. A step creates missing pods and deletes surplus pods. If there
+ * are none, it continues the rolling update. Then it writes the status. No pods are written until the informer has
+ * delivered all earlier writes.
  */
 
 import { sameJson } from '../../../../api/json/json.ts'
@@ -32,7 +32,7 @@ import { hashLabel, makeMoves } from './pod-writes.ts'
 import { limitsOf, rollingMoves } from './rolling.ts'
 import { writeStatus } from './status.ts'
 
-/** Keeps the pods of DaemonSets. */
+/** Maintains the pods of DaemonSets. */
 export function daemonSetLoop(parts: DaemonSetParts): Loop {
   const { sets, pods, revisions, clock } = parts
   const expectations = new Expectations(clock)
@@ -49,7 +49,7 @@ export function daemonSetLoop(parts: DaemonSetParts): Loop {
       }),
       fromPods({ pods, ownerKind, expectations, adopters: (pod) => selecting.of(pod) }),
       fromNodes(parts),
-      // Revisions are looked up, and no reason to look.
+      // Revisions are only looked up. Their changes trigger nothing.
       fromInformer(revisions, () => []),
     ],
     reconcile: async (key, signal) => {
@@ -67,7 +67,7 @@ export function daemonSetLoop(parts: DaemonSetParts): Loop {
   }
 }
 
-/** All DaemonSets, when a node comes, goes, or changes in what decides which pods it may have. */
+/** Triggers all DaemonSets when a node is added or deleted, or its labels or taints change. */
 function fromNodes({ nodes, sets }: DaemonSetParts): Source {
   const isSame = (a: Node, b: Node) =>
     sameJson(a.metadata.labels ?? {}, b.metadata.labels ?? {}) && sameJson(a.spec?.taints ?? [], b.spec?.taints ?? [])
@@ -86,7 +86,7 @@ interface Context {
 async function reconcile(state: DaemonSetState, set: DaemonSet, context: Context): Promise<StepOutcome> {
   const { signal } = context
   const history = await historyOf(state, set, context)
-  // Asked before the pods are looked at: what is seen in between may be missing among them.
+  // Read before the pods: a write delivered in between may be missing from the list.
   const expectedMs = state.expectations.waitMs(set.metadata.uid ?? '')
   const pods = await claimedPods(state, set, context)
   const step: DaemonStep = {
@@ -105,7 +105,7 @@ async function reconcile(state: DaemonSetState, set: DaemonSet, context: Context
   return lookAgain(expectedMs, outcome.againMs, nextAvailableMs(pods, minReadySeconds, state.clock.now()))
 }
 
-/** Coverage comes first; where nothing lacks or is surplus, the update goes on. */
+/** Creates and deletes pods to cover all nodes. If nothing is missing or surplus, continues the update. */
 async function moves(step: DaemonStep): Promise<{ readonly againMs?: number; readonly error?: unknown }> {
   const rolls = step.set.spec?.updateStrategy?.type !== 'OnDelete'
   const limits = limitsOf(step)
@@ -126,7 +126,7 @@ function nodesFor({ nodes, vendor }: DaemonSetState, set: DaemonSet): Map<string
   return new Map([...nodes.objects()].map((node) => [node.metadata.name ?? '', fitnessOf(node)]))
 }
 
-/** Pods that name no node are nobody's business but their deleter's. */
+/** Ignores pods without a target node, which are left to be deleted by others. */
 function sortedByNode(pods: readonly Pod[]): Map<string, Pod[]> {
   const placed = pods.filter((pod) => targetNode(pod) !== undefined)
   const byNode = Map.groupBy(placed, (pod) => targetNode(pod)!)

@@ -1,6 +1,6 @@
 /**
- * How soon the failed pod of a node is deleted, so that another one is tried: after a pause that doubles each time, from
- * a second to a quarter of an hour, and is forgotten when nothing failed for twice as long.
+ * Backoff for deleting the failed pod of a node, so that a new one is tried. It doubles from one second up to 15
+ * minutes, and is reset after 30 minutes without a failure.
  */
 import type { Clock } from '../../../../base/time/clock.ts'
 
@@ -15,7 +15,7 @@ export class FailedPods {
     this.#clock = clock
   }
 
-  /** 0 where a failed pod may be deleted now, which is noted; else in how many milliseconds. */
+  /** Returns 0 if a failed pod may be deleted now, and records that. Otherwise returns the remaining milliseconds. */
   attempt(key: string): number {
     const now = this.#clock.monotonic()
     const last = this.#pauses.get(key)
@@ -27,7 +27,7 @@ export class FailedPods {
     return 0
   }
 
-  /** The entries are in the order of their last attempt. */
+  /** Entries are ordered by their last attempt. */
   #forgetOld(now: number): void {
     for (const [key, { at }] of this.#pauses) {
       if (now - at <= 2 * longestMs) return

@@ -1,4 +1,4 @@
-/** What the parts of the daemonset loop work with: one DaemonSet in one step. */
+/** Types shared by the modules of the daemonset loop. */
 
 import type { ControllerRevision } from '../../../../api/kinds/apps/controller-revision.ts'
 import type { DaemonSet } from '../../../../api/kinds/apps/daemon-set.ts'
@@ -13,7 +13,7 @@ import type { Expectations } from '../expectations.ts'
 import type { FailedPods } from './failed-pods.ts'
 import type { Fitness } from './placement.ts'
 
-/** What the loop works with. */
+/** Dependencies of the loop. */
 export interface DaemonSetParts {
   readonly client: Client
   readonly recorder: EventRecorder
@@ -25,21 +25,21 @@ export interface DaemonSetParts {
   readonly revisions: Informer<ControllerRevision>
 }
 
-/** What the loop remembers from step to step. */
+/** State that the loop keeps between steps. */
 export interface DaemonSetState extends DaemonSetParts {
   readonly expectations: Expectations
   readonly failed: FailedPods
 }
 
-/** One DaemonSet in one step: its nodes and pods as the informers have them. */
+/** One DaemonSet in one step, with its nodes and pods as cached by the informers. */
 export interface DaemonStep {
   readonly state: DaemonSetState
   readonly set: DaemonSet
   readonly signal: AbortSignal
-  /** The hash of the present template, which its pods have as a label. */
+  /** Hash of the current template, which its pods carry as a label. */
   readonly hash: string
-  /** Every node, and what the pods of the set may do there. */
+  /** Every node, and whether pods of the set may run there. */
   readonly nodes: ReadonlyMap<string, Fitness>
-  /** The pods of the set by the node that they run on or are meant for; the oldest that has a node comes first. */
+  /** Pods of the set by the node that they run on or are meant for. Scheduled pods come first, then older ones. */
   readonly byNode: ReadonlyMap<string, readonly Pod[]>
 }

@@ -1,6 +1,6 @@
 /**
- * On which nodes the pods of a DaemonSet run: those that its template allows by node name, selector and required affinity,
- * and whose taints it tolerates. The scheduler places each pod; the affinity to a node's name leaves it one choice.
+ * Decides on which nodes the pods of a DaemonSet run: nodes that match the template's node name, selector and required
+ * affinity, and whose taints it tolerates. The scheduler binds each pod, which has an affinity to a single node name.
  */
 import type { DaemonSet } from '../../../../api/kinds/apps/daemon-set.ts'
 import type { Node } from '../../../../api/kinds/core/node.ts'
@@ -11,7 +11,7 @@ import { type Vendor, vendorKey } from '../../../../api/model/vendor.ts'
 import { LabelMatcher, requirementsOf } from '../../../../api/selectors/label-selector.ts'
 import { selectableNode, selectsNode } from '../../../../api/selectors/node-selector.ts'
 
-/** Whether a pod is to be on a node, and whether one that is there may stay. */
+/** Whether a node should run a pod, and whether an existing pod may stay. */
 export interface Fitness {
   readonly shouldRun: boolean
   readonly mayStay: boolean
@@ -19,7 +19,7 @@ export interface Fitness {
 
 const unfit: Fitness = { shouldRun: false, mayStay: false }
 
-/** What nodes are to the template of a DaemonSet. */
+/** Returns a function that evaluates nodes for a DaemonSet's template. */
 export function fitnessFor(vendor: Vendor, { spec }: DaemonSet): (node: Node) => Fitness {
   const { nodeName = '', nodeSelector = {}, affinity } = spec?.template?.spec ?? {}
   const tolerations = daemonTolerations(vendor, spec?.template?.spec)
@@ -46,7 +46,7 @@ const borne: readonly (readonly [string, Toleration['effect']])[] = [
   ['unschedulable', 'NoSchedule'],
 ]
 
-/** The tolerations of the template, and those by which the pods of a DaemonSet stay on nodes that are in trouble. */
+/** Returns the template's tolerations, and those that keep daemon pods on nodes with problems. */
 export function daemonTolerations(vendor: Vendor, { tolerations = [], hostNetwork }: PodSpec = {}): Toleration[] {
   const wanted = [...borne, ...(hostNetwork === true ? [['network-unavailable', 'NoSchedule'] as const] : [])]
   const own = wanted.map(([name, effect]): Toleration => {
@@ -57,7 +57,7 @@ export function daemonTolerations(vendor: Vendor, { tolerations = [], hostNetwor
   return [...tolerations.filter((each) => !isReplaced(each)), ...own]
 }
 
-/** The affinity of a pod that may run on this node alone. */
+/** Returns an affinity that allows only this node. */
 export function affinityToNode(affinity: PodSpec['affinity'], node: string): NonNullable<PodSpec['affinity']> {
   const matchFields = [{ key: 'metadata.name', operator: 'In', values: [node] }]
   const required = { nodeSelectorTerms: [{ matchFields }] }
@@ -65,7 +65,7 @@ export function affinityToNode(affinity: PodSpec['affinity'], node: string): Non
   return { ...affinity, nodeAffinity }
 }
 
-/** The node that a pod runs on or is meant for. */
+/** Returns the node that a pod runs on or is meant for. */
 export function targetNode({ spec }: Pod): string | undefined {
   if ((spec?.nodeName ?? '') !== '') return spec?.nodeName
   const required = spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution

@@ -1,4 +1,4 @@
-/** The writes of a DaemonSet's pods: at most 250 creations and as many deletions in a step, creations in growing batches. */
+/** Writes the pods of a DaemonSet: at most 250 creates, in growing batches, and 250 deletes per step. */
 import type { DaemonSet } from '../../../../api/kinds/apps/daemon-set.ts'
 import type { Pod } from '../../../../api/kinds/core/pod.ts'
 import { slowStart, writeAll } from '../batches.ts'
@@ -6,21 +6,21 @@ import { createPod, deletePod, isNamespaceEnding, PodGoneError, podFromTemplate 
 import type { DaemonStep } from './parts.ts'
 import { affinityToNode, daemonTolerations } from './placement.ts'
 
-/** The label of a pod that has the hash of its template. */
+/** Label of a pod that contains the hash of its template. */
 export const hashLabel = 'controller-revision-hash'
 const generationLabel = 'pod-template-generation'
 const generationKey = 'deprecated.daemonset.template.generation'
 
 const maxBurst = 250
 
-/** What is to be written. */
+/** Pods to create and delete. */
 export interface Moves {
   readonly surplus: readonly Pod[]
-  /** The names of nodes that lack a pod. */
+  /** Names of the nodes without a pod. */
   readonly lacking: readonly string[]
 }
 
-/** Whether a pod is of the present template. */
+/** Whether a pod has the current template. */
 export function isUpdated({ set, hash }: DaemonStep, { metadata: { labels = {} } }: Pod): boolean {
   const generation = generationOf(set)
   return labels[hashLabel] === hash || (generation !== undefined && labels[generationLabel] === generation)
@@ -30,7 +30,7 @@ function generationOf({ metadata }: DaemonSet): string | undefined {
   return metadata.annotations?.[generationKey]
 }
 
-/** Makes the moves. Throws the first failure when all have been tried. */
+/** Creates and deletes pods. Tries all of them and then throws the first failure. */
 export async function makeMoves(step: DaemonStep, { surplus, lacking }: Moves): Promise<void> {
   const { expectations } = step.state
   const { uid = '' } = step.set.metadata

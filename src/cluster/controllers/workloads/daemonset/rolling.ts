@@ -1,6 +1,6 @@
 /**
- * A rolling update of a DaemonSet: pods of old templates are deleted as far as maxUnavailable allows, or, with maxSurge,
- * new ones are made beside them first. What is not available anyway is replaced at once.
+ * Rolling update of a DaemonSet. Without maxSurge, pods of old templates are deleted within the limit of
+ * maxUnavailable. With maxSurge, new pods are created first. Pods that are unavailable anyway are replaced at once.
  */
 import type { Pod } from '../../../../api/kinds/core/pod.ts'
 import { absoluteNumber } from '../percentages.ts'
@@ -14,7 +14,10 @@ interface Limits {
   readonly maxUnavailable: number
 }
 
-/** Percentages are of the nodes that are to have a pod, rounded up; where both are none, one may be missing. */
+/**
+ * Percentages refer to the nodes that should run a pod and are rounded up. If both limits are 0, one pod may be
+ * unavailable.
+ */
 export function limitsOf({ set, nodes }: DaemonStep): Limits {
   const wanted = [...nodes.values()].filter(({ shouldRun }) => shouldRun).length
   const { maxSurge = 0, maxUnavailable = 1 } = set.spec?.updateStrategy?.rollingUpdate ?? {}
@@ -27,14 +30,14 @@ export function rollingMoves(step: DaemonStep, { maxSurge, maxUnavailable }: Lim
   return maxSurge === 0 ? replacingMoves(step, maxUnavailable) : surgingMoves(step, maxSurge)
 }
 
-/** The pods of a node of the new and of old templates. */
+/** Pods of one node, split by new and old templates. */
 interface OnNode {
   readonly node: string
   readonly fresh: readonly Pod[]
   readonly old: readonly Pod[]
 }
 
-/** All nodes that have or are to have a pod. */
+/** Yields all nodes that run or should run a pod. */
 function* nodesOf(step: DaemonStep): Generator<OnNode> {
   const lacking = [...step.nodes].filter(([node, { shouldRun }]) => shouldRun && !step.byNode.has(node))
   for (const [node] of lacking) yield { node, fresh: [], old: [] }
@@ -49,7 +52,7 @@ function isWell({ set, state }: DaemonStep, pod: Pod): boolean {
   return isAvailable(pod, set.spec?.minReadySeconds ?? 0, state.clock.now())
 }
 
-/** A node without exactly one pod is unavailable; coverage sees to it. */
+/** A node without exactly one pod counts as unavailable. Coverage handles it. */
 function replacingMoves(step: DaemonStep, maxUnavailable: number): Moves {
   const unwell: Pod[] = []
   const candidates: Pod[] = []

@@ -1,4 +1,4 @@
-/** The status of a DaemonSet: on how many nodes it runs, and is to run. */
+/** Computes the status of a DaemonSet: numbers of nodes that run, and should run, its pod. */
 
 import type { DaemonSet } from '../../../../api/kinds/apps/daemon-set.ts'
 import * as kinds from '../../../../client/requests/built-in-kinds.ts'
@@ -8,7 +8,7 @@ import { sameStatus } from '../same-status.ts'
 import type { DaemonStep } from './parts.ts'
 import { isUpdated } from './pod-writes.ts'
 
-/** Writes the status. While writes of earlier steps have not been seen, the generation does not count as observed. */
+/** Writes the status. The generation counts as observed only after all earlier writes have been seen. */
 export async function writeStatus(
   step: DaemonStep,
   { isObserved, collisions }: { readonly isObserved: boolean; readonly collisions: number | undefined },
@@ -25,7 +25,7 @@ export async function writeStatus(
   await unlessGone(state.client.update(kinds.DaemonSet, { ...set, status }, { subresource: 'status', signal }))
 }
 
-/** The first pod of a node counts for it. */
+/** Only the first pod of each node is counted. */
 function countNodes(step: DaemonStep) {
   const { minReadySeconds = 0 } = step.set.spec ?? {}
   const now = step.state.clock.now()

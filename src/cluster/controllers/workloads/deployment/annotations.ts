@@ -1,6 +1,6 @@
 /**
- * The annotations of Deployments and their ReplicaSets: the number of a revision and those that it had before, what the
- * Deployment asked for when a ReplicaSet was last scaled, and those of users, which are copied from the one to the other.
+ * Annotations of Deployments and their ReplicaSets: current and earlier revision numbers, the Deployment's replica
+ * counts when a ReplicaSet was last scaled, and user annotations, which are copied between them.
  */
 import type { Deployment } from '../../../../api/kinds/apps/deployment.ts'
 import type { ReplicaSet } from '../../../../api/kinds/apps/replica-set.ts'
@@ -8,22 +8,22 @@ import { type Vendor, vendorKey } from '../../../../api/model/vendor.ts'
 
 type Annotations = { readonly [key: string]: string }
 
-/** As long as the list of earlier revisions of a ReplicaSet may become. */
+/** Maximum length of the revision history of a ReplicaSet, in characters. */
 const maxHistory = 2000
 
-/** Asks for a return to a revision; clients of an old version of the API wrote it. */
+/** Requests a rollback to a revision. Clients of an old API version set it. */
 export const rollbackKey = 'deprecated.deployment.rollback.to'
 
 const keyOf = (vendor: Vendor, name: string) => vendorKey(vendor, name, 'deployment')
 
 export const revisionKey = (vendor: Vendor): string => keyOf(vendor, 'revision')
 
-/** The number of a revision, of 64 bits; 0 where there is none. */
+/** Returns the revision number (64 bits), or 0 if there is none. */
 export function revisionOf(vendor: Vendor, { metadata: { annotations = {} } }: ReplicaSet): bigint {
   return readRevision(annotations[revisionKey(vendor)]) ?? 0n
 }
 
-/** The lower revision first. */
+/** Sorts by revision, lowest first. */
 export function byRevision(vendor: Vendor): (a: ReplicaSet, b: ReplicaSet) => number {
   return (a, b) => {
     const first = revisionOf(vendor, a)
@@ -32,22 +32,22 @@ export function byRevision(vendor: Vendor): (a: ReplicaSet, b: ReplicaSet) => nu
   }
 }
 
-/** Undefined where it is no number. */
+/** Returns undefined if the text is not a number. */
 export function readRevision(text: string | undefined): bigint | undefined {
   return text !== undefined && /^\d{1,19}$/.test(text) ? BigInt(text) : undefined
 }
 
-/** How many replicas the Deployment asked for when this ReplicaSet was last scaled; undefined: not noted. */
+/** Returns the Deployment's replicas when this ReplicaSet was last scaled, or undefined if not recorded. */
 export function desiredNoted(vendor: Vendor, { metadata }: ReplicaSet): number | undefined {
   return wholeNumber(metadata.annotations?.[keyOf(vendor, 'desired-replicas')])
 }
 
-/** How many there could be at most then. */
+/** Returns the maximum number of pods at that time, or undefined if not recorded. */
 export function maxNoted(vendor: Vendor, { metadata }: ReplicaSet): number | undefined {
   return wholeNumber(metadata.annotations?.[keyOf(vendor, 'max-replicas')])
 }
 
-/** What a Deployment asks for: its replicas, and how many pods there may be while it is rolled out. */
+/** Replicas of a Deployment, and the maximum number of pods during a rollout. */
 export interface Asked {
   readonly desired: number
   readonly max: number
@@ -69,7 +69,10 @@ export function withReplicasNoted(vendor: Vendor, set: ReplicaSet, { desired, ma
   })
 }
 
-/** The ReplicaSet with the annotations of its Deployment and this revision; a number that it had before is kept. */
+/**
+ * Returns the ReplicaSet with the annotations of its Deployment and this revision. An earlier revision number moves to
+ * the history.
+ */
 export function withRevision(
   vendor: Vendor,
   set: ReplicaSet,
@@ -78,14 +81,14 @@ export function withRevision(
   const copied = { ...set.metadata.annotations, ...copiedOf(vendor, deployment.metadata.annotations) }
   const before = copied[revisionKey(vendor)]
   const number = before === undefined || before === '' ? 0n : readRevision(before)
-  // A number that someone made unreadable is theirs.
+  // Keeps a revision number that a user made unreadable.
   if (number === undefined || number >= revision) return withAnnotations(set, copied)
   const historyKey = keyOf(vendor, 'revision-history')
   const history = before === undefined ? {} : { [historyKey]: longerHistory(copied[historyKey], before) }
   return withAnnotations(set, { ...copied, ...history, [revisionKey(vendor)]: String(revision) })
 }
 
-/** The annotations of a Deployment that is returned to the state of a ReplicaSet. */
+/** Returns the annotations of a Deployment after a rollback to a ReplicaSet. */
 export function annotationsAfterRollback(vendor: Vendor, deployment: Deployment, set: ReplicaSet): Annotations {
   const { annotations = {} } = deployment.metadata
   const copied = new Set(Object.keys(copiedOf(vendor, annotations)))
@@ -93,7 +96,7 @@ export function annotationsAfterRollback(vendor: Vendor, deployment: Deployment,
   return { ...own, ...copiedOf(vendor, set.metadata.annotations) }
 }
 
-/** Those that a Deployment and its ReplicaSets share. */
+/** Returns the annotations that a Deployment and its ReplicaSets share. */
 function copiedOf(vendor: Vendor, annotations: Annotations = {}): Annotations {
   const own = ['revision', 'revision-history', 'desired-replicas', 'max-replicas'].map((name) => keyOf(vendor, name))
   const skipped = new Set([...own, rollbackKey, vendorKey(vendor, 'last-applied-configuration', 'kubectl')])

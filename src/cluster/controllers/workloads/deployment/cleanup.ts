@@ -1,4 +1,4 @@
-/** Deletes the oldest ReplicaSets without pods, beyond the number that a Deployment keeps to go back to. */
+/** Deletes unused ReplicaSets beyond the revision history limit, oldest first. */
 
 import type { ReplicaSet } from '../../../../api/kinds/apps/replica-set.ts'
 import * as kinds from '../../../../client/requests/built-in-kinds.ts'
@@ -26,7 +26,7 @@ export async function cleanUp({ deployment, parts, signal }: Rollout, old: reado
   }
 }
 
-/** Whether it has no pods, and its own loop knows that it is to have none. */
+/** Whether the ReplicaSet has no pods, and its own loop has observed that it should have none. */
 function isUnused(set: ReplicaSet): boolean {
   const { metadata, status = {} } = set
   const { replicas = 0, observedGeneration = 0 } = status

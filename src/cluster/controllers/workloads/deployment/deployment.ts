@@ -1,9 +1,10 @@
 /**
- * Rolls Deployments out: one ReplicaSet per template, of which one grows while the others shrink. A step makes the next
- * move, or scales, pauses or rolls back, and writes the status; changes of the ReplicaSets bring the Deployment back.
+ * Rolls out Deployments. Each template has one ReplicaSet. The ReplicaSet of the current template is scaled up while
+ * the others are scaled down. A step does the next part of the rollout, or scales, pauses or rolls back, and writes the
+ * status. Changes of the ReplicaSets trigger the next step.
  *
- * Every write names the version that it was decided by: a step with an outdated view changes nothing. A new ReplicaSet is
- * named after its template, so that a second attempt to create it finds the first one's.
+ * Every write requires the resourceVersion on which the decision was based, so a step with stale data changes nothing.
+ * The name of a new ReplicaSet depends on its template, so a repeated create finds the first one.
  */
 
 import type { Deployment } from '../../../../api/kinds/apps/deployment.ts'
@@ -29,7 +30,7 @@ import { isScaled, scaleOnly } from './scaling.ts'
 
 const kind = { group: 'apps', kind: 'Deployment' }
 
-/** Rolls Deployments out. */
+/** Rolls out Deployments. */
 export function deploymentLoop(parts: DeploymentParts): Loop {
   const selecting = selectingOwners(parts.deployments, ({ spec }) => spec?.selector)
   return {
@@ -48,7 +49,7 @@ export function deploymentLoop(parts: DeploymentParts): Loop {
   }
 }
 
-/** The Deployments of changed ReplicaSets, and those that may adopt one. */
+/** Triggers the Deployments of changed ReplicaSets, and those that may adopt one. */
 function fromReplicaSets(parts: DeploymentParts, selecting: SelectingOwners<Deployment>): Source {
   return fromInformer(parts.replicaSets, ({ previous, object }) => {
     const owners = [previous, object].flatMap((set) => (set && controllerKey(set, kind)) ?? [])
@@ -57,7 +58,7 @@ function fromReplicaSets(parts: DeploymentParts, selecting: SelectingOwners<Depl
   })
 }
 
-/** Deployments that are recreated wait until the pods of old templates are gone. */
+/** Deployments with the Recreate strategy wait until the pods of old templates are deleted. */
 function fromLastPods({ pods, replicaSets, deployments }: DeploymentParts): Source {
   const ownerOf = (pod: Pod): string[] => {
     const name = controllerKey(pod, { group: 'apps', kind: 'ReplicaSet' })
@@ -86,7 +87,7 @@ async function claimedSets(
   )
 }
 
-/** Returns after how many milliseconds to look again; undefined: when something changes. */
+/** Returns the milliseconds until the next check, or undefined to wait for a change. */
 async function step(rollout: Rollout, all: readonly ReplicaSet[]): Promise<number | undefined> {
   if (rollout.deployment.metadata.deletionTimestamp !== undefined)
     return void (await syncCounts(rollout, sortOut(rollout.deployment, all)))

@@ -1,16 +1,16 @@
-/** How many pods a Deployment may have too many or too few while it is rolled out, and how many ReplicaSets have. */
+/** Limits of a rollout (surge and unavailable pods), and pod counts of ReplicaSets. */
 import type { Deployment } from '../../../../api/kinds/apps/deployment.ts'
 import type { ReplicaSet } from '../../../../api/kinds/apps/replica-set.ts'
 import { absoluteNumber } from '../percentages.ts'
 
 export const replicasOf = ({ spec }: ReplicaSet): number => spec?.replicas ?? 1
 
-/** How many pods the ReplicaSets are to have. */
+/** Returns the total desired replicas. */
 export function wantedIn(sets: readonly ReplicaSet[]): number {
   return sets.reduce((sum, set) => sum + replicasOf(set), 0)
 }
 
-/** How many pods they have. */
+/** Returns the total existing pods. */
 export function presentIn(sets: readonly ReplicaSet[]): number {
   return sets.reduce((sum, { status }) => sum + (status?.replicas ?? 0), 0)
 }
@@ -20,14 +20,14 @@ export function availableIn(sets: readonly ReplicaSet[]): number {
 }
 
 /**
- * How many pods they have or are to have, whichever is more: one that was made smaller has its pods until its own loop
- * has deleted them.
+ * Returns the total of existing or desired pods, whichever is greater for each ReplicaSet. After a scale-down, pods
+ * remain until the ReplicaSet's own loop has deleted them.
  */
 function heldBy(sets: readonly ReplicaSet[]): number {
   return sets.reduce((sum, set) => sum + Math.max(replicasOf(set), set.status?.replicas ?? 0), 0)
 }
 
-/** How many available pods stay as things are: of one that was made smaller, no more than its size. */
+/** Returns the number of available pods that remain. After a scale-down, this is at most the new size. */
 export function stayAvailable(set: ReplicaSet): number {
   return Math.min(replicasOf(set), set.status?.availableReplicas ?? 0)
 }
@@ -36,18 +36,21 @@ export function isRolling({ spec }: Deployment): boolean {
   return spec?.strategy?.type !== 'Recreate'
 }
 
-/** How many pods there may be beyond the replicas. */
+/** Returns the number of pods allowed beyond the replicas. */
 export function maxSurge(deployment: Deployment): number {
   return isRolling(deployment) ? fenceposts(deployment).surge : 0
 }
 
-/** How many of the replicas may be missing. */
+/** Returns the number of replicas that may be unavailable. */
 export function maxUnavailable(deployment: Deployment): number {
   const { replicas = 1 } = deployment.spec ?? {}
   return isRolling(deployment) && replicas > 0 ? Math.min(replicas, fenceposts(deployment).unavailable) : 0
 }
 
-/** Percentages of the replicas: surge is rounded up, unavailable down; where both are none, one may be missing. */
+/**
+ * Resolves percentages of the replicas. Surge is rounded up, unavailable is rounded down. If both are 0, one pod may be
+ * unavailable.
+ */
 function fenceposts({ spec = {} }: Deployment): { readonly surge: number; readonly unavailable: number } {
   const { replicas = 1, strategy } = spec
   const { maxSurge = 0, maxUnavailable = 0 } = strategy?.rollingUpdate ?? {}
@@ -56,7 +59,7 @@ function fenceposts({ spec = {} }: Deployment): { readonly surge: number; readon
   return { surge, unavailable: surge === 0 && unavailable === 0 ? 1 : unavailable }
 }
 
-/** The size that the new ReplicaSet may have now, among all. */
+/** Returns the size that the new ReplicaSet may have now, given all ReplicaSets. */
 export function newSize(deployment: Deployment, all: readonly ReplicaSet[], size: number): number {
   const { replicas = 1 } = deployment.spec ?? {}
   if (!isRolling(deployment)) return replicas

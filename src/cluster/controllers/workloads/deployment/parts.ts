@@ -1,4 +1,4 @@
-/** What the parts of the deployment loop work with, and its writes: the rollout of one Deployment in one step. */
+/** Types shared by the modules of the deployment loop, and the writes of one Deployment's rollout. */
 
 import type { Deployment } from '../../../../api/kinds/apps/deployment.ts'
 import type { ReplicaSet } from '../../../../api/kinds/apps/replica-set.ts'
@@ -14,7 +14,7 @@ import { findCondition } from '../conditions.ts'
 import { replicasNeedUpdate, withReplicasNoted } from './annotations.ts'
 import { maxSurge } from './limits.ts'
 
-/** What the loop works with. */
+/** Dependencies of the loop. */
 export interface DeploymentParts {
   readonly client: Client
   readonly recorder: EventRecorder
@@ -30,17 +30,17 @@ export type DeploymentCondition = NonNullable<DeploymentStatus['conditions']>[nu
 
 const noDeadline = 2 ** 31 - 1
 
-/** Whether a rollout that does not get on is said to have failed at some time. */
+/** Whether the Deployment has a progress deadline. */
 export function hasDeadline({ spec }: Deployment): boolean {
   return spec?.progressDeadlineSeconds !== undefined && spec.progressDeadlineSeconds !== noDeadline
 }
 
-/** What is known of its progress. */
+/** Returns the Progressing condition. */
 export function progressing({ status }: Deployment): DeploymentCondition | undefined {
   return findCondition(status?.conditions, 'Progressing')
 }
 
-/** One Deployment in one step. Each write of it replaces `deployment` by what the server has then. */
+/** One Deployment in one step. Each write replaces `deployment` with the server's response. */
 export class Rollout {
   deployment: Deployment
   readonly parts: DeploymentParts
@@ -60,7 +60,7 @@ export class Rollout {
     return this.deployment.spec?.replicas ?? 1
   }
 
-  /** Writes the status, and annotations that were changed with it. */
+  /** Writes the status, and annotations that changed with it. */
   async writeStatus(change: Partial<Pick<Deployment, 'metadata' | 'status'>>): Promise<void> {
     const next = { ...this.deployment, ...change }
     this.deployment = await this.parts.client.update(kinds.Deployment, next, {
@@ -69,7 +69,7 @@ export class Rollout {
     })
   }
 
-  /** Changes the size of a ReplicaSet, and notes on it what the Deployment asks for. */
+  /** Scales a ReplicaSet, and records the Deployment's replica counts in its annotations. */
   async scale(set: ReplicaSet, size: number): Promise<ReplicaSet> {
     const { replicas = 1 } = set.spec ?? {}
     const noted = { desired: this.replicas, max: this.replicas + maxSurge(this.deployment) }
@@ -86,7 +86,7 @@ export class Rollout {
     this.parts.recorder.record(this.deployment, { type, reason, message })
   }
 
-  /** A condition as of now. */
+  /** Creates a condition with the current time. */
   condition(
     type: string,
     status: string,

@@ -1,8 +1,8 @@
 /**
- * The status of a Deployment: counts from its ReplicaSets, and conditions that say whether enough pods are available
- * (Available), whether the rollout gets on (Progressing) and why pods cannot be made (ReplicaFailure).
+ * Computes the status of a Deployment: counts from its ReplicaSets, and the conditions Available (enough pods are
+ * available), Progressing (the rollout advances) and ReplicaFailure (pods cannot be created).
  *
- * A rollout that has not got on for `progressDeadlineSeconds` is said to have failed; nothing else follows from that.
+ * A rollout without progress for `progressDeadlineSeconds` is reported as failed. The deadline has no other effect.
  */
 import type { Deployment } from '../../../../api/kinds/apps/deployment.ts'
 import type { ReplicaSet } from '../../../../api/kinds/apps/replica-set.ts'
@@ -16,7 +16,7 @@ const complete = 'NewReplicaSetAvailable'
 const timedOut = 'ProgressDeadlineExceeded'
 const paused = 'DeploymentPaused'
 
-/** Whether all pods are of the present template and available, and none of an old one is left. */
+/** Whether all pods have the current template and are available, and no old pod remains. */
 export function isComplete({ spec, metadata }: Deployment, status: DeploymentStatus): boolean {
   const { replicas = 1 } = spec ?? {}
   const { updatedReplicas = 0, replicas: present = 0, availableReplicas = 0, observedGeneration = 0 } = status
@@ -28,13 +28,16 @@ export function isComplete({ spec, metadata }: Deployment, status: DeploymentSta
   )
 }
 
-/** Writes the counts, and that is all: for a Deployment that is not being rolled out now. */
+/** Writes only the counts, for a Deployment that is not being rolled out now. */
 export async function syncCounts(rollout: Rollout, sets: Sets): Promise<void> {
   const next = countedStatus(rollout, sets)
   if (!sameStatus(next, rollout.deployment.status ?? {})) await rollout.writeStatus({ status: next })
 }
 
-/** Writes counts and progress. Returns after how many milliseconds the deadline is to be looked at; undefined: never. */
+/**
+ * Writes counts and progress. Returns the milliseconds until the deadline must be checked, or undefined if there is
+ * none.
+ */
 export async function syncProgress(rollout: Rollout, sets: Sets): Promise<number | undefined> {
   const { deployment } = rollout
   const counted = countedStatus(rollout, sets)
@@ -44,7 +47,10 @@ export async function syncProgress(rollout: Rollout, sets: Sets): Promise<number
   return deadlineInMs(rollout, next)
 }
 
-/** Says that a Deployment was paused or resumed, in its progress: meanwhile its deadline does not count. */
+/**
+ * Reports in the Progressing condition that a Deployment was paused or resumed. The deadline does not run while it is
+ * paused.
+ */
 export async function syncPaused(rollout: Rollout): Promise<void> {
   const { deployment } = rollout
   const known = progressing(deployment)
@@ -97,7 +103,7 @@ function withProgress(rollout: Rollout, { present }: Sets, next: DeploymentStatu
   if (isComplete(deployment, next))
     return withCondition(conditions, told('True', complete, 'has successfully progressed.'))
   if (hasProgressed(deployment.status ?? {}, next)) {
-    // The condition is written anew for its time: from it the deadline counts.
+    // Rewrites the condition to update its time, from which the deadline counts.
     const condition = told('True', 'ReplicaSetUpdated', 'is progressing.')
     const since = known?.status === 'True' ? known.lastTransitionTime : undefined
     const others = withoutCondition(conditions, 'Progressing')
@@ -130,11 +136,11 @@ function deadlineInMs(rollout: Rollout, next: DeploymentStatus): number | undefi
   const known = progressing(rollout.deployment)
   if (!hasDeadline(rollout.deployment) || known === undefined || known.reason === timedOut) return undefined
   if (isComplete(rollout.deployment, next) || known.reason === complete) return undefined
-  // Times are in whole seconds: the deadline has passed a second later.
+  // Times have a precision of one second, so the deadline has certainly passed one second later.
   return Math.max(0, deadlineOf(rollout, known) - rollout.parts.clock.now()) + 1000
 }
 
-/** What keeps the present ReplicaSet from making pods, or else any of them. */
+/** Copies the ReplicaFailure condition of the current ReplicaSet, or of any other one. */
 function withFailure(conditions: DeploymentCondition[], { present, old }: Sets): DeploymentCondition[] {
   const failureOf = ({ status }: ReplicaSet) => findCondition(status?.conditions, 'ReplicaFailure')
   const failure = (present && failureOf(present)) ?? old.map(failureOf).find((each) => each !== undefined)

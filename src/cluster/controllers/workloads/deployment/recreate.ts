@@ -1,4 +1,4 @@
-/** An update with a break: all old pods end, and only when none is left the new ones are made. */
+/** The Recreate strategy: creates new pods only after all old pods have terminated. */
 import type { ReplicaSet } from '../../../../api/kinds/apps/replica-set.ts'
 import { byController } from '../ownership.ts'
 import { hasEnded } from '../pod-state.ts'
@@ -19,7 +19,7 @@ export async function recreate(rollout: Rollout, all: readonly ReplicaSet[]): Pr
   return await syncProgress(rollout, { ...sets, present })
 }
 
-/** Whether a pod of an old template may still run: pods that are being deleted do. */
+/** Whether a pod of an old template may still run. Terminating pods do. */
 function hasOldPods({ parts }: Rollout, old: readonly ReplicaSet[]): boolean {
   const pods = byController(parts.pods)
   const mayRun = ({ metadata: { namespace = '', uid = '' } }: ReplicaSet) =>

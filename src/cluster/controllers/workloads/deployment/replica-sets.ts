@@ -1,4 +1,4 @@
-/** The ReplicaSets of a Deployment: that of its present template, which is found or created, and those of old ones. */
+/** The ReplicaSets of a Deployment: finds or creates that of the current template, and sorts out old ones. */
 
 import { sameJson } from '../../../../api/json/json.ts'
 import type { Deployment } from '../../../../api/kinds/apps/deployment.ts'
@@ -16,14 +16,14 @@ import { revisionKey, revisionOf, withReplicasNoted, withRevision } from './anno
 import { maxSurge, newSize, replicasOf } from './limits.ts'
 import { type DeploymentStatus, hasDeadline, progressing, type Rollout } from './parts.ts'
 
-/** The label by which the pods of different templates of a Deployment are told apart. */
+/** Label that distinguishes the pods of different templates of a Deployment. */
 const hashLabel = 'pod-template-hash'
 
-/** The ReplicaSets of a Deployment by what they are to it. */
+/** The ReplicaSets of a Deployment, split by template. */
 export interface Sets {
-  /** That of the present template; undefined where there is none yet. */
+  /** ReplicaSet of the current template, if it exists. */
   readonly present: ReplicaSet | undefined
-  /** All others, from the oldest on. */
+  /** All other ReplicaSets, oldest first. */
   readonly old: readonly ReplicaSet[]
 }
 
@@ -31,19 +31,19 @@ export function allOf({ present, old }: Sets): ReplicaSet[] {
   return present === undefined ? [...old] : [...old, present]
 }
 
-/** Those that are to have pods. */
+/** Returns the ReplicaSets that should have pods. */
 export function active(sets: readonly ReplicaSet[]): ReplicaSet[] {
   return sets.filter((set) => replicasOf(set) > 0)
 }
 
-/** Of several with the present template the oldest counts as present. */
+/** If several ReplicaSets have the current template, the oldest one counts as current. */
 export function sortOut({ spec }: Deployment, sets: readonly ReplicaSet[]): Sets {
   const inOrder = sets.toSorted(byAge)
   const present = inOrder.find((set) => sameTemplate(set.spec?.template, spec?.template))
   return { present, old: inOrder.filter((set) => set !== present) }
 }
 
-/** From the oldest on. */
+/** Sorts by age, oldest first. */
 export function byAge({ metadata: a }: ReplicaSet, { metadata: b }: ReplicaSet): number {
   const first = a.creationTimestamp ?? ''
   const second = b.creationTimestamp ?? ''
@@ -51,7 +51,7 @@ export function byAge({ metadata: a }: ReplicaSet, { metadata: b }: ReplicaSet):
   return (a.name ?? '') < (b.name ?? '') ? -1 : 1
 }
 
-/** Whether two templates make the same pods: that a ReplicaSet's has the hash in its labels does not count. */
+/** Whether two templates create the same pods. Ignores the hash label that ReplicaSets add. */
 export function sameTemplate(a: PodTemplateSpec | undefined, b: PodTemplateSpec | undefined): boolean {
   return sameJson(withoutHash(a), withoutHash(b))
 }
@@ -61,7 +61,7 @@ export function withoutHash(template: PodTemplateSpec | undefined): PodTemplateS
   return { ...template, metadata: { ...template?.metadata, labels } }
 }
 
-/** Gives the present ReplicaSet its revision and the annotations of the Deployment; creates it if asked to. */
+/** Updates revision and annotations of the current ReplicaSet. Creates the ReplicaSet if `create` is set. */
 export async function syncPresent(
   rollout: Rollout,
   all: readonly ReplicaSet[],
@@ -91,7 +91,7 @@ async function updatePresent(rollout: Rollout, present: ReplicaSet, revision: bi
   return present
 }
 
-/** Notes the revision on the Deployment, and what became of its progress. */
+/** Records the revision on the Deployment, and a change of the Progressing condition. */
 async function noteRevision(
   rollout: Rollout,
   revision: string,
@@ -143,7 +143,10 @@ async function createPresent(
   }
 }
 
-/** The ReplicaSet of that name where it is the one to be made; else the next attempt has another name. */
+/**
+ * Returns the ReplicaSet of that name if it is the desired one. Otherwise increments the collision count, so that the
+ * next attempt uses another name.
+ */
 async function resolveCollision(rollout: Rollout, draft: ReplicaSet, error: StatusError): Promise<ReplicaSet> {
   const { deployment, parts, signal } = rollout
   const taken = await parts.client.get(kinds.ReplicaSet, nameOf(draft), { signal })

@@ -1,6 +1,6 @@
 /**
- * Returns a Deployment to an earlier template, where an annotation asks for it: what clients of an old version of the API
- * wrote. kubectl and orchctl write the template themselves.
+ * Rolls back a Deployment to an earlier template if an annotation requests it. Clients of an old API version set that
+ * annotation. kubectl and orchctl write the template themselves.
  */
 
 import type { Deployment } from '../../../../api/kinds/apps/deployment.ts'
@@ -11,7 +11,7 @@ import { annotationsAfterRollback, byRevision, readRevision, revisionOf, rollbac
 import type { Rollout } from './parts.ts'
 import { allOf, sameTemplate, syncPresent, withoutHash } from './replica-sets.ts'
 
-/** The revision that an annotation asks for: 0 for the one before; undefined where there is none, or no number. */
+/** Returns the requested revision, where 0 means the previous one. Undefined if there is no valid request. */
 export function rollbackTo({ metadata }: Deployment): bigint | undefined {
   return readRevision(metadata.annotations?.[rollbackKey])
 }
@@ -28,13 +28,13 @@ export async function rollBack(rollout: Rollout, all: readonly ReplicaSet[]): Pr
   await writeTemplate(rollout, revision === 0n ? undefined : set)
 }
 
-/** The highest but one; 0 where there is none. */
+/** Returns the second-highest revision, or 0 if there is none. */
 function lastRevision(vendor: Vendor, sets: readonly ReplicaSet[]): bigint {
   const before = sets.toSorted(byRevision(vendor)).at(-2)
   return before === undefined ? 0n : revisionOf(vendor, before)
 }
 
-/** Takes the annotation away, and takes over the template of the ReplicaSet where there is one. */
+/** Removes the annotation, and applies the template of the ReplicaSet if there is one. */
 async function writeTemplate(rollout: Rollout, set: ReplicaSet | undefined): Promise<void> {
   const { deployment, parts, name } = rollout
   const next = set === undefined ? deployment : returned(rollout, set)

@@ -1,6 +1,7 @@
 /**
- * A rolling update: the new ReplicaSet grows as far as maxSurge allows, then old ones shrink as far as maxUnavailable
- * does, first by the pods that are not available anyway. One of both in a step; the change of a ReplicaSet leads to the next.
+ * The RollingUpdate strategy. The new ReplicaSet is scaled up within maxSurge, then old ones are scaled down within
+ * maxUnavailable, unavailable pods first. Each step does one of the two, and the change of a ReplicaSet triggers the
+ * next step.
  */
 import type { ReplicaSet } from '../../../../api/kinds/apps/replica-set.ts'
 import { cleanUp } from './cleanup.ts'
@@ -19,7 +20,7 @@ export async function rollOut(rollout: Rollout, all: readonly ReplicaSet[]): Pro
   return await syncProgress(rollout, sets)
 }
 
-/** The sets afterwards; undefined where the present one has the size that it may have. */
+/** Returns the ReplicaSets after scaling up, or undefined if the current one already has the allowed size. */
 async function growPresent(rollout: Rollout, sets: Sets): Promise<Sets | undefined> {
   const { present } = sets
   if (present === undefined || replicasOf(present) === rollout.replicas) return undefined
@@ -29,7 +30,7 @@ async function growPresent(rollout: Rollout, sets: Sets): Promise<Sets | undefin
   return scaled === present ? undefined : { ...sets, present: scaled }
 }
 
-/** The sets afterwards; undefined where no pod of an old one may go now. */
+/** Returns the ReplicaSets after scaling down, or undefined if no old pod may be removed now. */
 async function shrinkOld(rollout: Rollout, sets: Sets): Promise<Sets | undefined> {
   const { present } = sets
   const old = active(sets.old)
@@ -47,7 +48,7 @@ async function shrinkOld(rollout: Rollout, sets: Sets): Promise<Sets | undefined
   return shrunk.every((set, i) => set === old[i]) ? undefined : { present, old: merged(sets.old, shrunk) }
 }
 
-/** Shrinks ReplicaSets one after the other, each by as many pods as `by` says, and all by `most`. */
+/** Scales down ReplicaSets one after the other, each by at most `by` pods, and by at most `most` in total. */
 async function shrinkEach(
   rollout: Rollout,
   sets: readonly ReplicaSet[],

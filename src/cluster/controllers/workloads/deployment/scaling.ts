@@ -1,6 +1,6 @@
 /**
- * Other numbers of replicas than when the ReplicaSets were last scaled: a change in the middle of a rollout is spread over
- * all ReplicaSets with pods, in proportion to their sizes, so that the risk of the rollout stays what it was.
+ * Scales a Deployment whose number of replicas changed. During a rollout, the difference is spread over all ReplicaSets
+ * with pods in proportion to their sizes, which keeps the risk of the rollout unchanged.
  */
 import type { ReplicaSet } from '../../../../api/kinds/apps/replica-set.ts'
 import { desiredNoted, maxNoted, rollbackKey } from './annotations.ts'
@@ -10,7 +10,7 @@ import type { Rollout } from './parts.ts'
 import { syncCounts } from './progress.ts'
 import { active, allOf, byAge, type Sets, syncPresent } from './replica-sets.ts'
 
-/** Whether the Deployment asks for another number than when a ReplicaSet with pods was last scaled. */
+/** Whether the replicas differ from those recorded when a ReplicaSet with pods was last scaled. */
 export function isScaled({ parts, replicas }: Rollout, all: readonly ReplicaSet[]): boolean {
   return active(all).some((set) => {
     const noted = desiredNoted(parts.vendor, set)
@@ -18,7 +18,7 @@ export function isScaled({ parts, replicas }: Rollout, all: readonly ReplicaSet[
   })
 }
 
-/** Scales what there is and writes the status, without rolling anything out. */
+/** Scales the existing ReplicaSets and writes the status, without continuing the rollout. */
 export async function scaleOnly(rollout: Rollout, all: readonly ReplicaSet[]): Promise<void> {
   const sets = await syncPresent(rollout, all, { create: false })
   const scaled = await scaleSets(rollout, sets)
@@ -41,14 +41,17 @@ async function scaleSets(rollout: Rollout, sets: Sets): Promise<Sets> {
   return isRolling(rollout.deployment) ? await scaleEach(rollout, sets, proportions(rollout, active(all))) : sets
 }
 
-/** The one ReplicaSet with pods; where none has any, the present or the latest one; undefined where several have. */
+/**
+ * Returns the only ReplicaSet with pods. If none has pods, returns the current or else the latest one. Undefined if
+ * several have pods.
+ */
 function activeOrLatest(sets: Sets): ReplicaSet | undefined {
   const running = active(allOf(sets))
   if (running.length > 1) return undefined
   return running[0] ?? sets.present ?? sets.old.toSorted(byAge).at(-1)
 }
 
-/** Whether the present ReplicaSet has all pods that are asked for, and they are available. */
+/** Whether the current ReplicaSet has all desired pods and they are available. */
 function isSaturated({ parts, replicas }: Rollout, { present }: Sets): boolean {
   return (
     present !== undefined &&
@@ -58,11 +61,11 @@ function isSaturated({ parts, replicas }: Rollout, { present }: Sets): boolean {
   )
 }
 
-/** The sizes of ReplicaSets after the difference was spread over them; what is left by rounding is the largest one's. */
+/** Returns the sizes after spreading the difference. The largest ReplicaSet gets the remainder from rounding. */
 function proportions(rollout: Rollout, running: readonly ReplicaSet[]): [ReplicaSet, number][] {
   const allowed = rollout.replicas > 0 ? rollout.replicas + maxSurge(rollout.deployment) : 0
   const difference = allowed - wantedIn(running)
-  // Of equal ones the newer grows, and the older shrinks.
+  // Among ReplicaSets of equal size, newer ones grow first and older ones shrink first.
   const byAgeWanted = (a: ReplicaSet, b: ReplicaSet) => (difference > 0 ? byAge(b, a) : byAge(a, b))
   const inOrder = running.toSorted((a, b) => replicasOf(b) - replicasOf(a) || byAgeWanted(a, b))
   let left = difference
@@ -77,7 +80,7 @@ function proportions(rollout: Rollout, running: readonly ReplicaSet[]): [Replica
   return sizes
 }
 
-/** By how much a ReplicaSet is to change so that it has the share that it had when it was last scaled. */
+/** Returns the change that restores the share that a ReplicaSet had when it was last scaled. */
 function partOf({ deployment, parts, replicas }: Rollout, set: ReplicaSet, difference: number): number {
   if (difference === 0) return 0
   if (replicas === 0) return -replicasOf(set)

@@ -1,7 +1,4 @@
-/**
- * Who a pod of a StatefulSet is: its ordinal, its name, and the claims that go with it. A pod that takes the place of
- * another one has the same.
- */
+/** Identity of a StatefulSet's pod: its ordinal, its name and its claims. A replacement pod has the same identity. */
 
 import type { StatefulSet } from '../../../../api/kinds/apps/stateful-set.ts'
 import type { PersistentVolumeClaim } from '../../../../api/kinds/core/persistent-volume-claim.ts'
@@ -12,14 +9,14 @@ import { templateOfRevision } from '../controller-revisions.ts'
 import { podFromTemplate } from '../pod-control.ts'
 import type { SetStep } from './parts.ts'
 
-/** The label of a pod that names its revision. */
+/** Label of a pod that names its revision. */
 const revisionLabel = 'controller-revision-hash'
 
 export function podName({ metadata: { name } }: StatefulSet, ordinal: number): string {
   return `${name}-${ordinal}`
 }
 
-/** The ordinal that the name of a pod ends in; undefined where it is not a name that this set gives. */
+/** Returns the ordinal in the name of a pod, or undefined if the name does not belong to this set. */
 export function ordinalOf(
   { metadata: { name: set } }: StatefulSet,
   { metadata: { name = '' } }: Pod,
@@ -28,14 +25,17 @@ export function ordinalOf(
   return ordinal !== null && ordinal[1] === set ? Number(ordinal[2]) : undefined
 }
 
-/** The name of the revision that a pod is of. */
+/** Returns the name of a pod's revision. */
 export function revisionOf({ metadata }: Pick<Pod, 'metadata'>): string | undefined {
   return metadata.labels?.[revisionLabel]
 }
 
 const nameLabel = (vendor: Vendor) => vendorKey(vendor, 'pod-name', 'statefulset')
 
-/** The pod of an ordinal: of the present template, unless the set holds it back at the one before. */
+/**
+ * Builds the pod of an ordinal from the update revision, or from the current revision if the set holds the ordinal
+ * back.
+ */
 export function newPod(step: SetStep, ordinal: number): Draft<Pod> {
   const { set, parts } = step
   const revision = isHeldBack(set, ordinal) ? step.current : step.update
@@ -53,7 +53,7 @@ export function newPod(step: SetStep, ordinal: number): Draft<Pod> {
   }
 }
 
-/** Whether a missing pod is made from the current revision, although there is a newer one. */
+/** Whether a missing pod is created from the current revision although a newer one exists. */
 function isHeldBack({ spec = {}, status = {} }: StatefulSet, ordinal: number): boolean {
   const { type, rollingUpdate } = spec.updateStrategy ?? {}
   if (rollingUpdate !== undefined) return ordinal < (rollingUpdate.partition ?? 0)
@@ -62,7 +62,7 @@ function isHeldBack({ spec = {}, status = {} }: StatefulSet, ordinal: number): b
 
 type Volumes = NonNullable<NonNullable<Pod['spec']>['volumes']>
 
-/** The claims of an ordinal as volumes, in place of volumes of the template that have their names. */
+/** Adds the claims of an ordinal as volumes. They replace template volumes of the same name. */
 function volumesWithClaims(set: StatefulSet, ordinal: number, volumes: Volumes = []): Volumes {
   const own = (set.spec?.volumeClaimTemplates ?? []).map(({ metadata }) => metadata?.name ?? '')
   const mounted = own.map((name) => ({
@@ -76,7 +76,7 @@ function claimName({ metadata }: StatefulSet, template: string, ordinal: number)
   return `${template}-${metadata.name}-${ordinal}`
 }
 
-/** The claims of an ordinal, which outlive its pods. */
+/** Returns the claims of an ordinal, which outlive its pods. */
 export function claimsOf(set: StatefulSet, ordinal: number): Draft<PersistentVolumeClaim>[] {
   const { volumeClaimTemplates = [], selector } = set.spec ?? {}
   const { namespace = '' } = set.metadata
@@ -91,7 +91,7 @@ export function claimsOf(set: StatefulSet, ordinal: number): Draft<PersistentVol
   }))
 }
 
-/** The pod with the labels and volumes of its ordinal; undefined where it has them. */
+/** Returns the pod with the labels and volumes of its ordinal, or undefined if it already has them. */
 export function withIdentity({ set, parts }: SetStep, pod: Pod, ordinal: number): Pod | undefined {
   const name = podName(set, ordinal)
   const label = nameLabel(parts.vendor)

@@ -1,7 +1,8 @@
 /**
- * The next moves of a StatefulSet, from ordinal to ordinal. Missing pods are made from the lowest on, surplus ones deleted
- * from the highest down, and then pods of old revisions replaced from the highest down to the partition. With OrderedReady
- * each move waits until all pods that come before are available; with Parallel creations and surplus do not wait.
+ * Computes the next steps of a StatefulSet by ordinal. Missing pods are created from the lowest ordinal up, and surplus
+ * pods are deleted from the highest down. Then pods of old revisions are replaced from the highest ordinal down to the
+ * partition. With OrderedReady, each step waits until all preceding pods are available. With Parallel, creates and
+ * deletes of surplus pods do not wait.
  */
 import type { Pod } from '../../../../api/kinds/core/pod.ts'
 import { isAvailable, isReady, isTerminating } from '../pod-state.ts'
@@ -9,7 +10,7 @@ import { ordinalOf, revisionOf, withIdentity } from './identity.ts'
 import type { SetStep } from './parts.ts'
 import { createOrdinal, deleteOrdinal, updateOrdinal } from './pod-writes.ts'
 
-/** How many pods there are, as the status says it. */
+/** Pod counts for the status. */
 export interface Counts {
   replicas: number
   readyReplicas: number
@@ -29,7 +30,7 @@ export function countPods(step: SetStep, pods: readonly Pod[]): Counts {
   return counts
 }
 
-/** Adds a pod to the counts of its revision, or takes it away. */
+/** Adds a pod to the counts of its revision, or subtracts it. */
 function countRevision({ step, counts }: Pick<Walk, 'step' | 'counts'>, pod: Pod, by: 1 | -1): void {
   if (revisionOf(pod) === step.current.metadata.name) counts.currentReplicas += by
   if (revisionOf(pod) === step.update.metadata.name) counts.updatedReplicas += by
@@ -43,7 +44,7 @@ function runsAvailable({ set, parts }: SetStep, pod: Pod): boolean {
   return pod.status?.phase === 'Running' && isAvailable(pod, set.spec?.minReadySeconds ?? 0, parts.clock.now())
 }
 
-/** Makes the moves that are possible now, and counts them. */
+/** Performs the steps that are possible now, and updates the counts. */
 export async function move(step: SetStep, pods: readonly Pod[], counts: Counts): Promise<void> {
   const { set } = step
   const { replicas: wanted = 1, podManagementPolicy, updateStrategy } = set.spec ?? {}
@@ -59,18 +60,21 @@ interface Walk {
   readonly step: SetStep
   readonly counts: Counts
   readonly inOrder: boolean
-  /** How many ordinals there are to be. */
+  /** Desired number of ordinals. */
   readonly wanted: number
   readonly byOrdinal: Map<number, Pod>
 }
 
 /**
- * How many pods a step creates at most. They are created one after the other, and a step goes by the set as it was at its
- * beginning: without a bound one that was asked for a million pods could not be scaled down, nor ended by deleting the set.
+ * Maximum number of pods created per step. Pods are created one after the other, based on the set as it was at the
+ * start of the step. Without a limit, a set with a million replicas could not be scaled down or deleted in the
+ * meantime.
  */
 const maxCreated = 100
 
-/** Whether every ordinal has a pod, and, in order, all of them are available: then other moves may follow. */
+/**
+ * Returns true if every ordinal has a pod and, with OrderedReady, all are available, so that the next steps may follow.
+ */
 async function fill(walk: Walk): Promise<boolean> {
   const { step, counts, inOrder, wanted, byOrdinal } = walk
   let created = 0
@@ -82,7 +86,7 @@ async function fill(walk: Walk): Promise<boolean> {
       counts.replicas++
       countRevision(walk, made, 1)
       byOrdinal.set(ordinal, made)
-      // The events of the new pods bring the set back.
+      // The events of the new pods trigger the set again.
       if (inOrder || ++created === maxCreated) return false
       continue
     }
@@ -93,7 +97,7 @@ async function fill(walk: Walk): Promise<boolean> {
   return true
 }
 
-/** A failed pod has to go before another one can have its name. Undefined: the name is free. */
+/** Deletes a failed pod so that a new one can have its name. Returns undefined if the name is free. */
 async function deleteFailed(walk: Walk, pod: Pod): Promise<Pod | undefined> {
   const { step, counts } = walk
   const { set, parts } = step
@@ -107,7 +111,10 @@ async function deleteFailed(walk: Walk, pod: Pod): Promise<Pod | undefined> {
   return undefined
 }
 
-/** Whether no pod is left beyond the last ordinal; in order, the highest goes first, one at a time. */
+/**
+ * Deletes pods beyond the last ordinal. With OrderedReady, deletes one at a time, highest first. Returns true if none
+ * is left.
+ */
 async function shrink(walk: Walk): Promise<boolean> {
   const { step, inOrder, wanted, byOrdinal } = walk
   const surplus = [...byOrdinal.keys()].filter((ordinal) => ordinal >= wanted).sort((a, b) => b - a)
@@ -120,7 +127,7 @@ async function shrink(walk: Walk): Promise<boolean> {
       if (inOrder) return false
       continue
     }
-    // One that is not available holds up the others, unless it is the first of these.
+    // An unavailable pod blocks the others, unless it is the first unhealthy one.
     if (inOrder && !runsAvailable(step, pod) && ordinal !== firstUnhealthy) return false
     await deleteOrdinal(step, pod)
     countRevision(walk, pod, -1)
@@ -133,7 +140,7 @@ function isHealthy(pod: Pod): boolean {
   return runsReady(pod) && !isTerminating(pod)
 }
 
-/** Replaces one pod of an old revision, when those above it are well. */
+/** Replaces one pod of an old revision if all pods above it are healthy. */
 async function replaceOld({ step, counts, wanted, byOrdinal }: Walk): Promise<void> {
   const { partition = 0 } = step.set.spec?.updateStrategy?.rollingUpdate ?? {}
   for (let ordinal = wanted - 1; ordinal >= partition; ordinal--) {

@@ -1,4 +1,4 @@
-/** What the parts of the statefulset loop work with: one StatefulSet in one step. */
+/** Types shared by the modules of the statefulset loop. */
 
 import type { ControllerRevision } from '../../../../api/kinds/apps/controller-revision.ts'
 import type { StatefulSet } from '../../../../api/kinds/apps/stateful-set.ts'
@@ -10,7 +10,7 @@ import type { EventRecorder } from '../../../../client/informers/event-recorder.
 import type { Informer } from '../../../../client/informers/informer.ts'
 import type { Client } from '../../../../client/requests/client.ts'
 
-/** What the loop works with. */
+/** Dependencies of the loop. */
 export interface StatefulSetParts {
   readonly client: Client
   readonly recorder: EventRecorder
@@ -22,11 +22,11 @@ export interface StatefulSetParts {
   readonly revisions: Informer<ControllerRevision>
 }
 
-/** The revisions of a StatefulSet by what they are to it. */
+/** Revisions of a StatefulSet. */
 export interface Revisions {
-  /** That of pods which are not to be replaced yet. */
+  /** Revision of the pods that are not updated yet. */
   readonly current: ControllerRevision
-  /** That of the present template. */
+  /** Revision of the current template. */
   readonly update: ControllerRevision
 }
 

@@ -1,4 +1,4 @@
-/** The writes of a StatefulSet's pods and claims, each of them an Event about the set. */
+/** Writes the pods and claims of a StatefulSet, and records each write as an Event of the set. */
 
 import type { Pod } from '../../../../api/kinds/core/pod.ts'
 import { messageOf } from '../../../../base/text/errors.ts'
@@ -9,7 +9,7 @@ import { isNamespaceEnding } from '../pod-control.ts'
 import { claimsOf, newPod, podName } from './identity.ts'
 import type { SetStep } from './parts.ts'
 
-/** Creates the pod of an ordinal and what it needs of claims. */
+/** Creates the pod of an ordinal and its missing claims. */
 export async function createOrdinal(step: SetStep, ordinal: number): Promise<Pod> {
   const { parts, set, signal } = step
   return await told(step, { verb: 'Create', pod: podName(set, ordinal) }, async () => {
@@ -18,7 +18,7 @@ export async function createOrdinal(step: SetStep, ordinal: number): Promise<Pod
   })
 }
 
-/** Deletes this very pod; that it has gone already is as good. */
+/** Deletes a pod by UID. Ignores that the pod no longer exists. */
 export async function deleteOrdinal(step: SetStep, pod: Pod): Promise<void> {
   const { parts, signal } = step
   const { uid = '', name = '' } = pod.metadata
@@ -31,7 +31,7 @@ export async function deleteOrdinal(step: SetStep, pod: Pod): Promise<void> {
   }
 }
 
-/** Writes a pod whose identity was lost. */
+/** Writes a pod whose identity was restored. */
 export async function updateOrdinal(step: SetStep, pod: Pod, ordinal: number): Promise<void> {
   const { parts, signal } = step
   await told(step, { verb: 'Update', pod: pod.metadata.name ?? '' }, async () => {
@@ -57,12 +57,12 @@ async function createClaims({ parts, set, signal }: SetStep, ordinal: number): P
   }
 }
 
-/** A claim that a pod needs cannot be used yet. */
+/** A claim of the pod cannot be used yet. */
 export class ClaimError extends Error {
   override readonly name = 'ClaimError'
 }
 
-/** What does not need to be told: that a name is taken shows that the informer is behind, a conflict too. */
+/** Whether no Event is needed. A taken name or a conflict only shows that the cache is stale. */
 function isQuiet(error: unknown): boolean {
   if (isNamespaceEnding(error) || isConflict(error) || isNotFound(error)) return true
   return error instanceof StatusError && error.reason === 'AlreadyExists'

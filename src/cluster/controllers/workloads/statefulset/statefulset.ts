@@ -1,9 +1,9 @@
 /**
- * Runs the pods of StatefulSets, each with a name, a place in the order and claims of its own. A step makes the next moves
- * (`ordinals.ts`) and writes the status; changes of the pods bring the set back.
+ * Runs the pods of StatefulSets, each with a stable name, ordinal and claims. A step creates, deletes or replaces pods
+ * (`ordinals.ts`) and writes the status. Changes of the pods trigger the set again.
  *
- * Pods have fixed names and are deleted by UID, so a step with an outdated view creates and deletes nothing twice: it is
- * refused, and comes again.
+ * Pods have fixed names and are deleted by UID. A step with stale data therefore creates and deletes nothing twice: the
+ * server rejects its writes, and the step is retried.
  */
 
 import type { ControllerRevision } from '../../../../api/kinds/apps/controller-revision.ts'
@@ -31,7 +31,7 @@ import { type Counts, countPods, move } from './ordinals.ts'
 import type { SetStep, StatefulSetParts } from './parts.ts'
 import { ClaimError } from './pod-writes.ts'
 
-/** Keeps the pods of StatefulSets. */
+/** Maintains the pods of StatefulSets. */
 export function statefulSetLoop(parts: StatefulSetParts): Loop {
   const selecting = selectingOwners(parts.sets, ({ spec }) => spec?.selector)
   const spacing = new StepSpacing()
@@ -41,7 +41,7 @@ export function statefulSetLoop(parts: StatefulSetParts): Loop {
     sources: [
       fromInformer(parts.sets),
       fromPods({ pods: parts.pods, ownerKind, adopters: (pod) => selecting.of(pod) }),
-      // Claims and revisions are looked up, and no reason to look.
+      // Claims and revisions are only looked up. Their changes trigger nothing.
       fromInformer(parts.claims, () => []),
       fromInformer(parts.revisions, () => []),
     ],
@@ -67,7 +67,7 @@ interface Context {
   readonly signal: AbortSignal
 }
 
-/** Pods whose names are not of this set are never its own. */
+/** Never claims pods whose names do not belong to this set. */
 async function claimedPods(
   { client, pods }: StatefulSetParts,
   owner: StatefulSet,
@@ -104,7 +104,7 @@ async function reconcile(
   return lookAgain(nextAvailableMs(pods, minReadySeconds, parts.clock.now()))
 }
 
-/** What kept the moves from being made; undefined where nothing did. */
+/** Performs the steps. Returns the error that stopped them, if any. */
 async function movesOf(
   step: SetStep,
   pods: readonly Pod[],
@@ -140,11 +140,11 @@ async function historyOf(
 interface Findings {
   readonly counts: Counts
   readonly collisions: number | undefined
-  /** Whether all moves were made. */
+  /** Whether all steps succeeded. */
   readonly isWhole: boolean
 }
 
-/** A rollout that is over makes its revision the current one. */
+/** A completed rollout makes its revision the current one. */
 async function writeStatus(step: SetStep, { counts, collisions, isWhole }: Findings): Promise<void> {
   const { set, parts, signal, current, update } = step
   const { replicas, updatedReplicas, readyReplicas } = counts
