@@ -1,9 +1,9 @@
 /**
- * Registers the nodes of this process and keeps telling that they live: a Lease every ten seconds, the status of the Node
- * every five minutes and whenever it is not what it should be. The renewals of many nodes are spread over the interval.
+ * Registers the nodes of this process and sends their heartbeats: renews the Lease every ten seconds, and reports the
+ * Node status every five minutes and whenever it differs. The renewals of many nodes are spread over the interval.
  *
- * As with any node agent, a node registers once: a Node that somebody deletes stays away until the next start, unless
- * somebody creates it again.
+ * Like any node agent, a node registers once. A deleted Node is not registered again until the next start, but
+ * heartbeats resume if another client recreates it.
  */
 
 import type { Lease } from '../../api/kinds/coordination/lease.ts'
@@ -23,7 +23,7 @@ import { type NodeDescription, nodeObject, nodeStatus } from './node-object.ts'
 export interface HeartbeatParts {
   readonly nodes: ReadonlyMap<string, NodeDescription>
   readonly informer: Informer<Node>
-  /** A client as the agent of this node. */
+  /** Returns a client that authenticates as the agent of this node. */
   readonly clientOf: (node: string) => Client
   readonly vendor: Vendor
   readonly clock: Clock
@@ -34,15 +34,15 @@ const leaseSeconds = 40
 const renewMs = 10_000
 const reportMs = 300_000
 /**
- * How many nodes write at once: so many that those of a server that takes seconds for a write are not taken for lost. They
- * share its commits.
+ * Number of concurrent writes. It is high enough that nodes are not considered lost even if a write takes seconds.
+ * Concurrent writes share commits.
  */
 const concurrency = 128
 
-/** What is known of a node of this process. */
+/** State of one node of this process. */
 interface State {
   isRegistered: boolean
-  /** By the clock that only ever rises. */
+  /** On the monotonic clock. */
   renewAt: number
   lease: Lease | undefined
 }
@@ -61,7 +61,9 @@ export function heartbeatLoop(parts: HeartbeatParts): Loop {
   }
 }
 
-/** The first Lease is written at once, the second after a part of the interval: from then on the nodes take turns. */
+/**
+ * Writes the first Lease at once and the second after a node-specific part of the interval, which staggers the nodes.
+ */
 function newState(began: number, part: number): State & { readonly firstRenewAt: number } {
   return { isRegistered: false, renewAt: 0, lease: undefined, firstRenewAt: began + renewMs * (0.5 + part / 2) }
 }
@@ -92,7 +94,7 @@ interface Registration {
   readonly description: NodeDescription
 }
 
-/** The Node as it is now there. One that was there before the informer knew of it is left to the next step. */
+/** Creates the Node. If it already exists, returns the existing Node. */
 async function register(
   { vendor, clock }: HeartbeatParts,
   { client, description }: Registration,
@@ -116,12 +118,12 @@ async function report(
   try {
     await client.update(kinds.Node, { ...node, status: next }, { subresource: 'status', signal })
   } catch (error) {
-    // The copy was old: the change that made it so brings the node here again.
+    // The cache was stale. The change triggers the node again.
     if (!isConflict(error) && !isNotFound(error)) throw error
   }
 }
 
-/** Whether the last report is old, or says something else. */
+/** Whether the last report is too old or differs. */
 function isDue({ status = {} }: Node, next: Node['status'], now: number): boolean {
   const ready = status.conditions?.find(({ type }) => type === 'Ready')
   const age = now - Date.parse(ready?.lastHeartbeatTime ?? '')
@@ -138,7 +140,7 @@ function inOrder(amounts: { readonly [resource: string]: unknown } = {}): unknow
 interface Renewal {
   readonly client: Client
   readonly node: Node
-  /** As it was last written. */
+  /** The Lease as last written. */
   readonly lease: Lease | undefined
   readonly now: number
 }
@@ -151,7 +153,7 @@ async function renew({ client, node, lease, now }: Renewal, signal: AbortSignal)
     if (known !== undefined)
       return await client.update(kinds.Lease, { ...known, spec: { ...known.spec, ...spec } }, { signal })
   } catch (error) {
-    // Somebody else changed or deleted it.
+    // Another client changed or deleted the Lease.
     if (isConflict(error)) return await renew({ client, node, lease: undefined, now }, signal)
     if (!isNotFound(error)) throw error
   }

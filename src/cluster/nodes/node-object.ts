@@ -1,4 +1,4 @@
-/** What a node says of itself: the Node object that its agent registers, and the status that it reports. */
+/** The Node object that a node agent registers, and the status that it reports. */
 import type { Node } from '../../api/kinds/core/node.ts'
 import type { NodeStatus } from '../../api/kinds/core/types/node-status.ts'
 import type { Taint } from '../../api/kinds/core/types/taint.ts'
@@ -6,21 +6,21 @@ import { timestamp } from '../../api/model/object.ts'
 import { type Vendor, vendorKey } from '../../api/model/vendor.ts'
 import { apiLevel, version } from '../../api/model/version.ts'
 
-/** A node of this process. */
+/** Configuration of a node of this process. */
 export interface NodeDescription {
   readonly name: string
-  /** Where it is reached. */
+  /** IP address of the node. */
   readonly address: string
-  /** The port of its agent; 0 while it serves none. */
+  /** Returns the port of the node agent, or 0 if it serves none. */
   readonly port: () => number
   readonly capacity: { readonly [resource: string]: string }
   readonly labels: { readonly [key: string]: string }
   readonly taints: readonly Taint[]
-  /** The range of its pods' addresses where its Node object names none. */
+  /** Pod CIDR to use if the Node object has none. */
   readonly podRange: string
 }
 
-/** As much as a large machine has. */
+/** Default capacity, which is that of a large machine. */
 export const usualCapacity: { readonly [resource: string]: string } = {
   cpu: '32',
   memory: '256Gi',
@@ -32,7 +32,7 @@ const agentVersion = `v${apiLevel.major}.${apiLevel.minor}.${apiLevel.patch}+orc
 const os = 'linux'
 const arch = 'amd64'
 
-/** The annotation of simulated nodes, by which others know them. */
+/** Annotation that marks simulated nodes. */
 function simulatedKey(vendor: Vendor): string {
   return vendorKey(vendor, 'node', 'simulation')
 }
@@ -67,8 +67,8 @@ const conditions: readonly (readonly [type: string, status: string, reason: stri
 ]
 
 /**
- * What a node offers: its own capacity, and the extended resources that others have added to the capacity in its status, as
- * is done to advertise devices. Those have a domain in their names.
+ * Returns the capacity of a node: its own, and extended resources that other components added to the status, for
+ * example to advertise devices. Their names contain a domain.
  */
 export function offered(
   { capacity }: NodeDescription,
@@ -78,7 +78,7 @@ export function offered(
   return { ...Object.fromEntries(added), ...capacity }
 }
 
-/** `previous`: what is reported at present. Fields that others write, such as attached volumes, stay. */
+/** `previous` is the current status. Fields of other writers, such as attached volumes, are kept. */
 export function nodeStatus(description: NodeDescription, previous: NodeStatus | undefined, now: number): NodeStatus {
   const { name, address, port } = description
   const capacity = offered(description, previous)

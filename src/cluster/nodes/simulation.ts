@@ -1,7 +1,7 @@
 /**
- * Nodes that run no containers, as loops: each node registers, tells that it lives, and drives the pods that are bound to
- * it through their stages. One process may have a thousand of them: they share one watch of pods and one of nodes, and
- * write as their own users, so that what a node may do is decided by the API server as for any other.
+ * Simulated nodes that run no containers. Each node registers, sends heartbeats and drives its pods through their
+ * stages. One process can have a thousand nodes: they share one watch of pods and one of nodes. Each node writes with
+ * its own identity, so the API server authorizes it like any other node.
  */
 
 import type { Json } from '../../api/json/json.ts'
@@ -34,38 +34,41 @@ export interface SimulationParts {
   readonly nodes: readonly NodeDescription[]
   readonly pods: Informer<Pod>
   readonly nodeObjects: Informer<Node>
-  /** A client as the agent of this node. */
+  /** Returns a client that authenticates as the agent of this node. */
   readonly clientOf: (node: string) => Client
   readonly vendor: Vendor
   readonly clock: TimerClock
-  /** The life of pods; the built-in one if left out. */
+  /** Lifecycle of pods. Defaults to the built-in one. */
   readonly stages?: PodStages
-  /** Where the volumes of pods are written; nowhere if left out: then pods need none to start. */
+  /** Directory for the volumes of pods. If omitted, volumes are not written and pods start without them. */
   readonly volumeDirectory?: string
-  /** How old what is known of the ConfigMaps and Secrets of volumes may become. */
+  /** Maximum age of cached ConfigMaps and Secrets of volumes, in milliseconds. */
   readonly volumePollMs?: number
   readonly onError: (error: unknown) => void
 }
 
-/** Stages of a file, and how what their templates make is read. */
+/** Stages from a file, and the parser for the output of their templates. */
 export interface PodStages {
   readonly stages: readonly Stage[]
   readonly parseStatus: (text: string) => Json
 }
 
-/** Nodes that were set up. */
+/** A set of simulated nodes. */
 export interface Simulation {
-  /** Tells that the nodes live. */
+  /** Sends the heartbeats of the nodes. */
   readonly heartbeats: Loop
-  /** Drives the pods. */
+  /** Drives the pods through their stages. */
   readonly pods: Loop
-  /** What the nodes offer to their port. */
+  /** Runtimes that the nodes serve on their port. */
   readonly runtimes: readonly NodeRuntime[]
-  /** Removes volumes of pods that went while nobody looked. To be called when the pods are known. */
+  /**
+   * Removes volumes of pods that were deleted while this process did not run. Must be called after the pods have been
+   * listed.
+   */
   removeLeftovers(): Promise<void>
 }
 
-/** Sets up the nodes; nothing happens before the loops run. */
+/** Sets up the nodes. Nothing happens until the loops run. */
 export function simulateNodes(parts: SimulationParts): Simulation {
   const { vendor, clock, clientOf, onError } = parts
   const byName = new Map(parts.nodes.map((node) => [node.name, node]))
@@ -112,7 +115,7 @@ function volumesOf(
   return new PodVolumes({ directory, vendor, clock, amountsOf, ...(pollMs === undefined ? {} : { pollMs }) })
 }
 
-/** Volumes are written before containers start, and again when what they are made of has changed. */
+/** Writes volumes before containers start, and again when their sources have changed. */
 function volumeUpkeep(volumes: PodVolumes) {
   return {
     prepare: (pod: Pod, client: Client) => volumes.prepare(pod, client),
@@ -129,7 +132,7 @@ function polled(volumes: PodVolumes, onError: (error: unknown) => void): Source 
   }
 }
 
-/** Pods of a node that was taken for lost were said to be not ready: they are looked at when it is ready again. */
+/** Pods of a lost node were marked as not ready. They are reconciled when the node is ready again. */
 function nodeReadiness({ pods, nodeObjects }: SimulationParts) {
   const byNode = indexByNode(pods)
   const isReady = (node: Node | undefined) =>
@@ -184,7 +187,7 @@ function roomOf({ nodeObjects }: SimulationParts, nodes: ReadonlyMap<string, Nod
   }
 }
 
-/** The range of a node is what its object says, and its own choice while that says nothing. */
+/** Uses the pod CIDR of the Node object, or the node's default if the object has none. */
 function addressesOf({ nodeObjects }: SimulationParts, nodes: ReadonlyMap<string, NodeDescription>) {
   const known = new Map<string, PodAddresses>()
   return (name: string): PodAddresses => {

@@ -1,7 +1,7 @@
 /**
- * Memory of the commands that run in simulated containers. A user who may run commands decides what a command holds, so
- * each environment is bounded, and so are all environments of one simulation together. The bounds of one environment are
- * those of Linux: 128 KiB for a variable and 2 MiB for all of them.
+ * Memory limits for commands in simulated containers. Users decide how much memory a command uses, so each environment
+ * is limited, as are all environments of one simulation together. The limits of one environment are those of Linux: 128
+ * KiB per variable and 2 MiB in total.
  */
 import { ReadLimit } from '../volumes/read-limit.ts'
 
@@ -13,18 +13,18 @@ const maxTotalLength = 32 * 1024 * 1024
 /** Charged for each variable in addition to its text. */
 const variableOverhead = 64
 
-/** A command needs more memory than it may use. The message is one that Linux users know. */
+/** A command exceeds its memory limit. The message is familiar to Linux users. */
 export class CommandMemoryError extends Error {
   override readonly name = 'CommandMemoryError'
 }
 
-/** The memory that all commands of a simulation share. */
+/** Memory shared by all commands of a simulation. */
 export class CommandMemory {
-  /** For the objects that variables come from. */
+  /** Limits concurrent reads of the objects that variables refer to. */
   readonly reads = new ReadLimit()
   #used = 0
 
-  /** Charges this length, or releases it where it is negative. Throws CommandMemoryError if no memory is left. */
+  /** Charges this length, or releases it if negative. Throws CommandMemoryError if no memory is left. */
   charge(length: number): void {
     if (length > 0 && this.#used + length > maxTotalLength)
       throw new CommandMemoryError('cannot allocate memory: the commands of the simulated nodes use all of it')
@@ -32,7 +32,7 @@ export class CommandMemory {
   }
 }
 
-/** The variables of one command. `close` releases their memory. */
+/** Variables of one command. `close` releases their memory. */
 export class Environment {
   readonly #memory: CommandMemory
   readonly #values = new Map<string, string>()
@@ -50,7 +50,7 @@ export class Environment {
     return this.#values
   }
 
-  /** Throws CommandMemoryError for a variable that is too long, and where no memory is left. */
+  /** Throws CommandMemoryError if the variable is too long or no memory is left. */
   set(name: string, value: string): void {
     if (name.length + value.length >= maxVariableLength)
       throw new CommandMemoryError(
@@ -76,7 +76,7 @@ function chargedLength(name: string, value: string): number {
   return name.length + value.length + variableOverhead
 }
 
-/** A part of a text keeps the whole text in memory, such as the line that a user typed. A copy does not. */
+/** Copies the text, because a substring would keep the whole original in memory, such as a line that a user typed. */
 function ownCopy(text: string): string {
   return Buffer.from(text).toString()
 }

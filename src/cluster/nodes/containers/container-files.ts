@@ -1,4 +1,4 @@
-/** The files that a simulated container sees: those of the volumes of its pod, where it mounts them, and nothing else. */
+/** Files visible in a simulated container: only those of the mounted volumes, and `/etc/hostname`. */
 import { createReadStream } from 'node:fs'
 import { readdir, realpath, stat } from 'node:fs/promises'
 import { join, posix, sep } from 'node:path'
@@ -9,9 +9,9 @@ import type { PodVolumes } from '../volumes/pod-volumes.ts'
 import { hostnameOf } from './environment.ts'
 
 const maxFileBytes = 4 * 1024 * 1024
-/** Files are read in parts of this size: many commands may read at the same time. */
+/** Chunk size for reading files, because many commands may read at the same time. */
 const partBytes = 64 * 1024
-/** As on Linux. */
+/** The limit of Linux. */
 const maxPathLength = 4096
 
 interface Mount {
@@ -23,7 +23,7 @@ interface Mount {
 
 export class ContainerFiles {
   readonly #pod: Pod
-  /** By their paths in the container. */
+  /** By path in the container. */
   readonly #mounts: ReadonlyMap<string, Mount>
 
   constructor(pod: Pod, container: Container, volumes: PodVolumes | undefined) {
@@ -31,7 +31,7 @@ export class ContainerFiles {
     this.#mounts = mountsOf(pod, container, volumes)
   }
 
-  /** The content in parts; undefined where there is no such file. */
+  /** Returns the content in chunks, or undefined if the file does not exist. */
   async read(path: string): Promise<AsyncIterable<Buffer> | undefined> {
     const wanted = posix.resolve('/', path)
     if (wanted === '/etc/hostname') return Readable.from([Buffer.from(`${hostnameOf(this.#pod)}\n`)])
@@ -39,13 +39,13 @@ export class ContainerFiles {
     return file === undefined ? undefined : createReadStream(file, { highWaterMark: partBytes })
   }
 
-  /** Whether there is a file of this name. */
+  /** Whether a file of this name exists. */
   async has(path: string): Promise<boolean> {
     const wanted = posix.resolve('/', path)
     return wanted === '/etc/hostname' || (await this.#findFile(wanted)) !== undefined
   }
 
-  /** Undefined where there is no such directory. */
+  /** Returns undefined if the directory does not exist. */
   async list(path: string): Promise<string[] | undefined> {
     const wanted = posix.resolve('/', path)
     const directory = await this.#find(wanted)
@@ -66,7 +66,10 @@ export class ContainerFiles {
     return state?.isFile() && state.size <= maxFileBytes ? file : undefined
   }
 
-  /** Where a path of the container lies on this machine: within its volume, whatever links say. */
+  /**
+   * Resolves a container path to a path on this machine. The result never leaves the volume, even through symbolic
+   * links.
+   */
   async #find(wanted: string): Promise<string | undefined> {
     const mount = this.#mountOf(wanted)
     if (mount === undefined) return undefined
@@ -77,7 +80,7 @@ export class ContainerFiles {
     return real !== undefined && root !== undefined && (real === root || real.startsWith(root + sep)) ? real : undefined
   }
 
-  /** The mount with the longest path: a volume may be mounted into another. */
+  /** Returns the mount with the longest matching path, because volumes can be mounted inside others. */
   #mountOf(wanted: string): Mount | undefined {
     if (wanted.length > maxPathLength) return undefined
     for (let at = wanted; ; at = posix.dirname(at)) {

@@ -1,6 +1,6 @@
 /**
- * The logs of simulated containers: lines about the life of each instance, made from what its pod reports when somebody
- * first asks, and continued while the pod changes. Nothing is kept for containers that nobody asks about.
+ * Logs of simulated containers: lines about the lifecycle of each instance. A log is generated from the pod's status at
+ * the first request and extended as the pod changes. Nothing is stored for containers without requests.
  */
 
 import type { Pod } from '../../../api/kinds/core/pod.ts'
@@ -10,9 +10,9 @@ import { BoundedMap } from '../../../base/collections/bounded-map.ts'
 import { shorten } from '../../../base/text/shorten.ts'
 import { ContainerLog } from '../../node-port/container-log.ts'
 
-/** The newest that somebody asked for; the log of another is made anew. */
+/** Number of logs to keep, most recently requested first. Others are regenerated on request. */
 const maxLogs = 500
-/** A pod may name a command or image of a megabyte. */
+/** A pod may specify a command or image of a megabyte. */
 const maxLineLength = 2048
 
 interface Held {
@@ -31,7 +31,7 @@ interface Line {
 export class ContainerLogs {
   readonly #held = new BoundedMap<string, Held>(maxLogs)
 
-  /** The log of the instance of this number; undefined where there has been none. */
+  /** Returns the log of the last or previous instance, or undefined if that instance never started. */
   log(pod: Pod, container: Container, instance: 'last' | 'previous'): ContainerLog | undefined {
     const status = statusOf(pod, container.name ?? '')
     const restart = (status?.restartCount ?? 0) - (instance === 'last' ? 0 : 1)
@@ -51,7 +51,7 @@ export class ContainerLogs {
     return known.log
   }
 
-  /** A pod has changed: logs that somebody has asked for go on, or end with it. */
+  /** Extends the requested logs of a changed pod, and ends them if the pod has terminated. */
   observe(pod: Pod, state: 'lives' | 'is over'): void {
     if (this.#held.size === 0) return
     for (const [key, held] of this.#held) {
@@ -65,13 +65,13 @@ export class ContainerLogs {
   }
 }
 
-/** All containers of a pod that can have a log. */
+/** Returns all containers of a pod that can have a log. */
 export function containersOf({ spec }: Pod): Container[] {
   const ephemeral = (spec?.ephemeralContainers ?? []) as Container[]
   return [...(spec?.containers ?? []), ...(spec?.initContainers ?? []), ...ephemeral]
 }
 
-/** What the pod reports of a container. */
+/** Returns the reported status of a container. */
 export function statusOf({ status = {} }: Pod, name: string): ContainerStatus | undefined {
   const all = [...(status.containerStatuses ?? []), ...(status.initContainerStatuses ?? [])]
   return all.find((each) => each.name === name)
@@ -85,7 +85,7 @@ function extend(held: Held, pod: Pod, lines: readonly Line[]): void {
   if (isOver) held.log.end()
 }
 
-/** Lines about one instance, oldest first; none where it has not started. */
+/** Returns the lines of one instance, oldest first. Empty if the instance has not started. */
 function linesOf(pod: Pod, container: Container, restart: number): Line[] {
   const status = statusOf(pod, container.name ?? '')
   if (status === undefined || restart < 0) return []
@@ -119,7 +119,7 @@ function linesOf(pod: Pod, container: Container, restart: number): Line[] {
   return lines.map(({ time, text }) => ({ time, text: shorten(text, maxLineLength) }))
 }
 
-/** The command as JSON; '' where the container names none. Only as much is read as a line can show. */
+/** Returns the command as JSON, or '' if the container specifies none. Reads no more than fits on a line. */
 function shownCommand({ command = [], args = [] }: Container): string {
   const words: string[] = []
   let length = 0

@@ -1,7 +1,7 @@
 /**
- * What simulated containers use: what an annotation of their pod says (`cpu-usage`, `memory-usage`), else what they request,
- * else a thousandth of a core and a mebibyte. Processor time is added up from one look to the next, so that it only grows,
- * also when the annotation changes.
+ * Resource usage of simulated containers: taken from annotations of the pod (`cpu-usage`, `memory-usage`), else from
+ * the requests, else 1m CPU and 1Mi memory. CPU time is accumulated between readings, so it only grows, even if an
+ * annotation changes.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import { parseQuantity } from '../../../api/model/quantity.ts'
@@ -12,13 +12,13 @@ type Container = NonNullable<NonNullable<Pod['spec']>['containers']>[number]
 
 const least = { cpu: '1m', memory: '1Mi' }
 
-/** Processor time of a container, as of its last look. */
+/** CPU time of a container at its last reading. */
 interface Reading {
   readonly at: number
   readonly coreSeconds: number
 }
 
-/** What the pods of one node use. */
+/** Measures the usage of one node's pods. */
 export class UsageMeter {
   readonly #vendor: Vendor
   #readings = new Map<string, Reading>()
@@ -27,7 +27,7 @@ export class UsageMeter {
     this.#vendor = vendor
   }
 
-  /** Of the pods that run. What is not among them any more is forgotten. */
+  /** Returns the usage of the running pods. Forgets containers that no longer run. */
   read(pods: readonly Pod[], now: number): PodUsage[] {
     const readings = new Map<string, Reading>()
     const usage = pods
@@ -76,7 +76,7 @@ interface Measured {
   readonly key: string
 }
 
-/** Undefined for what is no quantity, or a negative one. */
+/** Returns undefined for an invalid or negative quantity. */
 function numberOf(text: string | undefined): number | undefined {
   const quantity = text === undefined ? undefined : parseQuantity(text)
   return quantity === undefined || quantity.nanos < 0n ? undefined : Number(quantity.nanos) / 1e9

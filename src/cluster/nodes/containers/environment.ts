@@ -1,4 +1,4 @@
-/** The environment of a container: its variables, where their values come from, and references between them. */
+/** Builds the environment of a container: its variables, their sources and references between them. */
 
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { Container } from '../../../api/kinds/core/types/container.ts'
@@ -11,15 +11,15 @@ import { expandReferences } from './expand-references.ts'
 export interface EnvironmentParts {
   readonly pod: Pod
   readonly container: Container
-  /** As the agent of the node. */
+  /** Authenticates as the node agent. */
   readonly client: Client
   readonly amounts: NodeAmounts
   readonly memory: CommandMemory
 }
 
 /**
- * Values that cannot be read are left out: a container that needs them would not have started. The caller closes the
- * environment. Throws CommandMemoryError for an environment that is too large.
+ * Omits values that cannot be read, because a container that requires them would not have started. The caller must
+ * close the environment. Throws CommandMemoryError if the environment is too large.
  */
 export async function environmentOf(parts: EnvironmentParts): Promise<Environment> {
   const sources = await parts.memory.reads.run(() => readSources(parts))
@@ -33,7 +33,7 @@ export async function environmentOf(parts: EnvironmentParts): Promise<Environmen
   }
 }
 
-/** The name that a pod has for itself. */
+/** Returns the hostname of a pod. */
 export function hostnameOf({ metadata, spec }: Pod): string {
   if (spec?.hostNetwork) return spec.nodeName ?? ''
   return spec?.hostname || (metadata.name ?? '').slice(0, 63)
@@ -71,7 +71,7 @@ function valueFor(
   return sources.get(sourceKey(sourceOf(configMapKeyRef, secretKeyRef)))?.get(key)
 }
 
-/** What the variables need of each ConfigMap and Secret, by `sourceKey`. */
+/** Values that the variables need from each ConfigMap and Secret, by `sourceKey`. */
 type SourceValues = ReadonlyMap<string, ReadonlyMap<string, string>>
 
 type Reference = { readonly name?: string } | undefined
@@ -87,7 +87,7 @@ function sourceKey({ plural, name }: Source): string {
   return `${plural}/${name}`
 }
 
-/** Reads each object once, however many variables name it, and keeps only the values that variables name. */
+/** Reads each object once, and keeps only the values that the variables reference. */
 async function readSources({ pod, container, client }: EnvironmentParts): Promise<SourceValues> {
   const values = new Map<string, ReadonlyMap<string, string>>()
   let length = 0

@@ -1,11 +1,11 @@
 /**
- * References between the variables of a container, as a kubelet expands them: `$(NAME)` is the value of a variable that
- * is defined before, and stays as it is where there is none; `$$` is `$`. Takes time in proportion to the text and to
- * the result, and stops where the result is longer than a variable may be.
+ * Expands references between the variables of a container, like a kubelet. `$(NAME)` becomes the value of an earlier
+ * variable, and stays unchanged if there is none. `$$` becomes `$`. The time is proportional to the lengths of text and
+ * result. Expansion stops when the result exceeds the maximum length of a variable.
  */
 import { CommandMemoryError, maxVariableLength } from './command-memory.ts'
 
-/** Throws CommandMemoryError for a result that is too long. */
+/** Throws CommandMemoryError if the result is too long. */
 export function expandReferences(text: string, lookUp: (name: string) => string | undefined): string {
   const parts: string[] = []
   let length = 0
@@ -26,7 +26,7 @@ export function expandReferences(text: string, lookUp: (name: string) => string 
       add(lookUp(name) ?? `$(${name})`)
       from = closer + 1
     } else {
-      // An escaped `$`, or one that begins no reference.
+      // An escaped `$`, or one that does not start a reference.
       add('$')
       from = next === '$' ? at + 2 : at + 1
     }

@@ -1,11 +1,13 @@
-/** What answers on the ports of a simulated pod: a server of HTTP/1.1 that says which pod it is, once per connection. */
+/**
+ * Serves the ports of simulated pods: an HTTP/1.1 server that answers one request per connection with the pod's name.
+ */
 import type { Duplex } from 'node:stream'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 
 const maxHead = 16 * 1024
 const headEnd = '\r\n\r\n'
 
-/** Resolves when the connection is over. */
+/** Resolves when the connection is closed. */
 export async function sayHello(pod: Pod, stream: Duplex, signal: AbortSignal): Promise<void> {
   const abort = () => stream.destroy()
   signal.addEventListener('abort', abort, { once: true })
@@ -13,14 +15,16 @@ export async function sayHello(pod: Pod, stream: Duplex, signal: AbortSignal): P
     const head = await readHead(stream)
     if (head !== undefined) await end(stream, answerTo(pod, head))
   } catch {
-    // The client has left.
+    // The client disconnected.
   } finally {
     signal.removeEventListener('abort', abort)
     stream.destroy()
   }
 }
 
-/** The first line of a request, once its headers are complete; undefined where the client sends something else, or leaves. */
+/**
+ * Returns the request line once the headers are complete. Undefined if the client sends anything else or disconnects.
+ */
 async function readHead(stream: Duplex): Promise<string | undefined> {
   const parts: string[] = []
   let length = 0
@@ -29,7 +33,7 @@ async function readHead(stream: Duplex): Promise<string | undefined> {
     const text = (chunk as Buffer).toString('latin1')
     parts.push(text)
     length += text.length
-    // A search of all that has come would take quadratic time where the client sends single bytes.
+    // Searching all received data each time would take quadratic time if the client sends single bytes.
     if (`${end}${text}`.includes(headEnd)) return parts.join('').split('\r\n', 1)[0]
     if (length > maxHead) return undefined
     end = `${end}${text}`.slice(1 - headEnd.length)

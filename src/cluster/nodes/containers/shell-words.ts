@@ -1,20 +1,20 @@
-/** The words of a shell's line: quotes, backslashes, variables, and what separates commands. */
+/** Splits a shell command line into words: quotes, backslashes, variables and command separators. */
 import { CommandMemoryError } from './command-memory.ts'
 
-/** A command, and how it depends on the one before. */
+/** A command, and its condition on the exit code of the previous one. */
 export interface ShellCommand {
   readonly words: readonly Word[]
   readonly after: ';' | '&&' | '||'
 }
 
-/** A word in parts; variables stand in those that are not literal. */
+/** A word in parts. Only parts that are not literal contain variables. */
 export type Word = readonly { readonly text: string; readonly literal: boolean }[]
 
 const maxLength = 64 * 1024
 const token =
   /(\s*(?:&&|\|\||;|\n)\s*)|([ \t\r]+)|'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)|([^\s'"\\;&|<>()`#]+)|(#[^\n]*)/sy
 
-/** Throws an Error for what this shell does not know, such as pipes. */
+/** Throws an Error for unsupported syntax, such as pipes. */
 export function splitCommands(line: string): ShellCommand[] {
   if (line.length > maxLength) throw new Error('the line is too long')
   const commands: ShellCommand[] = []
@@ -62,10 +62,10 @@ function partOf({ single, double, escaped, bare }: Found): Word[number] {
   return bare === undefined ? { text: single ?? escaped ?? '', literal: true } : { text: bare, literal: false }
 }
 
-/** Maximum length of a command with the values of its variables, in characters. */
+/** Maximum length of a command after expanding its variables, in characters. */
 const maxExpandedLength = 256 * 1024
 
-/** The texts of a command's words with the values of their variables. Throws CommandMemoryError if they are too long. */
+/** Returns the words of a command with variables expanded. Throws CommandMemoryError if they are too long. */
 export function expandWords(words: readonly Word[], lookUp: (name: string) => string): string[] {
   let length = 0
   const charge = (text: string) => {

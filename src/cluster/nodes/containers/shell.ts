@@ -1,6 +1,6 @@
 /**
- * The commands of a simulated container: a few that only read (echo, env, cat, ls, hostname, ...), `sleep`, and `sh`,
- * which runs them one after the other. No program is started, whatever a client sends, and nothing is written.
+ * Commands of a simulated container: a few read-only ones (echo, env, cat, ls, hostname, ...), `sleep`, and `sh`, which
+ * runs the others in sequence. Client input never starts a program or writes a file.
  */
 import { StringDecoder } from 'node:string_decoder'
 import { pause } from '../../../base/concurrency/abort.ts'
@@ -9,19 +9,19 @@ import { parseDuration } from '../../../base/time/duration.ts'
 import { CommandMemoryError, type Environment } from './command-memory.ts'
 import { expandWords, type ShellCommand, splitCommands, type Word } from './shell-words.ts'
 
-/** Where commands run. */
+/** Environment in which commands run. */
 export interface ShellPlace {
   readonly hostname: string
   readonly environment: Environment
-  /** The content of a file in parts; undefined where there is none. */
+  /** Returns the content of a file in chunks, or undefined if it does not exist. */
   readonly readFile: (path: string) => Promise<AsyncIterable<Buffer> | undefined>
-  /** Whether there is a file. */
+  /** Whether a file exists. */
   readonly hasFile: (path: string) => Promise<boolean>
-  /** The names in a directory; undefined where there is none. */
+  /** Returns the names in a directory, or undefined if it does not exist. */
   readonly readDirectory: (path: string) => Promise<string[] | undefined>
   readonly print: (text: string | Buffer) => Promise<void>
   readonly printError: (text: string) => Promise<void>
-  /** What the client sends; undefined where it sends nothing. */
+  /** Input from the client. Undefined if it sends none. */
   readonly input: AsyncIterable<Buffer> | undefined
   readonly signal: AbortSignal
 }
@@ -32,7 +32,7 @@ const notFound = 127
 const cannotRun = 126
 const shells = new Set(['sh', 'bash', 'ash', '/bin/sh', '/bin/bash', '/bin/ash'])
 
-/** By their names. */
+/** By command name. */
 const builtins: ReadonlyMap<string, Builtin> = new Map<string, Builtin>([
   ['echo', echo],
   ['env', printEnvironment],
@@ -49,22 +49,22 @@ const builtins: ReadonlyMap<string, Builtin> = new Map<string, Builtin>([
   ['false', async () => 1],
 ])
 
-/** Whether a command can be run here. */
+/** Whether a command is available. */
 export function isCommand(name: string): boolean {
   return shells.has(name) || builtins.has(programOf(name))
 }
 
-/** Returns the exit code. */
+/** Runs a command and returns its exit code. */
 export async function runCommand(command: readonly string[], place: ShellPlace): Promise<number> {
   return await run(command, place, { depth: 0, line: { commandsLeft: maxCommands } })
 }
 
-/** How deep shells may be nested. */
+/** Maximum nesting depth of shells. */
 const maxDepth = 16
-/** How many commands one line may run, with those of all shells that it starts. */
+/** Maximum number of commands that one line may run, including those of nested shells. */
 const maxCommands = 10_000
 
-/** How many commands the shells of one line may still run: a variable may hold a line that runs the variable again. */
+/** Remaining commands of one line. Without a limit, a variable could contain a line that runs the variable again. */
 interface Allowance {
   readonly depth: number
   /** Shared by all shells that a line starts. */
@@ -116,7 +116,7 @@ async function runInput(place: ShellPlace, depth: number): Promise<number> {
 
 const maxLine = 64 * 1024
 
-/** Looks at each chunk once, however small the chunks are. A last line that is too long ends the input. */
+/** Scans each chunk once, however small the chunks are. An overlong incomplete line ends the input. */
 async function* linesOf(input: AsyncIterable<Buffer> | undefined): AsyncGenerator<string> {
   const decoder = new StringDecoder()
   let begun: string[] = []
@@ -138,7 +138,9 @@ async function* linesOf(input: AsyncIterable<Buffer> | undefined): AsyncGenerato
   if (last !== '') yield last
 }
 
-/** Commands of one line: `;` and line breaks separate them, `&&` and `||` make the next depend on the last. */
+/**
+ * Runs the commands of one line. `;` and line breaks separate commands, `&&` and `||` make the next one conditional.
+ */
 async function runLine(text: string, place: ShellPlace, allowance: Allowance): Promise<number> {
   let commands: ShellCommand[]
   try {
@@ -164,7 +166,7 @@ async function runLine(text: string, place: ShellPlace, allowance: Allowance): P
   return code
 }
 
-/** Runs one command: the code that it ended with, or the one that its shell ends with. */
+/** Runs one command. Returns its exit code, or the exit code of the shell if the command ends the shell. */
 async function runWords(
   words: readonly Word[],
   place: ShellPlace,

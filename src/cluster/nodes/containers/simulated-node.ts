@@ -1,4 +1,4 @@
-/** What a simulated node offers to its port: the pods that are bound to it, and their containers. */
+/** The runtime of a simulated node, which its port serves: the pods bound to the node, and their containers. */
 
 import { once } from 'node:events'
 import type { Duplex, Writable } from 'node:stream'
@@ -32,7 +32,7 @@ import { typedLines } from './terminal-input.ts'
 
 export interface SimulatedNodeParts {
   readonly name: string
-  /** The pods of all nodes, by the names of their nodes. */
+  /** Pods of all nodes, by node name. */
   readonly pods: Index<Pod>
   readonly logs: ContainerLogs
   readonly volumes: PodVolumes | undefined
@@ -143,7 +143,7 @@ class SimulatedContainer implements ContainerRuntime {
     }
   }
 
-  /** The main process prints its log and reads nothing. */
+  /** The main process prints its log and reads no input. */
   async attach({ stdout, signal }: ContainerStreams): Promise<void> {
     const log = this.log('last')
     if (log === undefined) return
@@ -176,13 +176,13 @@ class SimulatedContainer implements ContainerRuntime {
   }
 }
 
-/** Waits where the reader is slow. */
+/** Waits if the reader is slow. */
 async function write(stream: Writable | undefined, text: string | Buffer): Promise<void> {
   if (stream === undefined || stream.destroyed || text.length === 0) return
   if (!stream.write(text)) await Promise.race([once(stream, 'drain'), once(stream, 'close')])
 }
 
-/** A terminal goes to the start of a line only when it is told. */
+/** Terminals need an explicit carriage return at the end of each line. */
 function withReturns(text: string | Buffer): string {
   return text.toString().replaceAll(/\r?\n/g, '\r\n')
 }

@@ -1,10 +1,10 @@
-/** The lines that a user types at a terminal, whose own echo is off: what is typed is shown, and a line can be corrected. */
+/** Line editing for a client terminal in raw mode: echoes the input and supports corrections. */
 
 const interrupt = '\u0003'
 const endOfInput = '\u0004'
 const maxLine = 4096
 
-/** Yields whole lines with their line break. `show` prints to the terminal. */
+/** Yields complete lines including the line break. `show` prints to the terminal. */
 export async function* typedLines(
   input: AsyncIterable<Buffer>,
   show: (text: string) => Promise<void>,

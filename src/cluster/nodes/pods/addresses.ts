@@ -1,11 +1,11 @@
 /**
- * Addresses of the pods of one node, from the node's range. Which are in use is what the pods themselves say, and those
- * that were handed out a moment ago; nothing else is kept, so a restart finds the same.
+ * Allocates IP addresses for the pods of one node from the node's pod CIDR. Addresses in use are derived from the pods'
+ * statuses, plus recent allocations. Nothing else is stored, so a restart restores the same state.
  */
 import { createHash } from 'node:crypto'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 
-/** The first and the last usable address of a range of IPv4, as numbers. */
+/** First and last usable address of an IPv4 range, as numbers. */
 interface Range {
   readonly first: number
   readonly last: number
@@ -19,12 +19,12 @@ export class PodAddresses {
   readonly #held = new Map<string, string>()
   #next = 0
 
-  /** `range`: what the node has as its range at the moment, as CIDR. */
+  /** `range` returns the current pod CIDR of the node. */
   constructor(range: () => string) {
     this.#range = range
   }
 
-  /** A pod changed: it holds what its status says until it is over. */
+  /** Updates the address of a pod, which holds it until it terminates. */
   observe(key: string, pod: Pod | undefined): void {
     const { hostNetwork } = pod?.spec ?? {}
     const { phase, podIP } = pod?.status ?? {}
@@ -33,7 +33,7 @@ export class PodAddresses {
     else if (podIP) this.#hold(key, podIP)
   }
 
-  /** The address of this pod, now and from now on; undefined where the range has none left. */
+  /** Returns the address of this pod, allocating one if necessary. Undefined if the range is exhausted. */
   take(key: string): string | undefined {
     const own = this.#held.get(key)
     if (own !== undefined) return own
@@ -75,7 +75,7 @@ export class PodAddresses {
   }
 }
 
-/** The addresses of a range that pods can have: not the first, which names the range, nor the second and the last. */
+/** Returns the usable addresses of a range. Excludes the network address, the one after it and the last. */
 function parseRange(text: string): Range | undefined {
   const match = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})\/(\d{1,2})$/.exec(text)
   if (match === null) return undefined
@@ -93,8 +93,8 @@ function textOf(address: number): string {
 const rangesOfNames = 2 ** 14
 
 /**
- * The range of the node of this place in a row of them, for clusters where nobody assigns ranges: from 10.128.0.0/10. Beyond
- * the last it goes on with those of names.
+ * Returns the default CIDR of the node with this index, from 10.128.0.0/10, for clusters that do not assign CIDRs.
+ * Higher indexes continue in the range of `rangeOfName`.
  */
 export function ownRange(place: number): string {
   const network = 10 * 2 ** 24 + 128 * 2 ** 16 + (place % 2 ** 15) * 256
@@ -102,8 +102,8 @@ export function ownRange(place: number): string {
 }
 
 /**
- * The range of a node that is alone in its process and knows of no others: from 10.192.0.0/10, by its name. Two names may
- * have the same one, which is unlikely for a few nodes.
+ * Returns the default CIDR of a single node per process, from 10.192.0.0/10, based on a hash of its name. Collisions
+ * are possible, but unlikely for a few nodes.
  */
 export function rangeOfName(name: string): string {
   const hash = createHash('sha256').update(name).digest().readUInt32BE()

@@ -1,4 +1,4 @@
-/** Carries out one stage on a pod, as the agent of its node: finalizers, status, event, end, in this order. */
+/** Applies one stage to a pod as its node agent: finalizers, event, status and deletion, in this order. */
 
 import { isObject, type Json } from '../../../api/json/json.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
@@ -13,17 +13,17 @@ import { StageError } from '../stages/stage-error.ts'
 import type { PodAddresses } from './addresses.ts'
 import { steps } from './steps.ts'
 
-/** What stages work with. */
+/** Dependencies of stages. */
 export interface StageEffects {
-  /** A client as the agent of this node. */
+  /** Returns a client that authenticates as the agent of this node. */
   readonly clientOf: (node: string) => Client
   readonly nodeOf: (node: string) => NodeDescription
   readonly addressesOf: (node: string) => PodAddresses
   readonly clock: { now(): number }
   readonly record: (pod: Pod, event: StageEvent) => void
-  /** Makes ready what containers need before they start; returns why they cannot. */
+  /** Prepares what containers need before they start, or returns the reason why they cannot start. */
   readonly prepare?: (pod: Pod, client: Client) => Promise<string | undefined>
-  /** Reads the text that a template made. */
+  /** Parses the output of a template. */
   readonly parseStatus?: (text: string) => Json
 }
 
@@ -54,7 +54,7 @@ export async function applyStage(
   return 'done'
 }
 
-/** The address that a pod has or would get. Pods in the network of their node have the node's. */
+/** Returns the pod's address, allocating one if necessary. Pods on the host network have the address of the node. */
 function addressFor({ nodeOf, addressesOf }: StageEffects, key: string, { spec, status }: Pod): string | undefined {
   const node = spec!.nodeName!
   if (spec?.hostNetwork) return nodeOf(node).address
@@ -111,7 +111,7 @@ async function writeStatus(effects: StageEffects, write: StatusWrite, signal: Ab
   const { client, pod, next } = write
   if (next.statusTemplate !== undefined) return await patchStatus(effects, write, signal)
   if (next.step === undefined) return pod
-  // What is gone with the next request needs no last status, unless a finalizer keeps it.
+  // A pod without finalizers is deleted by the next request and needs no final status.
   if (next.step === 'Terminate' && (pod.metadata.finalizers ?? []).length === 0) return pod
   const isOver = pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed'
   if (next.step === 'Terminate' && isOver) return pod
@@ -154,12 +154,12 @@ async function patchStatus(
   return await client.patch(kinds.Pod, { name, namespace }, { patch, subresource: 'status', signal })
 }
 
-/** The functions that every call of a template brings along. */
+/** Functions that are passed to every template call. */
 export const placeFunctions: ReadonlySet<string> = new Set([
   ...['Now', 'NodeIP', 'NodeIPWith', 'NodeName', 'NodePort', 'PodIP', 'PodIPWith'],
 ])
 
-/** The grace period is over for the node: this very pod goes now, or with the last of its finalizers. */
+/** Ends the grace period on the node: deletes this pod by UID at once, or as soon as its last finalizer is removed. */
 async function deleteNow(client: Client, { metadata }: Pod, signal: AbortSignal): Promise<void> {
   const { name = '', namespace = '', uid } = metadata
   const preconditions = uid === undefined ? {} : { uid }

@@ -1,27 +1,27 @@
 /**
- * The life of a pod where no file of stages says otherwise: it starts at once and is ready, pods of a Job end with
- * success after a second, and what is deleted is gone within a second. Annotations of a pod change its life: see
- * docs/nodes.md.
+ * The default lifecycle of pods, used without a file of stages. A pod starts at once and becomes ready, pods of a Job
+ * succeed after one second, and a deleted pod is removed after one second. Annotations of a pod change its lifecycle
+ * (see docs/nodes.md).
  */
 import type { Json, JsonObject } from '../../../api/json/json.ts'
 import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
 
-/** Annotations of pods, by what they are for. */
+/** Returns the annotation keys by purpose. */
 function simulationKeys(vendor: Vendor) {
   const key = (name: string) => vendorKey(vendor, name, 'simulation')
   return {
-    /** `image-pull-error`: the containers are never started. */
+    /** `image-pull-error`: the containers never start. */
     start: key('start'),
     startAfter: key('start-after'),
-    /** `never`: the containers run and are not ready. */
+    /** `never`: the containers run but do not become ready. */
     ready: key('ready'),
     readyAfter: key('ready-after'),
-    /** How long the containers run before they end by themselves. */
+    /** Time after which the containers exit. */
     runFor: key('run-for'),
-    /** The code with which they end. */
+    /** Exit code of the containers. */
     exitCode: key('exit-code'),
     restartAfter: key('restart-after'),
-    /** `ignore`: a deleted pod ends when its grace period does. */
+    /** `ignore`: a deleted pod runs until its grace period ends. */
     termination: key('termination'),
   } as const
 }
@@ -37,7 +37,7 @@ const running = [
 const isReady = '.status.conditions[] | select( .type == "ContainersReady" ) | .status'
 const startEvent = { type: 'Normal', reason: 'Started', message: 'Started the simulated containers' }
 
-/** Stage objects, as a file would have them. */
+/** Returns Stage objects in the format of a file. */
 export function defaultPodStages(vendor: Vendor): Json[] {
   const keys = simulationKeys(vendor)
   return [...beginnings(keys), ...lifetimes(keys), ...endings(keys)]
@@ -47,7 +47,7 @@ function at(key: string): string {
   return `.metadata.annotations[${JSON.stringify(key)}]`
 }
 
-/** The containers start, ready or not, or cannot. */
+/** Stages in which containers start, ready or not, or fail to start. */
 function beginnings(keys: Keys): JsonObject[] {
   const startable = [...pending, rule(at(keys.start), 'NotIn', ['image-pull-error'])]
   const delaysReadiness = [at(keys.ready), at(keys.readyAfter), '.spec.containers[].readinessProbe'].join(', ')
@@ -78,7 +78,7 @@ function beginnings(keys: Keys): JsonObject[] {
   ]
 }
 
-/** Containers that run become ready, end by themselves, and start again. */
+/** Stages in which running containers become ready, exit and restart. */
 function lifetimes(keys: Keys): JsonObject[] {
   const ends = [at(keys.runFor), at(keys.exitCode)].join(', ')
   const isJob = rule('.metadata.ownerReferences[].kind', 'In', ['Job'])
@@ -107,7 +107,7 @@ function lifetimes(keys: Keys): JsonObject[] {
   ]
 }
 
-/** A deleted pod ends soon, or when its grace period is over. */
+/** Stages in which a deleted pod ends, soon or after its grace period. */
 function endings(keys: Keys): JsonObject[] {
   const termination = at(keys.termination)
   const deleted = rule('.metadata.deletionTimestamp', 'Exists')

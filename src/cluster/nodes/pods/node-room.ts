@@ -1,7 +1,8 @@
 /**
- * What the pods of one node request, and whether there is room for another, and whether the node is one that the pod asks
- * for: a node judges the pods that are bound to it by itself, whoever bound them. Which were let in is what the pods say,
- * and those that were let in a moment ago; nothing else is kept, so a restart finds the same.
+ * Admission of pods on a node. Tracks the requests of admitted pods, and checks whether resources are left and the
+ * pod's node selection matches. A node checks every pod bound to it, regardless of which client bound the pod. Admitted
+ * pods are derived from the pods' statuses, plus recent admissions. Nothing else is stored, so a restart restores the
+ * same state.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { SelectableNode } from '../../../api/selectors/node-selector.ts'
@@ -9,19 +10,19 @@ import { nodeMatcher } from '../../scheduler/plugins/node-rules.ts'
 import { arePortsInConflict, type HostPort, hostPortsOf } from '../../scheduler/pod-info.ts'
 import { type Amounts, amountsOf, podsAllowed, type ResourceList, requestsOf } from '../../scheduler/resources.ts'
 
-/** Why a pod is not run, in the words of a kubelet. */
+/** Reason why a pod is rejected, in the words of a kubelet. */
 export interface Refusal {
   readonly reason: string
   readonly message: string
 }
 
-/** What a node is at present. */
+/** Current state of a node. */
 export interface NodeState {
   readonly offered: ResourceList
   readonly selectable: SelectableNode
 }
 
-/** What a pod takes of its node. */
+/** Resources and ports that a pod needs on its node. */
 interface Demands {
   readonly requests: Amounts
   readonly ports: readonly HostPort[]
@@ -35,14 +36,14 @@ export class NodeRoom {
     this.#state = state
   }
 
-  /** A pod changed: once started it takes its room until it is over. */
+  /** Updates a pod, which uses its resources from its start until it terminates. */
   observe(key: string, pod: Pod | undefined): void {
     const { phase, startTime } = pod?.status ?? {}
     if (pod === undefined || phase === 'Succeeded' || phase === 'Failed') this.#admitted.delete(key)
     else if (startTime !== undefined) this.#admitted.set(key, demandsOf(pod))
   }
 
-  /** Lets the pod in from now on; else says of which resource there is not enough, or which rule it breaks. */
+  /** Admits the pod, or returns the insufficient resource or the violated rule. */
   admit(key: string, pod: Pod): Refusal | undefined {
     if (this.#admitted.has(key)) return undefined
     const demands = demandsOf(pod)
@@ -95,7 +96,7 @@ function outOf(name: string, amounts: { readonly requested: number; used: number
   return { reason: `OutOf${name}`, message }
 }
 
-/** A rule of the scheduler that the pod breaks on this node. */
+/** Returns the rejection for a violated scheduling rule. */
 function broken(rule: string): Refusal {
   return { reason: rule, message: `Predicate ${rule} failed` }
 }

@@ -1,10 +1,11 @@
 /**
- * Drives the pods of this process's nodes through their lives: finds the stage that applies to a pod, waits for its
- * delay, and carries it out as the agent of the pod's node. Nothing of it is kept but what is under way: a restart reads
- * the pods and goes on.
+ * Drives the pods on the nodes of this process through their lifecycles: finds the stage that applies to a pod, waits
+ * for its delay, and applies it as the agent of the pod's node. Only pending work is kept in memory, so a restart reads
+ * the pods and continues.
  *
- * Every write rests on the version that was decided by, and a pod is looked at again only when its change has arrived:
- * a slow watch makes nothing happen twice. The same stage follows itself on a pod after a second at the earliest.
+ * Every write requires the resourceVersion on which the decision was based, and a pod is reconciled again only after
+ * its change has arrived. A slow watch therefore repeats nothing. The same stage is applied to a pod again after at
+ * least one second.
  */
 
 import type { Pod } from '../../../api/kinds/core/pod.ts'
@@ -29,32 +30,35 @@ export interface PodLoopParts extends StageEffects {
   readonly roomOf: (node: string) => NodeRoom
   readonly stages: readonly Stage[]
   readonly clock: TimerClock
-  /** What else there is to do for a pod that runs, such as its volumes. */
+  /** Maintains a running pod, for example its volumes. */
   readonly keepUp?: (pod: Pod, client: Client) => Promise<Upkeep>
-  /** Called with every change of a pod on a node of this process; over: its containers will not run again. */
+  /**
+   * Called with every change of a pod on a node of this process. `is over` means that its containers will not run
+   * again.
+   */
   readonly onPod: (pod: Pod, state: 'lives' | 'is over') => void
-  /** Whether others take the node for ready; left out where stages alone decide whether pods are. */
+  /** Whether the Node object is ready. Omitted if stages alone decide the readiness of pods. */
   readonly isNodeReady?: ((node: string) => boolean) | undefined
-  /** Further keys to look at. */
+  /** Additional sources of keys. */
   readonly sources?: readonly Source[]
 }
 
-/** When to look at a pod again, and why it is to be evicted. */
+/** When to maintain a pod again, or why to evict it. */
 export interface Upkeep {
   readonly afterMs?: number
   readonly evict?: string
 }
 
-/** How many pods are written at once. */
+/** Number of pods written concurrently. */
 const concurrency = 64
 const repeatMs = 1000
 
-/** What is under way for a pod. */
+/** Work in progress for a pod. */
 interface Progress {
   readonly uid: string
-  /** The version that the last write was decided by. */
+  /** resourceVersion on which the last write was based. */
   actedOn: string
-  /** The stage that waits, chosen by that version. */
+  /** The waiting stage, chosen for that version. */
   waiting: { readonly stage: Stage; readonly version: string; readonly due: number } | undefined
   last: { readonly stage: Stage; readonly at: number } | undefined
 }
@@ -115,7 +119,7 @@ class PodDriver {
     return sooner(await this.#advance(key, { pod, progress }, signal), this.#deadlineInMs(pod))
   }
 
-  /** Why the node itself ends a pod, whatever its stages say; undefined: it does not. */
+  /** Returns the reason why the node itself ends a pod, regardless of stages. Undefined if it does not. */
   #whyEnded(key: string, pod: Pod): Ending | undefined {
     if (isOver(pod) || pod.metadata.deletionTimestamp !== undefined) return undefined
     const leftMs = this.#deadlineInMs(pod)
@@ -130,7 +134,7 @@ class PodDriver {
     return refusal && { type: 'Warning', ...refusal, told: `Pod ${refusal.message}` }
   }
 
-  /** In how many milliseconds a pod has been active for as long as it may be. */
+  /** Returns the milliseconds until a pod's active deadline. */
   #deadlineInMs(pod: Pod): number | undefined {
     const seconds = pod.spec?.activeDeadlineSeconds
     const started = Date.parse(pod.status?.startTime ?? '')
@@ -159,7 +163,7 @@ class PodDriver {
     return fresh
   }
 
-  /** A stage that still applies after a change goes on waiting; else another is chosen. */
+  /** A stage that still applies after a change keeps waiting. Otherwise another one is chosen. */
   #waiting(progress: Progress, pod: Pod): Progress['waiting'] {
     const { waiting, last } = progress
     const version = pod.metadata.resourceVersion!
@@ -187,7 +191,7 @@ class PodDriver {
       const outcome = await applyStage(this.#parts, { key, pod, stage }, signal)
       if (outcome !== 'done') return outcome
     } catch (error) {
-      // The pod has changed, or is gone: the change brings it here again, and it is decided anew.
+      // The pod was changed or deleted. The change triggers the pod again, and a stage is chosen anew.
       if (!isConflict(error) && !isNotFound(error)) throw error
     }
     progress.actedOn = pod.metadata.resourceVersion!
@@ -205,7 +209,7 @@ class PodDriver {
     return afterMs === undefined ? 'done' : { afterMs }
   }
 
-  /** The node ends a pod: its containers are stopped, and not started again. */
+  /** Ends a pod on behalf of the node. Its containers are stopped and not restarted. */
   async #fail(pod: Pod, ending: Ending, signal: AbortSignal): Promise<'done'> {
     const { reason, message, told = message } = ending
     const { nodeOf, clock, record } = this.#parts
@@ -220,7 +224,7 @@ class PodDriver {
     try {
       await client.update(kinds.Pod, { ...pod, status }, { subresource: 'status', signal })
     } catch (error) {
-      // The pod has changed, or is gone: the change brings it here again.
+      // The pod was changed or deleted. The change triggers it again.
       if (!isConflict(error) && !isNotFound(error)) throw error
     }
     return 'done'
@@ -230,9 +234,9 @@ class PodDriver {
 interface Ending {
   readonly type: 'Normal' | 'Warning'
   readonly reason: string
-  /** Of the Event. */
+  /** Message of the Event. */
   readonly message: string
-  /** In the status, where that is another. */
+  /** Message of the status, if it differs. */
   readonly told?: string
 }
 
@@ -240,10 +244,10 @@ function isOver({ status }: Pod): boolean {
   return status?.phase === 'Succeeded' || status?.phase === 'Failed'
 }
 
-/** A longer time than this is waited for in parts: timers end early beyond 24 days. */
+/** Splits longer waits, because timers fire too early beyond 24 days. */
 const longestMs = 60 * 60_000
 
-/** The outcome of a step, and a further time to look at the pod. */
+/** Combines the outcome of a step with another time at which to reconcile the pod. */
 function sooner(outcome: StepOutcome, ms: number | undefined): StepOutcome {
   if (ms === undefined || outcome === 'later') return outcome
   const untilThen = Math.min(ms, longestMs)

@@ -1,6 +1,6 @@
 /**
- * The built-in steps of a pod's life: each makes the next status of a pod from the present one, as the agent of a node
- * reports it. They are pure; when each happens is what stages say.
+ * Built-in steps of a pod's lifecycle. Each computes the next status of a pod from the current one, as a node agent
+ * would report it. Steps are pure functions. Stages decide when they happen.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { Container } from '../../../api/kinds/core/types/container.ts'
@@ -13,7 +13,7 @@ export interface StepContext {
   readonly now: number
   readonly hostIp: string
   readonly podIp: string
-  /** The code that containers end with. */
+  /** Exit code of the containers. */
   readonly exitCode: number
   readonly reason: string
   readonly message: string
@@ -21,19 +21,19 @@ export interface StepContext {
 
 type Step = (pod: Pod, context: StepContext) => PodStatus
 
-/** By their names. */
+/** By step name. */
 export const steps: { readonly [name in StepName]: Step } = {
   /** The containers run and are ready. */
   Start: (pod, context) => started(pod, context, 'True'),
-  /** The containers run; they are not ready yet. */
+  /** The containers run but are not ready yet. */
   StartUnready: (pod, context) => started(pod, context, 'False'),
   BecomeReady: becomeReady,
   End: end,
-  /** What waited after a failure runs again, and is not ready yet. */
+  /** Containers that wait after a failure run again, but are not ready yet. */
   Restart: restart,
-  /** The containers cannot be started, for a reason that the stage names. */
+  /** The containers cannot start. The stage provides the reason. */
   Wait: wait,
-  /** The pod was deleted: its containers have ended. */
+  /** The pod was deleted and its containers have terminated. */
   Terminate: (pod, context) => finish(pod, { ...context, exitCode: 0 }),
 }
 
@@ -75,7 +75,7 @@ function becomeReady(pod: Pod, { now }: StepContext): PodStatus {
   return { ...status, containerStatuses, conditions: conditions(pod, { now, initialized: 'True', ready: 'True' }) }
 }
 
-/** Containers end by themselves. Where the policy says so they wait to be started again, else the pod is over. */
+/** Containers exit. If the restart policy allows it, they wait for a restart. Otherwise the pod has terminated. */
 function end(pod: Pod, context: StepContext): PodStatus {
   const { restartPolicy = 'Always' } = pod.spec ?? {}
   const isAgain = restartPolicy === 'Always' || (restartPolicy === 'OnFailure' && context.exitCode !== 0)
@@ -113,10 +113,13 @@ function finish(pod: Pod, context: StepContext): PodStatus {
   }
 }
 
-/** The exit code of what SIGKILL ended. */
+/** Exit code after SIGKILL. */
 const killed = 137
 
-/** The node ends a pod: containers that run are killed, and the pod has failed for a reason of the node's. */
+/**
+ * Returns the status of a pod that the node ended: running containers are killed, and the pod fails with the node's
+ * reason.
+ */
 export function stoppedByNode(
   pod: Pod,
   { now, hostIp, reason, message }: Pick<StepContext, 'now' | 'hostIp' | 'reason' | 'message'>,
@@ -128,8 +131,8 @@ export function stoppedByNode(
 }
 
 /**
- * The status with the condition Ready that containers and gates give: others may have changed it, such as who took the node
- * for lost, or opened a gate. Undefined where it is right.
+ * Returns the status with the Ready condition that follows from containers and readiness gates. Other writers may have
+ * changed it, for example when the node was considered lost or a gate opened. Undefined if the condition is correct.
  */
 export function correctedReadiness(pod: Pod, now: number): PodStatus | undefined {
   const { status = {}, metadata } = pod
@@ -184,12 +187,12 @@ function wait(pod: Pod, { now, reason, message, hostIp }: StepContext): PodStatu
   }
 }
 
-/** What does not change while a container runs. */
+/** Fields that do not change while a container runs. */
 function common({ name = '', image = '' }: Container, pod: Pod) {
   return { name, image, imageID: `simulated://${image}`, containerID: idOf(pod, name, 0) }
 }
 
-/** The same for the same start of a container, and for no other. */
+/** Returns an ID that is unique for each start of a container. */
 function idOf({ metadata }: Pod, name: string, restartCount: number): string {
   return `simulated://${metadata.uid}-${name}-${restartCount}`
 }
@@ -201,7 +204,7 @@ interface Wanted {
   readonly reason?: string
 }
 
-/** The four conditions that a node reports of a pod, in place of those that there are; others stay. */
+/** Replaces the four conditions that a node reports. Other conditions are kept. */
 function conditions(
   pod: Pod,
   { now, initialized, ready, reason = 'ContainersNotReady' }: Wanted,

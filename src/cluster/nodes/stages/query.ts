@@ -1,9 +1,9 @@
 /**
- * The part of jq that selectors and delays of stages use: paths (`.a.b`, `.a["x/y"]`, `.a[0]`), all elements (`.a[]` or
- * `.a.[]`), filters (`select( .type == "Ready" )`), pipes, and several paths side by side (`.a, .b`). Everything else is
- * refused when the expression is read, so that a stage never means something other than its author wrote.
+ * The subset of jq for selectors and delays of stages: paths (`.a.b`, `.a["x/y"]`, `.a[0]`), iteration (`.a[]` or
+ * `.a.[]`), filters (`select( .type == "Ready" )`), pipes, and alternatives (`.a, .b`). All other syntax is rejected at
+ * parse time, so a stage never behaves differently than written.
  *
- * A query returns the values that it finds; missing ones and nulls are left out.
+ * A query returns the values found, without missing values and nulls.
  */
 import { isObject, type Json, own } from '../../../api/json/json.ts'
 import { StageError } from './stage-error.ts'
@@ -22,7 +22,7 @@ type Token =
   | { readonly kind: 'mark'; readonly mark: string }
   | { readonly kind: 'literal'; readonly value: Json }
 
-/** Throws StageError for what is not of this part of jq. */
+/** Throws StageError for unsupported syntax. */
 export function compileQuery(text: string): Query {
   return new QueryReader(text).read()
 }
@@ -66,7 +66,8 @@ class QueryReader {
     if (index !== undefined) return [{ kind: 'at', index: Number(index) }]
     if (mark !== undefined || compare !== undefined) return [{ kind: 'mark', mark: (mark ?? compare)! }]
     const literal = text ?? word
-    // What is left is a `.` before a bracket, or a `?`: nothing here fails on a missing value anyway.
+    // The remaining tokens are a `.` before a bracket and a `?`. Both have no effect, because missing values never
+    // cause errors.
     return literal === undefined ? [] : [{ kind: 'literal', value: JSON.parse(literal) as Json }]
   }
 

@@ -1,4 +1,4 @@
-/** Reads files of Stage objects: YAML or JSON, several documents, and Lists of them. Other kinds are refused. */
+/** Reads files of Stage objects in YAML or JSON, with several documents and Lists. Other kinds are rejected. */
 
 import { parseYamlDocuments } from '../../../api/codec/yaml-text.ts'
 import { isObject, type Json } from '../../../api/json/json.ts'
@@ -14,7 +14,10 @@ const maxStages = 1000
 /** A status is a small object. */
 const maxStatusBytes = 1024 * 1024
 
-/** `read` is how a file is read, and says why one cannot be. Throws StageError for what is in it, which names the file. */
+/**
+ * `read` reads a file, or throws an error with the reason. Throws StageError with the file name if the contents are
+ * invalid.
+ */
 export function readStageFiles(files: readonly string[], read: (file: string) => string): PodStages {
   const stages = files.flatMap((file) => {
     const text = read(file)

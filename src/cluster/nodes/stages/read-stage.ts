@@ -1,4 +1,4 @@
-/** Reads a Stage object. Every field is known and used, or refused by its name. */
+/** Parses a Stage object. Unsupported fields are rejected by name, never ignored. */
 import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
 import { compileQuery, type Query } from './query.ts'
 import {
@@ -14,11 +14,11 @@ import { StageError } from './stage-error.ts'
 import type { Template } from './template.ts'
 
 export interface StageReaderOptions {
-  /** Compiles `next.statusTemplate`; left out where no stage has one. */
+  /** Compiles `next.statusTemplate`. Omitted if no stage has one. */
   readonly compileTemplate?: (text: string) => Template
 }
 
-/** Throws StageError, which names the stage and the field. */
+/** Throws StageError with the name of the stage and the field. */
 export function readStage(value: Json, options: StageReaderOptions = {}): Stage {
   const name = nameOf(value)
   try {
@@ -54,7 +54,7 @@ function readSpec(value: Json | undefined, options: StageReaderOptions): Omit<St
 
 type Requirement = (object: JsonObject) => boolean
 
-/** A stage without a selector is for no object, one with an empty selector for all. */
+/** A stage without a selector matches no object, one with an empty selector matches all. */
 function readSelector(value: Json | undefined): Requirement {
   if (value === undefined || value === null) return () => false
   const known = ['matchLabels', 'matchAnnotations', 'matchExpressions']

@@ -1,4 +1,4 @@
-/** A stage cannot be read or carried out; the message says which part of it and why. */
+/** A stage cannot be read or applied. The message names the part and the reason. */
 export class StageError extends Error {
   override readonly name = 'StageError'
 }

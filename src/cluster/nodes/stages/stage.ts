@@ -1,11 +1,10 @@
 /**
- * Stages: what happens to a pod next, as data. A stage says which pods it is for (a selector), after which delay, and
- * what comes next: a status, an event, finalizers, the end. They have the shape of KWOK's Stage objects
- * (`kwok.x-k8s.io/v1alpha1`), which are read as they are. What such an object says and this program does not do is
- * named in a StageError, never ignored.
+ * Stages describe, as data, the next change of a pod: a selector for pods, a delay, and the effect, which is a status,
+ * an event, a change of finalizers or the deletion. They have the format of KWOK's Stage objects
+ * (`kwok.x-k8s.io/v1alpha1`). Unsupported fields cause a StageError and are never ignored.
  *
- * Two additions: `next.step` names a built-in step (`pods/steps.ts`) in place of a template, and `delay.backoffFrom`
- * doubles a delay with the number that it finds.
+ * There are two extensions: `next.step` names a built-in step (`pods/steps.ts`) instead of a template, and
+ * `delay.backoffFrom` doubles the delay with each counted failure.
  */
 
 import type { Json, JsonObject } from '../../../api/json/json.ts'
@@ -13,7 +12,7 @@ import { parseDuration } from '../../../base/time/duration.ts'
 import type { Query } from './query.ts'
 import type { Template } from './template.ts'
 
-/** A stage, ready to be used. */
+/** A compiled stage. */
 export interface Stage {
   readonly name: string
   readonly matches: (object: JsonObject) => boolean
@@ -22,24 +21,29 @@ export interface Stage {
   readonly next: Next
 }
 
-/** When a stage takes effect, counted from the moment at which it first applied to the object. */
+/** Delay of a stage, starting when the stage first applies to the object. */
 export interface Delay {
   readonly durationMs: number
-  /** A duration or a point in time in the object, which counts in place of `durationMs`. */
+  /** Finds a duration or a point in time in the object, which overrides `durationMs`. */
   readonly durationFrom?: Query
-  /** A random part of the time between the duration and this is added; where it is shorter, it counts instead. */
+  /**
+   * Upper bound for a random delay above the duration. If it is shorter than the duration, it replaces the duration.
+   */
   readonly jitterMs?: number
   readonly jitterFrom?: Query
-  /** A count of failures: none means no delay, each further one doubles the duration, up to five minutes. */
+  /**
+   * Finds a number of failures. Zero means no delay, and each failure after the first doubles the duration, up to five
+   * minutes.
+   */
   readonly backoffFrom?: Query
 }
 
-/** What a stage does. */
+/** Effect of a stage. */
 export interface Next {
   readonly step?: StepName
-  /** The code with which the containers end, for the step End. */
+  /** Finds the exit code of the containers, for the step End. */
   readonly exitCodeFrom?: Query
-  /** Why the containers wait, for the step Wait. */
+  /** Reason why the containers wait, for the step Wait. */
   readonly reason?: string
   readonly message?: string
   readonly statusTemplate?: Template
@@ -48,7 +52,7 @@ export interface Next {
   readonly delete: boolean
 }
 
-/** The built-in steps: see `pods/steps.ts`. */
+/** Names of the built-in steps (see `pods/steps.ts`). */
 export const stepNames = ['Start', 'StartUnready', 'BecomeReady', 'End', 'Restart', 'Wait', 'Terminate'] as const
 
 export type StepName = (typeof stepNames)[number]
@@ -66,10 +70,10 @@ export interface FinalizerChange {
 }
 
 const maxBackoffMs = 300_000
-/** Longer delays are cut to this: timers end early beyond 24 days. */
+/** Maximum delay, because timers fire too early beyond 24 days. */
 const maxDelayMs = 24 * 86_400_000
 
-/** How long to wait before a stage takes effect on this object. */
+/** Returns the delay of a stage for this object, in milliseconds. */
 export function delayOf(
   { durationMs, durationFrom, jitterMs, jitterFrom, backoffFrom }: Delay,
   object: Json,
@@ -88,7 +92,7 @@ function backedOff(durationMs: number, backoffFrom: Query | undefined, object: J
   return failures === 0 ? 0 : Math.min(durationMs * 2 ** Math.min(failures - 1, 30), maxBackoffMs)
 }
 
-/** What a query finds as a time to wait: a duration (`10s`), seconds, or a point in time. */
+/** Returns the first valid delay that a query finds: a duration (`10s`), seconds, or a point in time. */
 function first(query: Query | undefined, object: Json, now: number): number | undefined {
   for (const value of query?.(object) ?? []) {
     const ms = typeof value === 'number' ? value * 1000 : waitingTime(String(value), now)
@@ -104,7 +108,10 @@ function waitingTime(text: string, now: number): number | undefined {
   return Number.isNaN(moment) ? undefined : moment - now
 }
 
-/** The stage that applies to the object; of several one is drawn by their weights. Undefined: it stays as it is. */
+/**
+ * Returns the stage that applies to the object, chosen at random by weight if there are several. Undefined if none
+ * applies.
+ */
 export function chooseStage(stages: readonly Stage[], object: JsonObject): Stage | undefined {
   const fitting = stages.filter(({ matches }) => matches(object))
   if (fitting.length <= 1) return fitting[0]

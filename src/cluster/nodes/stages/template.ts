@@ -1,6 +1,6 @@
 /**
- * The templates of stages: Go's language with the functions of KWOK and the most used of sprig. Their steps and their
- * text are bounded: what a stage's author wrote meets objects that others wrote.
+ * Templates of stages: Go's template language with the functions of KWOK and the most common ones of sprig. Steps and
+ * output are limited, because templates are applied to objects from other users.
  */
 import { fillGoTemplate } from '../../../api/gotemplate/execute.ts'
 import { goFunctions, type TemplateFunction, type TemplateFunctions } from '../../../api/gotemplate/functions.ts'
@@ -10,16 +10,16 @@ import { isTrue, plainText, type Value } from '../../../api/gotemplate/values.ts
 import { type Json, type JsonObject, setKey } from '../../../api/json/json.ts'
 import { StageError } from './stage-error.ts'
 
-/** Functions that depend on the place where a template is filled, such as `Now` and `NodeIP`. */
+/** Functions that depend on the context of a call, such as `Now` and `NodeIP`. */
 export type PlaceFunctions = { readonly [name: string]: TemplateFunction }
 
-/** Returns the text that a template makes of an object. Throws StageError. */
+/** Executes a template with an object and returns the output. Throws StageError. */
 export type Template = (object: Json, functions: PlaceFunctions) => string
 
 const maxLength = 64 * 1024
 const limits = { steps: 100_000, characters: 1024 * 1024 }
 
-/** `placeFunctions`: the names of the functions that every call will bring along. Throws StageError. */
+/** `placeFunctions` contains the names of the functions that every call will provide. Throws StageError. */
 export function compileTemplate(text: string, placeFunctions: ReadonlySet<string>): Template {
   if (text.length > maxLength) throw new StageError(`statusTemplate is longer than ${maxLength} characters`)
   const has = (name: string) => placeFunctions.has(name) || stageFunctions.has(name)
@@ -43,7 +43,7 @@ function numbers(_key: string, value: unknown): unknown {
   return typeof value === 'bigint' ? Number(value) : value
 }
 
-/** JSON is YAML. It stands on one line, so its place in the text does not matter. */
+/** JSON is valid YAML, and a single line needs no indentation. */
 function flow(value: Value): string {
   return JSON.stringify(value ?? null, numbers)
 }

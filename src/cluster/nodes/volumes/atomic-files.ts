@@ -1,7 +1,7 @@
 /**
- * Files of a volume that change all at once. They lie in a directory with a new name for each state; `..data` is a link
- * to the present one, which is exchanged by a rename, and what users see are links through it. A reader sees one state
- * or the next, and never parts of both.
+ * Files of a volume that are updated atomically. Each version has its own directory. The symbolic link `..data` points
+ * to the current one and is replaced by a rename, and the visible files are links through it. Readers see either the
+ * old or the new version, never a mix.
  */
 import { randomBytes } from 'node:crypto'
 import { chmod, lchown, lstat, mkdir, open, readdir, readFile, readlink, rename, rm, symlink } from 'node:fs/promises'
@@ -9,16 +9,16 @@ import { dirname, join } from 'node:path'
 import { ignoring } from '../../../base/files/files.ts'
 import { codeOf } from '../../../base/text/errors.ts'
 
-/** A file of a volume: its content, and its mode. */
+/** Content and mode of a file in a volume. */
 export interface VolumeFile {
   readonly content: Buffer
   readonly mode: number
 }
 
-/** By their paths within the volume. */
+/** By path within the volume. */
 export type VolumeFiles = ReadonlyMap<string, VolumeFile>
 
-/** Group that may read the files, where this process is allowed to give them away. */
+/** Group that may read the files, if this process may change their group. */
 export interface Ownership {
   readonly group?: number
 }
@@ -27,7 +27,7 @@ const link = '..data'
 const directoryMode = 0o755
 const maxPath = 4096
 
-/** Makes the files those of the volume. Returns whether anything was written. Throws for a path that leads elsewhere. */
+/** Replaces the files of the volume. Returns whether anything was written. Throws if a path leaves the volume. */
 export async function writeFiles(volume: string, files: VolumeFiles, { group }: Ownership = {}): Promise<boolean> {
   for (const path of files.keys()) assertInside(path)
   await mkdir(volume, { recursive: true, mode: directoryMode })
@@ -39,7 +39,7 @@ export async function writeFiles(volume: string, files: VolumeFiles, { group }: 
     for (const [path, file] of files) await writeFile(join(volume, state, path), file, group)
     await exchange(volume, state)
   } catch (error) {
-    // Each try makes a directory of its own: those of tries that failed would fill the file system.
+    // Each attempt creates a new directory. Directories of failed attempts would fill the file system.
     await rm(join(volume, state), { recursive: true, force: true })
     throw error
   }
@@ -48,7 +48,7 @@ export async function writeFiles(volume: string, files: VolumeFiles, { group }: 
   return true
 }
 
-/** Throws unless a path stays within its volume, and away from the names that are used here. */
+/** Throws unless a path stays within its volume and does not use a reserved name. */
 function assertInside(path: string): void {
   const parts = path.split('/')
   const isOdd = parts.some((part) => part === '' || part === '.' || part === '..' || part.includes('\0'))
@@ -64,7 +64,7 @@ async function writeFile(path: string, { content, mode }: VolumeFile, group: num
   await mkdir(dirname(path), { recursive: true, mode: directoryMode })
   await using handle = await open(path, 'wx', mode)
   await handle.writeFile(content)
-  // The mode is what was asked for, whatever the mask of this process says.
+  // Sets the mode regardless of the process's umask.
   await handle.chmod(mode)
   if (group !== undefined && process.getuid?.() === 0) await lchown(path, -1, group)
 }
@@ -76,7 +76,7 @@ async function exchange(volume: string, state: string): Promise<void> {
   await rename(temporary, join(volume, link))
 }
 
-/** One link for each first part of a path; those of files that are gone go. */
+/** Creates one link per top-level name, and removes the links of deleted files. */
 async function showFiles(volume: string, files: VolumeFiles): Promise<void> {
   const wanted = new Set([...files.keys()].map((path) => path.split('/')[0]!))
   const present = (await readdir(volume)).filter((name) => !name.startsWith('..'))
@@ -104,7 +104,7 @@ async function filesIn(directory: string): Promise<string[]> {
   return (entries ?? []).filter((entry) => entry.isFile()).map(({ name }) => name)
 }
 
-/** An empty directory that all may write into. */
+/** Creates an empty, world-writable directory. */
 export async function makeEmptyDirectory(volume: string): Promise<void> {
   await mkdir(volume, { recursive: true })
   await chmod(volume, 0o777)

@@ -1,9 +1,9 @@
-/** What a pod tells its containers of itself: fields of the pod, and requests and limits of its containers. */
+/** The downward API: fields of a pod, and requests and limits of its containers. */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { ObjectFieldSelector, ResourceFieldSelector } from '../../../api/kinds/core/types/downward.ts'
 import { parseQuantity } from '../../../api/model/quantity.ts'
 
-/** Undefined for a path that cannot be selected. */
+/** Returns undefined for an unsupported path. */
 export function fieldValue(
   { metadata, spec, status }: Pod,
   { fieldPath = '' }: ObjectFieldSelector,
@@ -38,7 +38,7 @@ function valueIn(values: { readonly [key: string]: string } | undefined, key: st
   return values !== undefined && Object.hasOwn(values, key) ? values[key]! : ''
 }
 
-/** A line for each, in the order of their keys, with quotes as in Go. */
+/** Returns one line per entry, sorted by key, with quotes as in Go. */
 function pairs(values: { readonly [key: string]: string } = {}): string {
   return Object.keys(values)
     .sort()
@@ -46,10 +46,10 @@ function pairs(values: { readonly [key: string]: string } = {}): string {
     .join('\n')
 }
 
-/** What the node has where a container names no limit. */
+/** Capacity of the node, used if a container has no limit. */
 export type NodeAmounts = { readonly [resource: string]: string }
 
-/** A request or limit in units of the divisor, rounded up. Undefined for what cannot be selected. */
+/** Returns a request or limit in units of the divisor, rounded up. Undefined if it cannot be selected. */
 export function resourceValue(
   pod: Pod,
   { containerName = '', resource = '', divisor = '1' }: ResourceFieldSelector,

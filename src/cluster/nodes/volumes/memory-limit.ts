@@ -1,6 +1,6 @@
 /**
- * How much an emptyDir may hold. In memory it is the smallest of its own limit, the memory limits of the containers
- * together, if all have one, and the memory of the node; on disk its own limit.
+ * Size limit of an emptyDir. On disk, it is the volume's own limit. In memory, it is the smallest of the volume's own
+ * limit, the sum of the containers' memory limits (if all have one) and the memory of the node.
  */
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { ignoring } from '../../../base/files/files.ts'
 
 const nanos = 1_000_000_000n
 
-/** In bytes; undefined: there is none. */
+/** Returns the limit in bytes, or undefined if there is none. */
 export function emptyDirLimit({ emptyDir }: Volume, spec: PodSpec, nodeMemory: string): bigint | undefined {
   const own = bytesOf(emptyDir?.sizeLimit)
   if (emptyDir?.medium !== 'Memory') return own
@@ -22,7 +22,7 @@ export function emptyDirLimit({ emptyDir }: Volume, spec: PodSpec, nodeMemory: s
   )
 }
 
-/** Undefined where a container may use as much as it likes. */
+/** Returns undefined if a container has no limit. */
 function containerMemory({ containers = [] }: PodSpec): bigint | undefined {
   let sum = 0n
   for (const { resources } of containers) {
@@ -41,7 +41,10 @@ function bytesOf(text: string | undefined): bigint | undefined {
 
 const maxEntries = 100_000
 
-/** The size of all files below a directory. Links are not followed; beyond many entries the rest is not counted. */
+/**
+ * Returns the total size of all files in a directory. Does not follow symbolic links, and stops after `maxEntries`
+ * entries.
+ */
 export async function usedBytes(directory: string): Promise<bigint> {
   const waiting = [directory]
   let sum = 0n

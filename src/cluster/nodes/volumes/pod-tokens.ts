@@ -1,6 +1,6 @@
 /**
- * Tokens of service accounts for the volumes of pods. A token is replaced when more than 80% of its life is over, or when
- * it is older than 24 hours, and it ends with its pod. One that cannot be replaced is used for as long as it is valid.
+ * Service account tokens for the volumes of pods. A token is replaced after 80% of its lifetime or after 24 hours, and
+ * is bound to its pod. If it cannot be replaced, it is used until it expires.
  */
 
 import type { TokenRequest } from '../../../api/kinds/authentication/token-request.ts'
@@ -14,23 +14,23 @@ import { subresource } from '../../../client/requests/resource-type.ts'
 
 const tokenRequests = subresource<TokenRequest & ApiObject>(kinds.ServiceAccount, 'token')
 
-/** Which token a volume wants. */
+/** Parameters of a token that a volume needs. */
 export interface WantedToken {
   readonly audience: string
   readonly seconds: number
 }
 
-/** A token, and its times in milliseconds since 1970. */
+/** A token, with times in milliseconds since 1970. */
 export interface PodToken {
   readonly text: string
   readonly expires: number
-  /** From when on it is to be replaced. */
+  /** Time from which on the token must be replaced. */
   readonly staleFrom: number
 }
 
 const dayMs = 86_400_000
 
-/** When a token of this life is to be replaced: at 80% of it, or a day after it was made. */
+/** Returns the time at which to replace a token: after 80% of its lifetime, or one day after it was issued. */
 export function staleFrom({ expires, seconds }: { readonly expires: number; readonly seconds: number }): number {
   const lifeMs = seconds * 1000
   const made = expires - lifeMs
@@ -40,7 +40,7 @@ export function staleFrom({ expires, seconds }: { readonly expires: number; read
 export class PodTokens {
   readonly #clock: Clock
   readonly #vendor: Vendor
-  /** By the pod's uid, then by what is wanted. */
+  /** By pod UID, then by parameters. */
   readonly #held = new Map<string, Map<string, PodToken>>()
 
   constructor(clock: Clock, vendor: Vendor) {
@@ -48,7 +48,7 @@ export class PodTokens {
     this.#vendor = vendor
   }
 
-  /** The token that the pod is to have now. */
+  /** Returns the current token of the pod. */
   async current(pod: Pod, wanted: WantedToken, client: Client): Promise<PodToken> {
     const { uid = '' } = pod.metadata
     const held = this.#held.get(uid) ?? new Map<string, PodToken>()
@@ -67,7 +67,7 @@ export class PodTokens {
     }
   }
 
-  /** When the first of the pod's tokens is to be replaced; undefined where it has none. */
+  /** Returns the time at which the first of the pod's tokens must be replaced, or undefined if it has none. */
   nextStale({ metadata }: Pod): number | undefined {
     const times = [...(this.#held.get(metadata.uid ?? '')?.values() ?? [])].map((token) => token.staleFrom)
     return times.length === 0 ? undefined : Math.min(...times)

@@ -1,7 +1,7 @@
 /**
- * The volumes of pods in a directory of this process: configMap, secret, downwardAPI and projected volumes as files that
- * change all at once, emptyDir as a directory that is bounded by looking at it. Other volumes are not made: their
- * containers are simulated. What a pod had goes with it.
+ * Volumes of pods in a directory of this process. configMap, secret, downwardAPI and projected volumes are files that
+ * are updated atomically. emptyDir volumes are directories whose size is checked periodically. Other volumes are not
+ * created, because the containers are simulated. The volumes of a pod are removed with the pod.
  */
 import { createHash } from 'node:crypto'
 import { readdir, rm } from 'node:fs/promises'
@@ -24,22 +24,22 @@ import { VolumeError } from './volume-error.ts'
 import { volumeFiles } from './volume-files.ts'
 
 export interface PodVolumeParts {
-  /** Below it lie the directories of pods. Only this user should be able to read it: secrets do. */
+  /** Parent of the pods' directories. It should be readable only by this user, because it contains secrets. */
   readonly directory: string
   readonly vendor: Vendor
   readonly clock: TimerClock
   readonly amountsOf: (node: string) => NodeAmounts
-  /** How old what is known of ConfigMaps and Secrets may become. */
+  /** Maximum age of cached ConfigMaps and Secrets, in milliseconds. */
   readonly pollMs?: number
 }
 
 const usualPollMs = 10_000
-/** How many ConfigMaps and Secrets are looked at in one poll. */
+/** Maximum number of ConfigMaps and Secrets read per poll. */
 const maxPolled = 100
-/** How often bounded directories are looked at. */
+/** Interval for checking the size of limited directories. */
 const measureMs = 10_000
 const maxTimerMs = 86_400_000
-/** How many tokens a pod may have: the API server signs each. */
+/** Maximum number of tokens per pod, because the API server signs each. */
 const maxTokens = 64
 
 export class PodVolumes {
@@ -47,9 +47,9 @@ export class PodVolumes {
   readonly #objects: SourceObjects
   readonly #tokens: PodTokens
   readonly #quota: StorageQuota
-  /** What this process has last written to a volume: what has not changed is not read again. */
+  /** Digest of the last write to each volume. Unchanged files are not read again. */
   readonly #written = new Map<string, string>()
-  /** The uids of the pods that something may have been written for. */
+  /** UIDs of the pods for which files may have been written. */
   readonly #pods = new Set<string>()
 
   constructor(parts: PodVolumeParts) {
@@ -59,12 +59,12 @@ export class PodVolumes {
     this.#quota = new StorageQuota(parts.directory)
   }
 
-  /** How often `poll` is to be called. */
+  /** Interval at which to call `poll`. */
   get pollMs(): number {
     return this.#parts.pollMs ?? usualPollMs
   }
 
-  /** Writes the volumes of a pod that is not over. Returns why one cannot be; then the pod cannot start. */
+  /** Writes the volumes of a pod. Returns the reason if one cannot be written. The pod then cannot start. */
   async prepare(pod: Pod, client: Client): Promise<string | undefined> {
     this.#pods.add(pod.metadata.uid ?? '')
     if (tokenCount(pod) > maxTokens) return `the volumes name ${tokenCount(pod)} tokens; a pod may have ${maxTokens}`
@@ -76,8 +76,8 @@ export class PodVolumes {
   }
 
   /**
-   * Brings the volumes of a running pod up to date. Returns in how many milliseconds to do so again, and why the pod is
-   * to be evicted, where a directory has outgrown its limit.
+   * Updates the volumes of a running pod. Returns the milliseconds until the next update, or the reason for eviction if
+   * a directory exceeds its limit.
    */
   async keepUp(pod: Pod, client: Client): Promise<{ afterMs?: number; evict?: string }> {
     await this.prepare(pod, client)
@@ -89,12 +89,12 @@ export class PodVolumes {
     return afterMs === maxTimerMs && stale === undefined ? {} : { afterMs }
   }
 
-  /** The keys of pods whose ConfigMaps or Secrets have changed. */
+  /** Returns the keys of pods whose ConfigMaps or Secrets have changed. */
   async poll(): Promise<string[]> {
     return await this.#objects.poll(maxPolled)
   }
 
-  /** Forgets a pod and removes what was written for it. */
+  /** Forgets a pod and removes its files. */
   async remove(pod: Pod): Promise<void> {
     if (!this.#pods.delete(pod.metadata.uid ?? '')) return
     this.#objects.release(keyOf(pod))
@@ -104,14 +104,14 @@ export class PodVolumes {
     await rm(this.podDirectory(pod), { recursive: true, force: true })
   }
 
-  /** Removes what was written for pods that are not there any more: those of before a restart. */
+  /** Removes the files of pods that no longer exist, left over from before a restart. */
   async removeAllBut(uids: ReadonlySet<string>): Promise<void> {
     const present = (await readdir(join(this.#parts.directory, 'pods')).catch(ignoring('ENOENT'))) ?? []
     for (const uid of present)
       if (!uids.has(uid)) await rm(join(this.#parts.directory, 'pods', uid), { recursive: true, force: true })
   }
 
-  /** Where the volume of a pod lies; undefined where it is of a sort that is not made. */
+  /** Returns the directory of a volume, or undefined if volumes of this type are not created. */
   volumeDirectory(pod: Pod, volume: Volume): string | undefined {
     const sort = sorts.find((each) => volume[each] !== undefined)
     if (sort === undefined) return undefined
@@ -181,7 +181,7 @@ function keyOf({ metadata }: Pod): string {
   return `${metadata.namespace}/${metadata.name}`
 }
 
-/** A part of a path that cannot lead elsewhere, whatever the API server sent. */
+/** Returns a name that is safe as a path component, even if the API server sent a malicious one. */
 function safe(name: string): string {
   if (!/^[A-Za-z0-9][A-Za-z0-9.-]{0,252}$/.test(name))
     throw new VolumeError(`${JSON.stringify(name.slice(0, 100))} cannot be a directory`)
@@ -199,7 +199,7 @@ function digestOf(files: VolumeFiles): string {
   return hash.digest('base64')
 }
 
-/** What a group is given must be readable to it. */
+/** Makes the files readable for their group. */
 function readableByGroup(files: VolumeFiles): VolumeFiles {
   return new Map([...files].map(([path, { content, mode }]) => [path, { content, mode: mode | 0o440 }]))
 }

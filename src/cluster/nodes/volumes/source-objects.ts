@@ -1,7 +1,7 @@
 /**
- * The ConfigMaps and Secrets that volumes are made of, read once for all pods that use them, and asked for again from
- * time to time while some do. Each is read as the agent of a node that one of those pods is bound to. What is too old to be
- * used is not held, and few objects are read at the same time: users decide how many their pods name.
+ * ConfigMaps and Secrets of volumes. Each is read once for all pods that use it, and polled while it is in use, as the
+ * agent of a node that runs one of those pods. Stale data is dropped, and the number of concurrent reads is limited,
+ * because users decide how many objects their pods reference.
  */
 
 import type { ConfigMap } from '../../../api/kinds/core/config-map.ts'
@@ -12,25 +12,25 @@ import type { Client } from '../../../client/requests/client.ts'
 import { isNotFound } from '../../../client/requests/status-error.ts'
 import { ReadLimit } from './read-limit.ts'
 
-/** Which object; a pod reads those of its own namespace. */
+/** Reference to an object. A pod reads only objects of its own namespace. */
 export interface SourceName {
   readonly plural: 'configmaps' | 'secrets'
   readonly namespace: string
   readonly name: string
 }
 
-/** What an object holds: bytes by key. Undefined: it does not exist. */
+/** Data of an object, by key. Undefined if the object does not exist. */
 export type SourceData = ReadonlyMap<string, Buffer> | undefined
 
 interface Source {
   readonly name: SourceName
-  /** The keys of the pods that use it, and as whom each reads. */
+  /** Keys of the pods that use the object, with the client for each. */
   readonly users: Map<string, Client>
-  /** Undefined where it is too old to be used. */
+  /** Undefined if the data is too old to be used. */
   data: Promise<SourceData> | undefined
   version: string
   isImmutable: boolean
-  /** By the clock that only ever rises. */
+  /** On the monotonic clock. */
   readonly readAt: number
 }
 
@@ -41,13 +41,13 @@ export class SourceObjects {
   readonly #usedBy = new Map<string, Set<string>>()
   readonly #reads = new ReadLimit()
 
-  /** `pollMs`: how old what is known of an object may become. */
+  /** `pollMs` is the maximum age of the data. */
   constructor(clock: TimerClock, pollMs: number) {
     this.#clock = clock
     this.#pollMs = pollMs
   }
 
-  /** What the object holds, as of a moment ago, for this pod from now on. */
+  /** Returns the data of the object, at most `pollMs` old, and registers the pod as a user. */
   read(name: SourceName, podKey: string, client: Client): Promise<SourceData> {
     const key = `${name.plural}/${name.namespace}/${name.name}`
     const used = this.#usedBy.get(podKey) ?? new Set<string>()
@@ -60,7 +60,7 @@ export class SourceObjects {
     return this.#load(key, name, new Map([...(known?.users ?? []), [podKey, client]]))
   }
 
-  /** The pod uses nothing any more. */
+  /** Removes the pod as a user of all objects. */
   release(podKey: string): void {
     for (const key of this.#usedBy.get(podKey) ?? []) {
       const source = this.#sources.get(key)
@@ -70,7 +70,7 @@ export class SourceObjects {
     this.#usedBy.delete(podKey)
   }
 
-  /** Looks at the objects that are due, a bounded number; returns the pods whose objects have changed. */
+  /** Reads the stale objects again, at most `max`. Returns the keys of pods whose objects have changed. */
   async poll(max: number): Promise<string[]> {
     const stale = [...this.#sources].filter(([, source]) => !this.#isFresh(source))
     for (const [, source] of stale) source.data = undefined
@@ -125,7 +125,7 @@ interface Loaded {
   readonly isImmutable: boolean
 }
 
-/** Reads an object without keeping it. */
+/** Reads an object without caching it. */
 export async function readSource({ plural, namespace, name }: SourceName, client: Client): Promise<Loaded> {
   try {
     const found =

@@ -1,7 +1,7 @@
 /**
- * How much the files of volumes may take: of one pod, and of all pods of this process. A pod of a few kilobytes can name
- * one large key of a ConfigMap hundreds of times, and each name is a file of its own. A file counts in whole pages,
- * because that is what a file system in memory uses for it.
+ * Storage limits for volume files, per pod and for all pods of this process. A pod of a few kilobytes can reference one
+ * large key of a ConfigMap hundreds of times, and each reference becomes a file. Files are charged in whole pages, as
+ * in an in-memory file system.
  */
 import { statfsSync } from 'node:fs'
 import type { VolumeFiles } from './atomic-files.ts'
@@ -10,29 +10,31 @@ import { VolumeError } from './volume-error.ts'
 const mib = 1024 * 1024
 const maxPodBytes = 16 * mib
 const maxTotalBytes = 2048 * mib
-/** The part of the free space that is left to other programs. */
+/** Fraction of the free space left for other programs. */
 const reservedPart = 0.5
 const pageBytes = 4096
 
 interface PodCharge {
   total: number
-  /** By the volume's directory. */
+  /** By volume directory. */
   readonly volumes: Map<string, number>
 }
 
 export class StorageQuota {
   readonly #directory: string
-  /** By the pod's uid. */
+  /** By pod UID. */
   readonly #pods = new Map<string, PodCharge>()
   #total = 0
   #limit: number | undefined
 
-  /** `directory` lies on the file system that the files are written to. */
+  /** `directory` is on the file system to which the files are written. */
   constructor(directory: string) {
     this.#directory = directory
   }
 
-  /** Charges a pod for the files of one volume, in place of those before. Throws VolumeError if it may not have them. */
+  /**
+   * Charges a pod for the files of one volume, replacing its earlier charge. Throws VolumeError if a limit is exceeded.
+   */
   charge(uid: string, volume: string, files: VolumeFiles): void {
     const pod = this.#pods.get(uid) ?? { total: 0, volumes: new Map<string, number>() }
     const bytes = bytesOf(files)
@@ -50,7 +52,7 @@ export class StorageQuota {
     this.#pods.set(uid, pod)
   }
 
-  /** The pod has no files any more. */
+  /** Releases all charges of a pod. */
   release(uid: string): void {
     this.#total -= this.#pods.get(uid)?.total ?? 0
     this.#pods.delete(uid)
@@ -64,7 +66,7 @@ function bytesOf(files: VolumeFiles): number {
   return pages * pageBytes
 }
 
-/** What volumes may take of the free space, at most two gibibytes. */
+/** Returns the share of the free space that volumes may use, at most 2 GiB. */
 function freeBytes(directory: string): number {
   const { bavail, bsize } = statfsSync(directory)
   return Math.min(maxTotalBytes, bavail * bsize * (1 - reservedPart))

@@ -1,4 +1,4 @@
-/** A volume cannot be made, and the message says why. The pod gets it in an Event. */
+/** A volume cannot be created. The message gives the reason and appears in an Event of the pod. */
 export class VolumeError extends Error {
   override readonly name = 'VolumeError'
 }

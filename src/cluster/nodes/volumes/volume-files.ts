@@ -1,4 +1,4 @@
-/** The files that a volume of a pod consists of. Throws VolumeError for what is missing, and for what cannot be made. */
+/** Builds the files of a pod's volume. Throws VolumeError for missing sources and unsupported fields. */
 
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { Volume } from '../../../api/kinds/core/types/volume.ts'
@@ -22,7 +22,7 @@ type Projection = NonNullable<Projected['sources']>[number]
 type DownwardItems = NonNullable<Volume['downwardAPI']>['items']
 type KeyItems = NonNullable<Volume['configMap']>['items']
 
-/** Undefined where the volume is not one of files. */
+/** Returns undefined if the volume has no generated files. */
 export async function volumeFiles(pod: Pod, volume: Volume, sources: FileSources): Promise<VolumeFiles | undefined> {
   const { configMap, secret, downwardAPI, projected } = volume
   if (configMap !== undefined)
@@ -104,7 +104,10 @@ async function projectedFiles(
   return [[path, { content: Buffer.from(token.text), mode: tokenMode(pod, defaultMode) }]]
 }
 
-/** A token is for the user of the containers alone, where they have one, and for the group that volumes are given to. */
+/**
+ * Returns the mode of a token file. Only the owner may read it if all containers run as one user or the pod has an
+ * fsGroup.
+ */
 function tokenMode({ spec }: Pod, defaultMode: number): number {
   const { fsGroup } = spec?.securityContext ?? {}
   const users = new Set(
