@@ -1,28 +1,28 @@
 /**
- * Pods whose binding the server has acknowledged, until the watch shows them on their node. A restore of the store from a
- * backup may undo a binding before the watch has shown it: then no event ever confirms the Pod, and it would count as
- * placed for ever. So a Pod that the watch does not show in time is checked.
+ * Tracks Pods whose binding the server has acknowledged until the watch shows them on their node. A restore of the
+ * store from a backup may undo a binding before the watch has delivered it. No event would ever confirm such a Pod, and
+ * it would count as placed forever. Therefore, Pods that the watch does not confirm in time are checked.
  */
 import type { PodInfo } from './pod-info.ts'
 
 export interface BoundPodsParts {
-  /** How long the watch may take to show a Pod on its node. */
+  /** Time within which the watch must show a Pod on its node, in milliseconds. */
   readonly confirmMs: number
   /** Whether the watch has not shown the Pod on its node yet. */
   readonly isUnconfirmed: (pod: PodInfo) => boolean
-  /** Called for each Pod that the watch has not shown in time. */
+  /** Called for each Pod that was not confirmed in time. */
   readonly check: (pod: PodInfo) => void
 }
 
 interface BoundPod {
   readonly pod: PodInfo
-  /** When to check it, on the monotonic clock. */
+  /** Time of the check, on the monotonic clock. */
   readonly due: number
 }
 
 export class BoundPods {
   readonly #parts: BoundPodsParts
-  /** In the order in which they are due. */
+  /** Ordered by due time. */
   readonly #pods = new Map<string, BoundPod>()
   #timer: NodeJS.Timeout | undefined
 

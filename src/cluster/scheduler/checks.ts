@@ -1,6 +1,6 @@
 /**
- * The filters of a profile, prepared for one Pod, and asked about node after node. Where nodes are kept for Pods that are
- * at least as important, a node must be free for this Pod both with and without them.
+ * The filters of a profile, prepared for one Pod and applied to many nodes. If a node is nominated for Pods of equal or
+ * higher priority, it must suit this Pod both with and without them.
  */
 import type { Steps } from '../../base/concurrency/time-slice.ts'
 import type { NodeInfo } from './node-info.ts'
@@ -8,7 +8,7 @@ import { isRefusal, type NodeCheck, prepared, type Refusal, type Sight } from '.
 import type { PodInfo } from './pod-info.ts'
 import type { Profile } from './profile.ts'
 
-/** The prepared filters of a Pod; or a refusal that holds for all nodes. */
+/** Prepares the filters for a Pod, or returns a refusal that applies to all nodes. */
 export function* prepareChecks(pod: PodInfo, { filters }: Profile, sight: Sight): Steps<Checks | Refusal> {
   const checks: NodeCheck[] = []
   for (const { filter } of filters) {
@@ -30,7 +30,7 @@ export class Checks {
     this.#sight = sight
   }
 
-  /** Why the node is not for the Pod; undefined where it is. */
+  /** Returns the reason why the node does not suit the Pod, or undefined if it does. */
   refusal(node: NodeInfo): Refusal | undefined {
     const { cluster } = this.#sight
     if (!cluster.hasNominations) return this.#ask(node)
@@ -45,13 +45,13 @@ export class Checks {
     return this.#ask(node)
   }
 
-  /** As if the Pod were on the node. To be undone by `remove` before anything else happens. */
+  /** Simulates that the Pod is on the node. The caller must call `remove` before anything else happens. */
   add(pod: PodInfo, node: NodeInfo): void {
     node.add(pod)
     for (const check of this.#checks) check.add?.(pod, node)
   }
 
-  /** As if the Pod were not on the node. To be undone by `add` before anything else happens. */
+  /** Simulates that the Pod is not on the node. The caller must call `add` before anything else happens. */
   remove(pod: PodInfo, node: NodeInfo): void {
     node.remove(pod)
     for (const check of this.#checks) check.remove?.(pod, node)

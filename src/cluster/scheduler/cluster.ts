@@ -1,10 +1,10 @@
 /**
- * What the scheduler knows of nodes and placed Pods, kept up to date change by change. A Pod counts as placed from the
- * moment that the scheduler has decided (assumed), whether or not the API server and the watch have followed: so a slow
- * watch makes it decide nothing twice, and nothing on space that is gone.
+ * The scheduler's model of nodes and placed Pods, updated with every change. A Pod counts as placed (assumed) as soon
+ * as the scheduler has decided, even before the API server and the watch confirm it. A slow watch therefore causes
+ * neither duplicate decisions nor overcommitted nodes.
  *
- * A Pod that others are being moved off a node for is nominated there: it is not placed, but Pods that are less important
- * do not get that space.
+ * A Pod that preempts others is nominated for their node. It is not placed yet, but Pods of lower priority cannot take
+ * that space.
  */
 
 import { sameJson } from '../../api/json/json.ts'
@@ -15,12 +15,12 @@ import { NodeInfo } from './node-info.ts'
 import { PodGroups } from './pod-groups.ts'
 import type { PodInfo } from './pod-info.ts'
 
-/** Labels of nodes that say where they are. */
+/** Labels that describe the location of nodes. */
 export interface PlaceKeys {
   readonly hostname: string
   readonly zone: string
   readonly region: string
-  /** Older names of the same. */
+  /** Older names of the same labels. */
   readonly betaZone: string
   readonly betaRegion: string
 }
@@ -35,23 +35,23 @@ export function placeKeys(vendor: Vendor): PlaceKeys {
   }
 }
 
-/** The nodes and the Pods on them. */
+/** Nodes and the Pods on them. */
 export class Cluster {
   readonly keys: PlaceKeys
   readonly groups = new PodGroups()
-  /** The labels of a namespace. */
+  /** Returns the labels of a namespace. */
   readonly namespaceLabels: (namespace: string) => Labels
   readonly #nodes = new Map<string, NodeInfo>()
-  /** Where each placed Pod is. */
+  /** Location of each placed Pod, by key. */
   readonly #placed = new Map<string, { readonly pod: PodInfo; readonly node: NodeInfo }>()
   readonly #assumed = new Set<string>()
-  /** Placed Pods that have been told to go, whether or not the watch says so yet. */
+  /** Placed Pods that were asked to terminate, even if the watch does not show it yet. */
   readonly #going = new Set<string>()
   readonly #nominated = new Map<string, Map<string, PodInfo>>()
   readonly #nominations = new Map<string, string>()
   readonly #imageNodes = new Map<string, number>()
   #list: readonly NodeInfo[] | undefined
-  /** The values of labels of nodes, for the labels that were asked for. */
+  /** Cached values of node labels, by label key. */
   readonly #places = new Map<string, ReadonlySet<string>>()
 
   constructor(keys: PlaceKeys, namespaceLabels: (namespace: string) => Labels = () => undefined) {
@@ -59,7 +59,7 @@ export class Cluster {
     this.namespaceLabels = namespaceLabels
   }
 
-  /** All nodes that exist, those of different zones in turn. */
+  /** All existing nodes, alternating between zones. */
   get nodes(): readonly NodeInfo[] {
     this.#list ??= inTurn(
       [...this.#nodes.values()].filter(({ node }) => node !== undefined),
@@ -82,7 +82,7 @@ export class Cluster {
     if (before === undefined || !sameJson(before.metadata.labels, node.metadata.labels)) this.#forgetPlaces()
   }
 
-  /** Pods that are still said to be there stay known, for the case that the node comes back. */
+  /** Keeps the Pods that are still reported on the node, in case the node comes back. */
   removeNode(name: string): void {
     const info = this.#nodes.get(name)
     if (info === undefined) return
@@ -93,7 +93,7 @@ export class Cluster {
     this.#dropIfEmpty(info)
   }
 
-  /** The values that nodes have for a label: the places that it distinguishes. */
+  /** Returns the values that nodes have for a topology label. */
   places(key: string): ReadonlySet<string> {
     const known = this.#places.get(key)
     if (known !== undefined) return known
@@ -102,12 +102,12 @@ export class Cluster {
     return values
   }
 
-  /** How many nodes have the image. */
+  /** Returns the number of nodes that have the image. */
   nodesWithImage(name: string): number {
     return this.#imageNodes.get(name) ?? 0
   }
 
-  /** The Pod is on the node that it names. */
+  /** Places the Pod on the node that it names. */
   setPod(pod: PodInfo): void {
     const isGoing = this.#going.has(pod.uid)
     this.removePod(pod.key)
@@ -115,24 +115,24 @@ export class Cluster {
     if (isGoing) this.markGoing(pod)
   }
 
-  /** The Pod is on its way to the node. */
+  /** Places the Pod on a node before the API server confirms it. */
   assume(pod: PodInfo, node: NodeInfo): void {
     this.removePod(pod.key)
     this.#place(pod, node)
     this.#assumed.add(pod.key)
   }
 
-  /** Whether this very Pod was placed, and the API server's word for it has not come yet. */
+  /** Whether this Pod (by UID) is placed but not confirmed by the API server yet. */
   isAssumed({ key, uid }: PodInfo): boolean {
     return this.#assumed.has(key) && this.#placed.get(key)?.pod.uid === uid
   }
 
-  /** The Pod, if it is assumed, is not placed after all. */
+  /** Removes the Pod if it is only assumed. */
   forget(pod: PodInfo): void {
     if (this.isAssumed(pod)) this.removePod(pod.key)
   }
 
-  /** Returns whether it was placed. */
+  /** Returns whether the Pod was placed. */
   removePod(key: string): boolean {
     const placed = this.#placed.get(key)
     if (placed === undefined) return false
@@ -145,7 +145,7 @@ export class Cluster {
     return true
   }
 
-  /** The Pod has been told to go. */
+  /** Marks the Pod as asked to terminate. */
   markGoing({ key, uid }: PodInfo): void {
     if (this.#placed.get(key)?.pod.uid === uid) this.#going.add(uid)
   }
@@ -158,7 +158,7 @@ export class Cluster {
     return isTerminating || this.#going.has(uid)
   }
 
-  /** The node is kept for this Pod; '' for none. */
+  /** Nominates the node for this Pod. '' clears the nomination. */
   nominate(pod: PodInfo, nodeName: string): void {
     this.withdrawNomination(pod.key)
     if (nodeName === '') return
@@ -176,12 +176,12 @@ export class Cluster {
     if (pods?.size === 0) this.#nominated.delete(nodeName)
   }
 
-  /** The Pods that a node is kept for. */
+  /** Returns the Pods for which a node is nominated. */
   nominatedAt(nodeName: string): Iterable<PodInfo> {
     return this.#nominated.get(nodeName)?.values() ?? []
   }
 
-  /** The node that is kept for a Pod. */
+  /** Returns the node that is nominated for a Pod. */
   nominationOf(key: string): string | undefined {
     return this.#nominations.get(key)
   }
@@ -206,7 +206,7 @@ export class Cluster {
     if (info.node === undefined && info.pods.size === 0) this.#nodes.delete(info.name)
   }
 
-  /** Nodes came or went, or their labels changed; their zones may have, too. */
+  /** Clears the caches after nodes were added or removed, or their labels changed. */
   #forgetPlaces(): void {
     this.#list = undefined
     this.#places.clear()
@@ -229,7 +229,7 @@ export class Cluster {
   }
 }
 
-/** One of each sort after the other, for as long as there are any. */
+/** Interleaves the items of different sorts. */
 function inTurn<T>(all: readonly T[], sortOf: (one: T) => string): T[] {
   const sorts = [...Map.groupBy(all, sortOf).values()]
   if (sorts.length < 2) return [...all]

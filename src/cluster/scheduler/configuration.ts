@@ -1,7 +1,7 @@
 /**
- * The configuration of kube-scheduler (KubeSchedulerConfiguration, v1beta2 and v1beta3) as settings: profiles with their
- * plugins and arguments, how many nodes are looked at, back-offs. Whatever else it may say is refused, with its place:
- * nothing is read and then left without effect.
+ * Reads the configuration of kube-scheduler (KubeSchedulerConfiguration, v1beta2 and v1beta3): profiles with their
+ * plugins and arguments, the share of nodes to score, and backoff times. All other fields are rejected with their path,
+ * so no setting is silently ignored.
  */
 import { isObject, type Json, type JsonObject } from '../../api/json/json.ts'
 import { groupName, profileNames, vendorOf } from '../../api/model/vendor.ts'
@@ -11,7 +11,7 @@ import type { SpreadConstraint } from './plugins/pod-topology-spread.ts'
 import { type Profile, profileOf } from './profile.ts'
 import { defaultTiming, type QueueTiming } from './queue.ts'
 
-/** What is wrong with a configuration, and where. */
+/** An error in the configuration, with its path. */
 class ConfigurationFault extends Error {}
 
 interface Settings {
@@ -22,7 +22,7 @@ interface Settings {
 
 type Version = 'v1beta2' | 'v1beta3'
 
-/** Throws ConfigurationFault for what cannot be read, or is not built. */
+/** Throws ConfigurationFault for invalid or unsupported fields. */
 export function readConfiguration(content: Json): Settings {
   const file = objectAt(content, 'the file')
   const version = versionOf(file)
@@ -44,7 +44,7 @@ export function readConfiguration(content: Json): Settings {
   return { profiles, percentageOfNodes: percentage, timing }
 }
 
-/** Of either vendor's group: it is a file of its own, and no object of a server. */
+/** Accepts the group of either vendor, because the file is not an API object. */
 function versionOf({ apiVersion, kind }: JsonObject): Version {
   const groups = profileNames.map((profile) => groupName(vendorOf(profile), 'kubescheduler.config'))
   for (const version of ['v1beta2', 'v1beta3'] as const)
@@ -66,7 +66,7 @@ function readProfile(value: Json, place: string, version: Version): Profile {
   })
 }
 
-/** What users asked for weighs more since v1beta3. */
+/** The weights of the users' own preferences are higher since v1beta3. */
 function defaultsOf(version: Version, settings: PluginArguments): readonly WeightedPlugin[] {
   const lighter = ['TaintToleration', 'NodeAffinity', 'InterPodAffinity']
   return allPlugins(settings).map(({ plugin, weight }) => ({
@@ -178,7 +178,7 @@ const argumentReaders: { readonly [plugin: string]: (args: JsonObject, place: st
   },
 }
 
-/** Which Pods it counts, the Pod's own Services and controller say. */
+/** The Pod's Services and controller determine which Pods are counted. */
 function readConstraint(value: Json, place: string): SpreadConstraint {
   const constraint = objectAt(value, place)
   refuseOthers(constraint, ['maxSkew', 'topologyKey', 'whenUnsatisfiable'], place)

@@ -1,6 +1,7 @@
 /**
- * Carries out what the scheduler has decided: binds Pods to nodes, volumes first; tells Pods why they have none; ends those
- * that make room. In the background, a bounded number of writes at a time. What fails is taken back, and tried again later.
+ * Carries out the scheduler's decisions in the background, with a limited number of concurrent writes: binds Pods to
+ * nodes (volumes first), reports why Pods cannot be scheduled, and evicts preempted Pods. Failed decisions are undone
+ * and retried later.
  */
 
 import type { Vendor } from '../../api/model/vendor.ts'
@@ -32,41 +33,41 @@ export interface DecisionParts extends Followed {
   readonly log: Log
 }
 
-/** What decisions change in the picture that the next ones are made by. */
+/** State that decisions change, on which the next decisions are based. */
 interface Deciding {
   readonly sight: Sight
   readonly queue: SchedulingQueue
-  /** Has another round begin. */
+  /** Starts another round. */
   readonly begin: () => void
-  /** How long the watch may take to show a bound Pod on its node. */
+  /** Time within which the watch must show a bound Pod on its node, in milliseconds. */
   readonly confirmMs: number
 }
 
-/** A Pod that fits nowhere. */
+/** Result for a Pod that fits on no node. */
 export interface RefusedPod {
   readonly message: string
-  /** The node that is kept for it; '' for none, undefined to leave that as it is. */
+  /** Nominated node. '' clears the nomination, undefined leaves it unchanged. */
   readonly nominatedNode: string | undefined
   readonly preemption: Preemption | undefined
-  /** What could help it, as bits. */
+  /** Changes that could make the Pod schedulable, as bits. */
   readonly wokenBy: number
 }
 
-/** How many writes are under way at most. */
+/** Maximum number of concurrent writes. */
 const maxWrites = 100
-/** How long the volumes of a Pod may take to be bound. */
+/** Time within which the volumes of a Pod must be bound. */
 const volumeTimeoutMs = 10 * 60_000
 
 export class Decisions {
   readonly claimWaiters: ClaimWaiters
-  /** Aborts when nothing more is to be written. */
+  /** Aborts when nothing more may be written. */
   signal: AbortSignal = new AbortController().signal
   readonly #parts: DecisionParts
   readonly #sight: Sight
   readonly #cluster: Cluster
   readonly #queue: SchedulingQueue
   readonly #begin: () => void
-  /** By the name of the scheduler that reports. */
+  /** Recorders by scheduler name. */
   readonly #recorders = new Map<string, EventRecorder>()
   readonly #writes = new TaskPool(maxWrites)
   readonly #podWrites: PodWrites
@@ -89,17 +90,17 @@ export class Decisions {
     })
   }
 
-  /** Resolves when another decision may be made; undefined: at once. */
+  /** Resolves when another decision may be made. Undefined means immediately. */
   room(): Promise<void> | undefined {
     return this.#writes.room()
   }
 
-  /** Something went wrong, which the loop is to report. */
+  /** Records a failure for the loop to report. */
   fail(error: unknown): void {
     if (!this.signal.aborted) this.#failure ??= { error }
   }
 
-  /** Throws the first failure since the last time. */
+  /** Throws the first failure since the last call. */
   throwFailure(): void {
     const failure = this.#failure
     this.#failure = undefined
@@ -112,7 +113,7 @@ export class Decisions {
     for (const recorder of this.#recorders.values()) recorder.stop()
   }
 
-  /** From here on the Pod counts as placed. */
+  /** Places the Pod on a node. From here on, the Pod counts as placed. */
   place(entry: QueuedPod, node: NodeInfo): void {
     const { pod } = entry
     const volumes = volumesFor(pod, node, this.#sight)
@@ -158,7 +159,7 @@ export class Decisions {
     this.#recorderOf(entry).record(pod.pod, { type: 'Normal', reason: 'Scheduled', message })
   }
 
-  /** Reads a bound Pod that the watch does not show on its node. One without a node is scheduled again. */
+  /** Reads a bound Pod that the watch does not show on its node. If the Pod has no node, it is scheduled again. */
   async #checkBound(pod: PodInfo): Promise<void> {
     const { client, pods } = this.#parts
     const { namespace, name, uid } = pod
@@ -192,7 +193,7 @@ export class Decisions {
 
   async #bindingFailed(entry: QueuedPod, error: unknown): Promise<void> {
     if (this.signal.aborted) return
-    // Somebody was faster, or the Pod is gone: the watch tells which.
+    // Another client was faster, or the Pod was deleted. The watch will report which.
     if (!isConflict(error) && !isNotFound(error)) {
       this.fail(error)
       const message = `binding rejected: ${messageOf(error)}`
@@ -202,7 +203,7 @@ export class Decisions {
     this.#begin()
   }
 
-  /** The Pod is told why it has no node, and rests; Pods that make room for it are ended. */
+  /** Reports why the Pod is unschedulable, parks it in the queue, and evicts the Pods that it preempts. */
   refuse(entry: QueuedPod, { message, nominatedNode, preemption, wokenBy }: RefusedPod): void {
     const outranked = preemption === undefined ? [] : this.#outranked(entry, preemption)
     if (nominatedNode !== undefined) this.#cluster.nominate(entry.pod, nominatedNode)
@@ -220,7 +221,7 @@ export class Decisions {
     })
   }
 
-  /** Less important Pods that the node was kept for: they have to look for another. */
+  /** Withdraws the nominations of Pods of lower priority for this node, and returns those Pods. */
   #outranked({ pod }: QueuedPod, { node }: Preemption): PodInfo[] {
     const others = [...this.#cluster.nominatedAt(node.name)].filter(({ priority }) => priority < pod.priority)
     for (const { key } of others) this.#cluster.withdrawNomination(key)

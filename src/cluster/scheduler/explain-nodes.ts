@@ -1,6 +1,6 @@
 /**
- * Why a Pod is pending, node by node: what the filters of the default profile say of each node, by the objects as they are.
- * For people who ask: the scheduler itself keeps its picture up to date instead of making one.
+ * Explains for each node why a Pod is pending: applies the filters of the default profile to the current objects. This
+ * is for users. The scheduler itself maintains its model incrementally.
  */
 
 import type { Namespace } from '../../api/kinds/core/namespace.ts'
@@ -21,10 +21,10 @@ import { hasEnded, PodInfo } from './pod-info.ts'
 import { defaultProfile } from './profile.ts'
 import { VolumeReservations } from './volume-reservations.ts'
 
-/** The objects that decide where a Pod can go. */
+/** Objects that determine where a Pod can run. */
 export interface PlacingObjects {
   readonly nodes: readonly Node[]
-  /** All Pods; those without a node and those that have ended do not count. */
+  /** All Pods. Unscheduled and terminated Pods are ignored. */
   readonly pods: readonly Pod[]
   readonly namespaces: readonly Namespace[]
   readonly claims: readonly PersistentVolumeClaim[]
@@ -33,13 +33,13 @@ export interface PlacingObjects {
   readonly csiNodes: readonly CSINode[]
 }
 
-/** A node, and why it is not for the Pod; no reasons where it is. */
+/** A node, and the reasons why it does not suit the Pod. Empty if it does. */
 export interface NodeVerdict {
   readonly node: string
   readonly reasons: readonly string[]
 }
 
-/** What stands against each node. */
+/** Returns the reasons for each node, sorted by name. */
 export function explainNodes(pod: Pod, objects: PlacingObjects, vendor: Vendor): NodeVerdict[] {
   const sight = sightOf(objects, vendor)
   const checks = runToCompletion(prepareChecks(new PodInfo(pod), defaultProfile, sight))
@@ -58,7 +58,7 @@ function sightOf(
   for (const node of nodes) cluster.setNode(node.metadata.name ?? '', node)
   for (const pod of pods) if ((pod.spec?.nodeName ?? '') !== '' && !hasEnded(pod)) cluster.setPod(new PodInfo(pod))
   return {
-    // Spread that nothing demands keeps no Pod off a node.
+    // Default spread constraints never exclude a node, so no selector is needed.
     cluster,
     vendor,
     workloadSelector: () => undefined,

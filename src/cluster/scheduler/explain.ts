@@ -1,8 +1,8 @@
-/** Why a Pod has no node, in the words of kube-scheduler: how many nodes are out for which reason. */
+/** Explains in kube-scheduler's words why a Pod is unschedulable: the number of nodes for each reason. */
 import type { NodeInfo } from './node-info.ts'
 import type { Refusal } from './plugin.ts'
 
-/** `0/5 nodes are available: 2 Insufficient cpu, 3 node(s) were unschedulable.` */
+/** Returns a message such as `0/5 nodes are available: 2 Insufficient cpu, 3 node(s) were unschedulable.` */
 export function explainRefusals(refusals: ReadonlyMap<NodeInfo, Refusal>, nodes: number): string {
   if (nodes === 0) return 'no nodes available to schedule pods'
   const counts = new Map<string, number>()

@@ -1,7 +1,7 @@
 /**
- * Finds the node for a Pod: asks the filters about nodes until enough have been found, has those scored, and takes one of
- * the best. In a large cluster not every node is looked at; the next Pod begins where this one ended, so that all nodes
- * are used. Yields where it can be interrupted.
+ * Finds a node for a Pod: applies the filters until enough nodes are found, scores these nodes and chooses one of the
+ * best. In a large cluster, not every node is examined. The next search continues where this one ended, so that all
+ * nodes are used. Yields where it can be interrupted.
  */
 import type { Steps } from '../../base/concurrency/time-slice.ts'
 import { Checks, prepareChecks } from './checks.ts'
@@ -10,20 +10,20 @@ import { prepared, type Refusal, type Sight } from './plugin.ts'
 import type { PodInfo } from './pod-info.ts'
 import type { Profile } from './profile.ts'
 
-/** Where the search begins and how far it goes; one for all Pods of a scheduler. */
+/** Start and extent of searches, shared by all Pods of a scheduler. */
 export interface SearchState {
-  /** Of all nodes; 0: fewer of them the more there are. */
+  /** Percentage of nodes to find. 0 chooses a percentage that decreases with the size of the cluster. */
   readonly percentageOfNodes: number
-  /** Where the next search begins. */
+  /** Index at which the next search starts. */
   start: number
-  /** Of equally good nodes one is taken by chance; from 0 up to 1. */
+  /** Returns a random number from 0 (inclusive) to 1 (exclusive), to choose among equally good nodes. */
   readonly random: () => number
 }
 
-/** A node was found; or why not, for each node that was looked at. */
+/** The chosen node, or the refusal of each examined node. */
 export type Found = { readonly node: NodeInfo } | { readonly refusals: ReadonlyMap<NodeInfo, Refusal> }
 
-/** A search for a node, with what it is made of. */
+/** Inputs of a search. */
 export interface Search {
   readonly pod: PodInfo
   readonly profile: Profile
@@ -72,14 +72,14 @@ function* suitableNodes(
 const leastNodes = 100
 const leastPercentage = 5
 
-/** How many nodes are enough to choose from. */
+/** Returns the number of feasible nodes that are enough to choose from. */
 export function nodesToFind(all: number, percentage: number): number {
   if (all < leastNodes || percentage >= 100) return all
   const share = percentage > 0 ? percentage : Math.max(leastPercentage, 50 - Math.floor(all / 125))
   return Math.max(leastNodes, Math.floor((all * share) / 100))
 }
 
-/** The weighted sum of all scores, for each node. */
+/** Returns the weighted sum of all scores for each node. */
 function* totalScores({ pod, profile, sight }: Search, nodes: readonly NodeInfo[]): Steps<readonly number[]> {
   const totals = new Array<number>(nodes.length).fill(0)
   for (const { plugin, weight } of profile.scores) {
@@ -97,7 +97,7 @@ function* totalScores({ pod, profile, sight }: Search, nodes: readonly NodeInfo[
   return totals
 }
 
-/** One of those with the highest score, each with the same chance. */
+/** Chooses uniformly among the nodes with the highest score. */
 function bestOf(nodes: readonly NodeInfo[], scores: readonly number[], random: () => number): NodeInfo {
   let best = 0
   let equal = 1

@@ -1,6 +1,6 @@
 /**
- * A node made ready for the scheduler: what it has, and the sums over the Pods that are on it or on their way to it.
- * The sums are kept as Pods come and go, so that no check of a node looks at its Pods.
+ * A node prepared for the scheduler: its properties, and sums over the Pods that are placed on it. The sums are updated
+ * incrementally, so a check of a node does not iterate over its Pods.
  */
 import type { Node } from '../../api/kinds/core/node.ts'
 import type { HostPort, PodInfo } from './pod-info.ts'
@@ -11,21 +11,21 @@ export type Taint = NonNullable<NonNullable<Node['spec']>['taints']>[number]
 /** A node and the Pods on it. */
 export class NodeInfo {
   readonly name: string
-  /** Undefined while Pods name a node that is not known, or not yet. */
+  /** Undefined while Pods name a node that is not known (yet). */
   node: Node | undefined
   labels: ReadonlyMap<string, string> = new Map()
   taints: readonly Taint[] = []
   isUnschedulable = false
   allocatable: Amounts = nothing
   podsAllowed = 0
-  /** The sizes of the images that it has, by all their names. */
+  /** Sizes of the node's images, by each of their names. */
   images: ReadonlyMap<string, number> = new Map()
   readonly pods = new Set<PodInfo>()
   readonly requested = new Sum()
-  /** Cpu and memory as they count in scores. */
+  /** CPU and memory requests as counted in scores. */
   scoredCpu = 0
   scoredMemory = 0
-  /** How many Pods take each port, by protocol, port and address. */
+  /** Number of Pods that use each host port, by protocol and port, then by address. */
   readonly #ports = new Map<string, Map<string, number>>()
 
   constructor(name: string) {
@@ -64,7 +64,7 @@ export class NodeInfo {
     for (const port of pod.hostPorts) this.#count(port, -1)
   }
 
-  /** Whether a Pod on the node has the port already; all addresses of the node and each single one exclude each other. */
+  /** Whether a Pod on the node already uses the port. The wildcard address conflicts with every address. */
   isTaken({ protocol, port, address }: HostPort): boolean {
     const addresses = this.#ports.get(`${protocol} ${port}`)
     if (addresses === undefined) return false
@@ -89,7 +89,7 @@ function imagesOf({ images = [] }: NonNullable<Node['status']>): Map<string, num
   return sizes
 }
 
-/** The name of an image with its tag. */
+/** Returns the name of an image with its tag. */
 export function imageName(name: string): string {
   return name.lastIndexOf(':') > name.lastIndexOf('/') ? name : `${name}:latest`
 }

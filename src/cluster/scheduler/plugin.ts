@@ -1,6 +1,6 @@
 /**
- * What a plugin of the scheduler is: a rule that keeps Pods off nodes (filter), one that prefers some nodes (score), or
- * both. A plugin is prepared once for a Pod, and then asked about each node. The names are those of kube-scheduler 1.23.
+ * Scheduler plugins: rules that exclude nodes (filter), prefer nodes (score), or both. A plugin is prepared once per
+ * Pod and then applied to each node. The names are those of kube-scheduler 1.23.
  */
 
 import type { PersistentVolume } from '../../api/kinds/core/persistent-volume.ts'
@@ -16,36 +16,36 @@ import type { NodeInfo } from './node-info.ts'
 import type { PodInfo } from './pod-info.ts'
 import type { VolumeReservations } from './volume-reservations.ts'
 
-/** Why a node is not for the Pod. */
+/** Reason why a node does not suit a Pod. */
 export interface Refusal {
   readonly plugin: string
   /** In the words of kube-scheduler. */
   readonly reasons: readonly string[]
-  /** Whether moving other Pods off the node would not help either. */
+  /** Whether evicting other Pods from the node would not help either. */
   readonly isFinal: boolean
 }
 
-/** A filter that has been prepared for a Pod. */
+/** A filter prepared for a Pod. */
 export interface NodeCheck {
   readonly check: (node: NodeInfo) => Refusal | undefined
-  /** What if this other Pod were on the node, or were not: for checks that look beyond the node itself. */
+  /** Simulates that another Pod is added to the node or removed. For checks that consider more than the node itself. */
   readonly add?: (pod: PodInfo, node: NodeInfo) => void
   readonly remove?: (pod: PodInfo, node: NodeInfo) => void
 }
 
-/** A score that has been prepared for a Pod. */
+/** A score prepared for a Pod. */
 export interface NodeScores {
   readonly score: (node: NodeInfo) => number
-  /** Brings the scores of all nodes to the range from 0 to 100, in place. Left out: they are in it. */
+  /** Scales the scores of all nodes to the range from 0 to 100, in place. Omitted if they already are in that range. */
   readonly normalize?: (scores: number[], nodes: readonly NodeInfo[]) => void
 }
 
-/** What plugins can look up. */
+/** Data that plugins can look up. */
 export interface Sight {
   readonly cluster: Cluster
   readonly vendor: Vendor
   readonly storage: StorageSight
-  /** The selectors of the Services and the controller that the Pod belongs to, joined; undefined where there are none. */
+  /** Returns the combined selectors of the Pod's Services and controller, or undefined if there are none. */
   readonly workloadSelector: (pod: PodInfo) => SelectorObject | undefined
 }
 
@@ -57,21 +57,21 @@ export interface StorageSight {
   readonly reservations: VolumeReservations
 }
 
-/** A rule for where Pods go. */
+/** A scheduling rule. */
 export interface Plugin {
   readonly name: string
-  /** The changes of the cluster that may help a Pod that the filter refused, as bits of `happened`. */
+  /** Changes of the cluster that may make a refused Pod schedulable, as bits of `happened`. */
   readonly wokenBy?: number
-  /** Undefined where there is nothing to check for this Pod; a refusal where no node can be for it. */
+  /** Returns undefined if there is nothing to check for this Pod, or a refusal if no node suits it. */
   readonly filter?: (pod: PodInfo, sight: Sight) => Prepared<NodeCheck | Refusal>
-  /** Undefined where all nodes are the same to this Pod. */
+  /** Returns undefined if all nodes are equal for this Pod. */
   readonly score?: (pod: PodInfo, sight: Sight, nodes: readonly NodeInfo[]) => Prepared<NodeScores>
 }
 
-/** What a plugin prepares for a Pod: at once, or in steps where a Pod can demand much work. */
+/** Preparation of a plugin for a Pod: immediate, or in steps if it can take long. */
 export type Prepared<T> = T | undefined | Steps<T | undefined>
 
-/** Finishes the preparation. */
+/** Completes the preparation. */
 export function* prepared<T extends object>(work: Prepared<T>): Steps<T | undefined> {
   return work !== undefined && Symbol.iterator in work ? yield* work as Steps<T | undefined> : (work as T | undefined)
 }
@@ -93,7 +93,7 @@ export const happened = {
 
 export const maxScore = 100
 
-/** Scores in relation to the best one; `isReversed` where less is better. */
+/** Scales scores relative to the maximum. `isReversed` means that lower is better. */
 export function normalizeByMax(scores: number[], { isReversed = false }: { readonly isReversed?: boolean } = {}): void {
   const most = Math.max(0, ...scores)
   for (let i = 0; i < scores.length; i++) {

@@ -1,7 +1,7 @@
 /**
- * The placed Pods by what others see of them: those of one namespace with the same labels and the same demands on other
- * Pods are one group, of which it is known how many are on which node. Affinity and spread look at groups, of which there
- * are about as many as workloads, and never at single Pods.
+ * Groups placed Pods by the properties that matter to other Pods: namespace, labels, and affinity terms. Each group
+ * counts its Pods per node. Affinity and spread rules evaluate groups, whose number is similar to that of workloads,
+ * and never single Pods.
  */
 
 import type { LabelMatcher } from '../../api/selectors/label-selector.ts'
@@ -10,15 +10,15 @@ import type { NodeInfo } from './node-info.ts'
 import type { PodInfo } from './pod-info.ts'
 import { noTerms, type PodTerms, type SelectablePod, termsOf } from './pod-terms.ts'
 
-/** Pods that look alike to other Pods. */
+/** Pods that are equivalent for other Pods. */
 export class PodGroup implements SelectablePod {
   readonly namespace: string
   readonly labels: { readonly [key: string]: string }
   readonly terms: PodTerms
-  /** Whether its Pods are about to go: spread does not count them. */
+  /** Whether its Pods are terminating. Spread rules do not count them. */
   readonly isTerminating: boolean
   readonly #nodes = new Map<NodeInfo, number>()
-  /** How many there are by the value of a label of nodes, for the labels that were asked for. */
+  /** Cached counts by topology key and value. */
   readonly #places = new Map<string, Map<string, number>>()
 
   constructor({ namespace, labels, isTerminating, spec }: PodInfo) {
@@ -30,18 +30,18 @@ export class PodGroup implements SelectablePod {
     this.terms = cares ? termsOf(affinity, namespace) : noTerms
   }
 
-  /** How many of them are on each node. */
+  /** Number of Pods on each node. */
   get nodes(): ReadonlyMap<NodeInfo, number> {
     return this.#nodes
   }
 
-  /** How many of them are in each place, by the label of nodes that distinguishes places. */
+  /** Returns the number of Pods in each topology domain of a key. */
   places(key: string): ReadonlyMap<string, number> {
     const known = this.#places.get(key)
     if (known !== undefined) return known
     const counts = new Map<string, number>()
     for (const [node, count] of this.#nodes) raise(counts, node.label(key), count)
-    // Pods may name any number of labels that no node has.
+    // Caches only keys that nodes have, because Pods may name any number of others.
     if (counts.size > 0) this.#places.set(key, counts)
     return counts
   }
@@ -51,7 +51,7 @@ export class PodGroup implements SelectablePod {
     for (const [key, counts] of this.#places) raise(counts, node.label(key), by)
   }
 
-  /** Labels of nodes have changed. */
+  /** Clears the cache after node labels changed. */
   forgetPlaces(): void {
     this.#places.clear()
   }
@@ -64,21 +64,21 @@ function raise<K>(counts: Map<K, number>, key: K | undefined, by: number): void 
   else counts.delete(key)
 }
 
-/** After how many groups others have their turn. */
+/** Number of groups after which a search yields. */
 const groupsBetweenSteps = 256
 
-/** All groups, and which of them a selector may mean. */
+/** All groups, indexed by label. */
 export class PodGroups {
   readonly #groups = new Map<string, PodGroup>()
-  /** The groups whose Pods keep others away. */
+  /** Groups whose Pods have required anti-affinity. */
   readonly repelling = new Set<PodGroup>()
-  /** The groups whose Pods say anything of others. */
+  /** Groups whose Pods have any affinity terms. */
   readonly caring = new Set<PodGroup>()
   readonly #byLabel = new Map<string, Set<PodGroup>>()
-  /** The groups of Pods that were asked for; a Pod's group is found again without writing down its key. */
+  /** Groups of known Pods, so that their keys need not be computed again. */
   readonly #known = new WeakMap<PodInfo, PodGroup>()
 
-  /** What other Pods would see of this one. It is not counted. */
+  /** Returns the group that describes this Pod. The Pod is not counted. */
   describe(pod: PodInfo): PodGroup {
     const known = this.#known.get(pod)
     if (known !== undefined) return known
@@ -103,7 +103,7 @@ export class PodGroups {
     if (group.nodes.size === 0) this.#close(key, group)
   }
 
-  /** The groups whose labels the selector matches, in any namespace. */
+  /** Returns the groups of any namespace whose labels match the selector. */
   *matching(matcher: LabelMatcher): Steps<readonly PodGroup[]> {
     const found: PodGroup[] = []
     let tested = 0
@@ -114,13 +114,13 @@ export class PodGroups {
     return found
   }
 
-  /** All groups that the selector could match, in as few as its choice of values permits. */
+  /** Yields a superset of the matching groups, as small as the index allows. */
   *#candidates({ choice }: LabelMatcher): Generator<PodGroup> {
     if (choice === undefined) yield* this.#groups.values()
     else for (const value of choice.values) yield* this.#byLabel.get(`${choice.key}=${value}`) ?? []
   }
 
-  /** Labels of nodes have changed. */
+  /** Clears the caches after node labels changed. */
   forgetPlaces(): void {
     for (const group of this.#groups.values()) group.forgetPlaces()
   }

@@ -1,4 +1,4 @@
-/** A Pod made ready for the scheduler: what it requests, its ports and how important it is, read once per state. */
+/** A Pod prepared for the scheduler: requests, host ports and priority, computed once per version of the Pod. */
 
 import type { Pod } from '../../api/kinds/core/pod.ts'
 import { objectKey } from '../../client/requests/resource-type.ts'
@@ -7,7 +7,7 @@ import { type Amounts, requestsOf, scoredRequestsOf } from './resources.ts'
 
 const anyAddress = '0.0.0.0'
 
-/** A port of the node that a Pod takes. */
+/** A port that a Pod uses on its node. */
 export interface HostPort {
   readonly protocol: string
   readonly port: number
@@ -15,7 +15,7 @@ export interface HostPort {
   readonly address: string
 }
 
-/** The state of a Pod as the scheduler sees it. Never changed: another state of the Pod is another one. */
+/** An immutable snapshot of a Pod. Each version of the Pod has its own. */
 export class PodInfo {
   readonly pod: Pod
   readonly key: string
@@ -27,7 +27,7 @@ export class PodInfo {
   readonly requests: Amounts
   readonly scoredRequests: Pick<Amounts, 'cpu' | 'memory'>
   readonly hostPorts: readonly HostPort[]
-  /** The claims that its volumes use. */
+  /** Names of the claims that its volumes use. */
   readonly claims: readonly string[]
   readonly isTerminating: boolean
 
@@ -51,23 +51,23 @@ export class PodInfo {
     return this.pod.spec ?? {}
   }
 
-  /** The node that it is on; '' for none. */
+  /** The node of the Pod, or '' if it has none. */
   get nodeName(): string {
     return this.pod.spec?.nodeName ?? ''
   }
 
-  /** The node that others are being moved off for it; '' for none. */
+  /** The nominated node of the Pod, or '' if it has none. */
   get nominatedNode(): string {
     return this.pod.status?.nominatedNodeName ?? ''
   }
 }
 
-/** Whether it has ended, so that it takes nothing of its node any more. */
+/** Whether the Pod has terminated and no longer uses resources of its node. */
 export function hasEnded({ status }: Pod): boolean {
   return status?.phase === 'Succeeded' || status?.phase === 'Failed'
 }
 
-/** The ports of its node that a Pod takes. */
+/** Returns the host ports that a Pod uses. */
 export function hostPortsOf({ containers = [] }: NonNullable<Pod['spec']>): HostPort[] {
   return containers.flatMap(({ ports = [] }) =>
     ports.flatMap(({ hostPort = 0, hostIP = '', protocol = 'TCP' }) =>
@@ -76,7 +76,7 @@ export function hostPortsOf({ containers = [] }: NonNullable<Pod['spec']>): Host
   )
 }
 
-/** Whether two cannot be on one node; all addresses of the node and each single one exclude each other. */
+/** Whether two host ports cannot coexist on one node. The wildcard address conflicts with every address. */
 export function arePortsInConflict(one: HostPort, other: HostPort): boolean {
   if (one.protocol !== other.protocol || one.port !== other.port) return false
   return one.address === other.address || one.address === anyAddress || other.address === anyAddress

@@ -1,7 +1,4 @@
-/**
- * What a Pod demands and prefers of other Pods nearby, made ready once for all Pods that say the same: selectors are
- * compiled, and namespaces are sets.
- */
+/** Compiled affinity terms of a Pod: label selectors as matchers, and namespaces as sets. Equal Pods share them. */
 import type { Pod } from '../../api/kinds/core/pod.ts'
 import { LabelMatcher, type Labels, requirementsOf, type SelectorObject } from '../../api/selectors/label-selector.ts'
 
@@ -13,16 +10,16 @@ type WeightedOfApi = NonNullable<
   NonNullable<Affinity['podAffinity']>['preferredDuringSchedulingIgnoredDuringExecution']
 >[number]
 
-/** The labels of a namespace; undefined where it is not known. */
+/** Returns the labels of a namespace, or undefined if it is unknown. */
 export type NamespaceLabels = (namespace: string) => Labels
 
-/** A Pod as others see it. */
+/** The properties of a Pod that selectors see. */
 export interface SelectablePod {
   readonly namespace: string
   readonly labels: Labels
 }
 
-/** Other Pods, and the label of nodes that says which nodes are one place. */
+/** An affinity term: a selector for other Pods, and a topology key. */
 export class PodTerm {
   readonly topologyKey: string
   readonly matcher: LabelMatcher | undefined
@@ -36,7 +33,7 @@ export class PodTerm {
     this.#namespaces = new Set(namespaces.length === 0 && namespaceSelector === undefined ? [own] : namespaces)
   }
 
-  /** Whether the Pod is one of those that the term is about. */
+  /** Whether the term selects the Pod. */
   matches({ namespace, labels }: SelectablePod, labelsOf: NamespaceLabels): boolean {
     return this.matcher?.matches(labels) === true && this.#isIn(namespace, labelsOf)
   }
@@ -52,7 +49,7 @@ export interface WeightedTerm {
   readonly term: PodTerm
 }
 
-/** The terms of a Pod, all four sorts of them. */
+/** The four kinds of affinity terms of a Pod. */
 export interface PodTerms {
   readonly affinity: readonly PodTerm[]
   readonly antiAffinity: readonly PodTerm[]
@@ -60,7 +57,7 @@ export interface PodTerms {
   readonly preferredAntiAffinity: readonly WeightedTerm[]
 }
 
-/** A Pod that does not care for others. */
+/** Terms of a Pod without Pod affinity. */
 export const noTerms: PodTerms = {
   affinity: [],
   antiAffinity: [],
@@ -77,7 +74,7 @@ export function termsOf({ podAffinity = {}, podAntiAffinity = {} }: Affinity, na
   }
 }
 
-/** The compiled selector; undefined where there is none, which selects nothing. */
+/** Compiles a selector. A missing selector returns undefined and selects nothing. */
 export function matcherOf(selector: SelectorObject | undefined): LabelMatcher | undefined {
   return selector === undefined ? undefined : new LabelMatcher(requirementsOf(selector))
 }

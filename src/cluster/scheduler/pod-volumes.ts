@@ -1,6 +1,6 @@
 /**
- * The claims of a Pod and what each needs: a volume that is bound to it already, one of the volumes that exist, or one
- * that a provisioner makes once a node is chosen. Pure: what is found here the binder writes.
+ * Finds volumes for the claims of a Pod: a volume that is already bound, an existing volume, or one to be provisioned
+ * once a node is chosen. These functions only decide. `volume-writes.ts` writes the result.
  */
 import type { PersistentVolume } from '../../api/kinds/core/persistent-volume.ts'
 import type { PersistentVolumeClaim } from '../../api/kinds/core/persistent-volume-claim.ts'
@@ -13,11 +13,11 @@ import type { NodeInfo } from './node-info.ts'
 import type { Refusal, Sight, StorageSight } from './plugin.ts'
 import type { PodInfo } from './pod-info.ts'
 
-/** The claims of a Pod, by what they need. */
+/** The claims of a Pod, by state. */
 export interface PodClaims {
-  /** By name of the claim: the volume, or undefined where it does not exist. */
+  /** Volume by claim name. Undefined if the volume does not exist. */
   readonly bound: ReadonlyMap<string, PersistentVolume | undefined>
-  /** Those that wait for a node, the smallest first. */
+  /** Unbound claims that wait for a node, smallest first. */
   readonly waiting: readonly PersistentVolumeClaim[]
 }
 
@@ -27,7 +27,7 @@ function refusedByVolumes(reason: string): Refusal {
   return { plugin, reasons: [reason], isFinal: true }
 }
 
-/** The claims of a Pod that has some, or why it can be placed nowhere. */
+/** Returns the claims of a Pod, or a refusal if it cannot run on any node. */
 export function claimsOf(pod: PodInfo, storage: StorageSight, vendor: Vendor): PodClaims | Refusal {
   const keys = bindingKeys(vendor)
   const bound = new Map<string, PersistentVolume | undefined>()
@@ -72,21 +72,21 @@ const bindConflict = refusedByVolumes("node(s) didn't find available persistent 
 const nodeConflict = refusedByVolumes('node(s) had volume node affinity conflict')
 const volumeMissing = refusedByVolumes('node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)')
 
-/** What is done for the waiting claims of a Pod that goes to a node. */
+/** Volumes for the waiting claims of a Pod on a node. */
 export interface VolumeChoice {
-  /** The volumes that exist and that claims get. */
+  /** Existing volumes, with the claims that get them. */
   readonly matched: readonly { readonly claim: PersistentVolumeClaim; readonly volume: PersistentVolume }[]
-  /** The claims that a provisioner makes volumes for. */
+  /** Claims whose volumes must be provisioned. */
   readonly provisioned: readonly PersistentVolumeClaim[]
 }
 
-/** Finds volumes for the waiting claims of a Pod, on node after node. */
+/** Finds volumes for the waiting claims of a Pod on one node after another. */
 export class VolumeChooser {
   readonly #claims: PodClaims
   readonly #storage: StorageSight
   readonly #keys: BindingKeys
   readonly #noProvisioner: string
-  /** For each waiting claim, what suits it wherever it is, the best first. */
+  /** Suitable volumes on any node for each waiting claim, best first. */
   readonly #candidates: readonly (readonly PersistentVolume[])[]
 
   constructor(claims: PodClaims, storage: StorageSight, vendor: Vendor) {
@@ -97,7 +97,7 @@ export class VolumeChooser {
     this.#candidates = claims.waiting.map((claim) => this.#candidatesFor(claim))
   }
 
-  /** The choice for a node, or why the node is not for the Pod. */
+  /** Returns the volumes for a node, or a refusal if the node does not suit the Pod. */
   choose(node: NodeInfo): VolumeChoice | Refusal {
     for (const volume of this.#claims.bound.values()) {
       if (volume === undefined) return volumeMissing
@@ -148,7 +148,7 @@ export class VolumeChooser {
   }
 }
 
-/** What is done for the claims of a Pod that goes to a node; undefined where there is nothing, or no way any more. */
+/** Returns the volumes for a Pod on a node, or undefined if it needs none or they are no longer available. */
 export function volumesFor(pod: PodInfo, node: NodeInfo, { storage, vendor }: Sight): VolumeChoice | undefined {
   if (pod.claims.length === 0) return undefined
   const claims = claimsOf(pod, storage, vendor)
@@ -157,7 +157,7 @@ export function volumesFor(pod: PodInfo, node: NodeInfo, { storage, vendor }: Si
   return 'reasons' in choice ? undefined : choice
 }
 
-/** Whether volumes of the class may be made where the node is. */
+/** Whether volumes of the class may be provisioned for the node. */
 function isAllowed({ allowedTopologies: terms = [] }: StorageClass, node: NodeInfo): boolean {
   if (terms.length === 0) return true
   return terms.some(({ matchLabelExpressions: all = [] }) =>
@@ -165,7 +165,7 @@ function isAllowed({ allowedTopologies: terms = [] }: StorageClass, node: NodeIn
   )
 }
 
-/** A volume that names its claim, then the smallest of those with the fewest access modes. */
+/** Sorts volumes that reference the claim first, then by the number of access modes, then by size. */
 function byFit({ spec: a = {} }: PersistentVolume, { spec: b = {} }: PersistentVolume): number {
   const named = Number(b.claimRef !== undefined) - Number(a.claimRef !== undefined)
   const modes = (a.accessModes?.length ?? 0) - (b.accessModes?.length ?? 0)

@@ -1,4 +1,4 @@
-/** What the scheduler writes about Pods: their node, why they have none, and the end of those that make room. */
+/** Writes of the scheduler to Pods: bindings, status reports and evictions. */
 
 import type { Binding } from '../../api/kinds/core/binding.ts'
 import type { Pod } from '../../api/kinds/core/pod.ts'
@@ -15,11 +15,11 @@ export interface PodWriteParts {
   readonly now: () => number
 }
 
-/** Why a Pod has no node, as its status says it. */
+/** Reason why a Pod is not scheduled, for its status. */
 export interface Unplaced {
   readonly reason: 'Unschedulable' | 'SchedulerError'
   readonly message: string
-  /** The node that is kept for it; '' for none, undefined to leave that as it is. */
+  /** Nominated node. '' clears the nomination, undefined leaves it unchanged. */
   readonly nominatedNode: string | undefined
 }
 
@@ -32,7 +32,7 @@ export class PodWrites {
     this.#bindings = subresource<Binding>(parts.type, 'binding')
   }
 
-  /** Gives the Pod its node. Where no answer comes, the Pod itself tells whether it has it. */
+  /** Binds the Pod to a node. If no response arrives, reads the Pod to find out whether the binding succeeded. */
   async bind({ name, namespace, uid }: PodInfo, node: string, signal: AbortSignal): Promise<void> {
     const { client, type } = this.#parts
     const binding: Binding = {
@@ -50,7 +50,7 @@ export class PodWrites {
     }
   }
 
-  /** Writes why it has no node, unless its status says so already. A Pod that is gone is left alone. */
+  /** Reports why the Pod is not scheduled, unless its status already says so. Ignores a deleted Pod. */
   async report(
     { pod, name, namespace, uid }: PodInfo,
     { reason, message, nominatedNode }: Unplaced,
@@ -79,12 +79,12 @@ export class PodWrites {
     await this.#patchStatus({ namespace, name, uid }, status, signal)
   }
 
-  /** The node is kept for a more important Pod. */
+  /** Clears the nomination, because a Pod of higher priority gets the node. */
   async clearNomination({ namespace, name, uid }: PodInfo, signal: AbortSignal): Promise<void> {
     await this.#patchStatus({ namespace, name, uid }, { nominatedNodeName: null }, signal)
   }
 
-  /** Ends a Pod for a more important one, in its own time. */
+  /** Evicts a Pod for one of higher priority, with its normal grace period. */
   async evict({ namespace, name, uid }: PodInfo, signal: AbortSignal): Promise<void> {
     const { client, type } = this.#parts
     await unlessOver(client.delete(type, { namespace, name }, { preconditions: { uid }, signal }))
@@ -101,7 +101,7 @@ export class PodWrites {
   }
 }
 
-/** A Pod that is gone, or another of the same name, needs nothing. */
+/** Ignores that the Pod was deleted or replaced by another one of the same name. */
 async function unlessOver(answer: Promise<unknown>): Promise<void> {
   try {
     await answer

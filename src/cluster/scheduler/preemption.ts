@@ -1,6 +1,6 @@
 /**
- * Makes room for a Pod that fits nowhere: finds the node on which the fewest and least important Pods would have to go,
- * without breaking disruption budgets if that can be. Decides only; whoever asks deletes the Pods. Yields between nodes.
+ * Finds a node on which a Pod fits if other Pods are evicted. Chooses the node with the fewest and least important
+ * victims, and respects disruption budgets if possible. The caller evicts the Pods. Yields between nodes.
  */
 
 import type { PodDisruptionBudget } from '../../api/kinds/policy/pod-disruption-budget.ts'
@@ -13,18 +13,18 @@ import type { Refusal } from './plugin.ts'
 import type { PodInfo } from './pod-info.ts'
 import { matcherOf } from './pod-terms.ts'
 
-/** The Pods that have to go, the most important first, and from where. */
+/** The Pods to evict, most important first, and their node. */
 export interface Preemption {
   readonly node: NodeInfo
   readonly victims: readonly PodInfo[]
 }
 
 interface Candidate extends Preemption {
-  /** How many of the victims a budget would keep. */
+  /** Number of victims whose eviction violates a budget. */
   readonly violations: number
 }
 
-/** A budget and how many more Pods may go by it. */
+/** A disruption budget with its remaining allowed disruptions. */
 interface Budget {
   readonly namespace: string
   readonly matcher: LabelMatcher
@@ -32,17 +32,17 @@ interface Budget {
   readonly allowed: number
 }
 
-/** What a preemption is decided by, beside the search that found nothing. */
+/** Inputs besides the failed search. */
 export interface PreemptionParts extends Search {
   readonly refusals: ReadonlyMap<NodeInfo, Refusal>
   readonly budgets: Iterable<PodDisruptionBudget>
 }
 
-/** At least so many candidates are compared, where there are so many. */
+/** Minimum number of candidates to compare, if that many exist. */
 const leastCandidates = 100
 const candidatesShare = 0.1
 
-/** Undefined where no Pods can make room. */
+/** Returns undefined if no eviction makes room. */
 export function* findPreemption(parts: PreemptionParts): Steps<Preemption | undefined> {
   const { pod, profile, sight, refusals, state } = parts
   const checks = yield* prepareChecks(pod, profile, sight)
@@ -60,7 +60,7 @@ export function* findPreemption(parts: PreemptionParts): Steps<Preemption | unde
   return found.length === 0 ? undefined : found.reduce((best, each) => (isBetter(each, best) ? each : best))
 }
 
-/** Whether the Pod may push others out: not one whose room is being made already, as the victims are about to go. */
+/** Whether the Pod may preempt others. False while victims of an earlier preemption are still terminating. */
 export function mayPreempt({ pod, sight, refusals, profile }: PreemptionParts): boolean {
   const { key, spec, priority } = pod
   if (!profile.preempts || spec.preemptionPolicy === 'Never') return false
@@ -76,7 +76,7 @@ interface Trial {
   readonly budgets: readonly Budget[]
 }
 
-/** Takes all less important Pods off the node, then puts back those that fit, the most important first. */
+/** Removes all Pods of lower priority from the node, then adds back those that fit, most important first. */
 function victimsOn(node: NodeInfo, { pod, checks, budgets }: Trial): Candidate | undefined {
   const lesser = [...node.pods].filter(({ priority }) => priority < pod.priority)
   if (lesser.length === 0) return undefined
@@ -98,7 +98,7 @@ function victimsOn(node: NodeInfo, { pod, checks, budgets }: Trial): Candidate |
   return { node, victims, violations: kept.length }
 }
 
-/** The more important first, of equally important ones that which has run for longer. */
+/** Sorts by priority, highest first, then by start time, earliest first. */
 function byImportance(a: PodInfo, b: PodInfo): number {
   return b.priority - a.priority || startOf(a) - startOf(b)
 }
@@ -116,7 +116,7 @@ function readBudgets(budgets: Iterable<PodDisruptionBudget>): Budget[] {
   })
 }
 
-/** Which Pods some budget would keep, if they went in this order. */
+/** Splits Pods by whether evicting them in this order would violate a budget. */
 function byBudgets(
   pods: readonly PodInfo[],
   budgets: readonly Budget[],
@@ -137,7 +137,10 @@ function byBudgets(
   return { violating, others }
 }
 
-/** Fewer broken budgets, then less important victims, then fewer, then those that have run for the shortest time. */
+/**
+ * Compares by budget violations, highest victim priority, sum of priorities, number of victims, and start time of the
+ * most important victims. Later starts are better.
+ */
 function isBetter(a: Candidate, b: Candidate): boolean {
   const differences = [
     b.violations - a.violations,
@@ -153,12 +156,12 @@ function highest({ victims }: Candidate): number {
   return victims[0]?.priority ?? Number.NEGATIVE_INFINITY
 }
 
-/** Priorities may be negative; more victims never count as less. */
+/** Offsets the priorities, which may be negative, so that more victims never count as fewer. */
 function sum({ victims }: Candidate): number {
   return victims.reduce((total, { priority }) => total + priority + 2 ** 31, 0)
 }
 
-/** When the first of the most important victims was started. */
+/** Returns the earliest start among the victims of the highest priority. */
 function earliest(candidate: Candidate): number {
   const top = highest(candidate)
   return Math.min(...candidate.victims.filter(({ priority }) => priority === top).map(startOf))

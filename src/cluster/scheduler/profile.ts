@@ -1,22 +1,22 @@
-/** A profile: which plugins place the Pods of one `schedulerName`, and how much each score counts. */
+/** A scheduling profile: the plugins for Pods with one `schedulerName`, and the weights of their scores. */
 
 import type { Plugin } from './plugin.ts'
 import { allPlugins, type WeightedPlugin } from './plugins/all.ts'
 
-/** How the Pods that name this scheduler are placed. */
+/** Configuration for the Pods of one scheduler name. */
 export interface Profile {
-  /** What Pods name in `spec.schedulerName`. */
+  /** Value of `spec.schedulerName` that selects the profile. */
   readonly schedulerName: string
   readonly filters: readonly Plugin[]
   readonly scores: readonly WeightedPlugin[]
-  /** Whether less important Pods are moved off nodes for those that fit nowhere. */
+  /** Whether Pods that fit nowhere may preempt Pods of lower priority. */
   readonly preempts: boolean
 }
 
-/** The profile of Pods that name no scheduler. */
+/** The default profile, for Pods that name no scheduler. */
 export const defaultProfile: Profile = profileOf('default-scheduler')
 
-/** All plugins with their default weights. */
+/** Creates a profile with all plugins and their default weights. */
 export function profileOf(schedulerName: string, plugins = allPlugins()): Profile {
   return {
     schedulerName,

@@ -1,18 +1,18 @@
 /**
- * The Pods that need a node. Those that can be tried wait in the order of their priority, then of their time. Those that
- * fitted nowhere rest until something happens that could help them, at least for a back-off that grows with each attempt;
- * after a minute they are tried in any case. So nothing is tried again and again for nothing, and nothing is forgotten.
+ * The queue of Pods that need a node. Ready Pods are ordered by priority, then by time. A Pod that fits nowhere rests
+ * until a change could make it schedulable, and at least for a backoff that grows with each attempt. After one minute
+ * it is tried in any case. Thus no Pod is retried in vain, and none is forgotten.
  *
- * What happens is gathered and looked at once per round (`refresh`), however much it is.
+ * Changes are collected and evaluated once per round (`refresh`), however many there are.
  */
 import { Heap } from '../../base/collections/heap.ts'
 import type { PodInfo } from './pod-info.ts'
 
-/** How long Pods rest. */
+/** Backoff and rest times. */
 export interface QueueTiming {
   readonly firstBackoffMs: number
   readonly maxBackoffMs: number
-  /** After which a Pod that fits nowhere is tried again, whatever happened. */
+  /** Time after which an unschedulable Pod is tried again without any change, in milliseconds. */
   readonly maxRestMs: number
 }
 
@@ -24,33 +24,33 @@ type Place = 'ready' | 'backing off' | 'resting' | 'being tried'
 export interface QueuedPod {
   pod: PodInfo
   place: Place
-  /** When it came to where it is, by the clock of the queue. */
+  /** Time at which the Pod entered its current place, on the clock of the queue. */
   since: number
   attempts: number
-  /** When it may be tried again. */
+  /** Earliest time of the next attempt. */
   notBefore: number
-  /** What could help it, as bits; all of them where nobody knows. */
+  /** Changes that could make the Pod schedulable, as bits. All bits if unknown. */
   wokenBy: number
-  /** What happened while it was being tried. */
+  /** Changes that happened during the current attempt, as bits. */
   missed: number
 }
 
 const anything = ~0
 
-/** Which Pods are tried when. */
+/** Decides the order and time of attempts. */
 export class SchedulingQueue {
   readonly #timing: QueueTiming
   readonly #now: () => number
   readonly #pods = new Map<string, QueuedPod>()
-  /** May hold what has left since: an entry counts only if it is as it was when it was pushed. */
+  /** May contain stale entries. An entry counts only if its state is unchanged since it was pushed. */
   readonly #ready = new Heap<QueuedPod>(comesBefore)
   readonly #backingOff = new Heap<{ readonly entry: QueuedPod; readonly at: number }>((a, b) => a.at < b.at)
-  /** The one that has rested longest first. */
+  /** Ordered by rest time, longest first. */
   readonly #resting = new Set<QueuedPod>()
   readonly #tried = new Set<QueuedPod>()
   #happened = 0
 
-  /** `now` in milliseconds, never falling. */
+  /** `now` returns milliseconds and never decreases. */
   constructor(now: () => number, timing: QueueTiming = defaultTiming) {
     this.#now = now
     this.#timing = timing
@@ -65,11 +65,11 @@ export class SchedulingQueue {
     return this.#pods.get(entry.pod.key) === entry
   }
 
-  /** A Pod that needs a node, or another state of it. One that was changed may fit now. */
+  /** Adds a Pod that needs a node, or updates it. A changed Pod may be schedulable now. */
   set(pod: PodInfo, { isChanged }: { readonly isChanged: boolean }): void {
     const known = this.#pods.get(pod.key)
     if (known !== undefined && known.pod.uid === pod.uid) {
-      // Its place in the order stays: neither its priority nor its time can change.
+      // Keeps the position, because neither priority nor time can change.
       known.pod = pod
       if (known.place === 'being tried') known.missed |= isChanged ? anything : 0
       else if (isChanged && known.place === 'resting') this.#wake(known)
@@ -89,13 +89,13 @@ export class SchedulingQueue {
     this.#resting.delete(entry)
   }
 
-  /** Something happened that may help Pods: bits. */
+  /** Records changes that may make Pods schedulable, as bits. */
   note(bits: number): void {
     this.#happened |= bits
     for (const entry of this.#tried) entry.missed |= bits
   }
 
-  /** Lets Pods be tried whose time has come, or which something happened for. */
+  /** Makes Pods ready whose backoff or rest has ended, or for which a relevant change happened. */
   refresh(): void {
     const now = this.#now()
     if (this.#happened !== 0) {
@@ -113,7 +113,7 @@ export class SchedulingQueue {
     }
   }
 
-  /** The next Pod to try, which is being tried from now on. */
+  /** Returns the next Pod to try, and marks it as being tried. */
   take(): QueuedPod | undefined {
     for (let entry = this.#ready.pop(); entry !== undefined; entry = this.#ready.pop()) {
       if (!this.#isCurrent(entry, 'ready')) continue
@@ -126,13 +126,13 @@ export class SchedulingQueue {
     return undefined
   }
 
-  /** The Pod has a node. */
+  /** Removes a Pod that got a node. */
   done(entry: QueuedPod): void {
     this.#tried.delete(entry)
     if (this.holds(entry)) this.#pods.delete(entry.pod.key)
   }
 
-  /** The Pod fits nowhere; this could help it, as bits. */
+  /** Parks a Pod that fits nowhere. `wokenBy` are the changes that could help, as bits. */
   rest(entry: QueuedPod, wokenBy: number): void {
     if (!this.#return(entry)) return
     entry.wokenBy = wokenBy
@@ -141,12 +141,12 @@ export class SchedulingQueue {
     if ((entry.missed & wokenBy) !== 0) this.#wake(entry)
   }
 
-  /** The attempt failed for a reason that is not the Pod's: it is tried again after its back-off. */
+  /** Retries a Pod after its backoff, if the attempt failed for reasons unrelated to the Pod. */
   retry(entry: QueuedPod): void {
     if (this.#return(entry)) this.#backOff(entry)
   }
 
-  /** After how many milliseconds the next Pod can be tried that nothing else wakes; undefined for none. */
+  /** Returns the milliseconds until the next Pod is due without any change, or undefined if there is none. */
   get nextMs(): number | undefined {
     const now = this.#now()
     if (this.#ready.size > 0) return 0
@@ -158,7 +158,7 @@ export class SchedulingQueue {
     return times.length === 0 ? undefined : Math.max(0, Math.ceil(Math.min(...times)))
   }
 
-  /** Whether the Pod still needs a node, now that it is no longer being tried. */
+  /** Ends the attempt. Returns whether the Pod still needs a node. */
   #return(entry: QueuedPod): boolean {
     this.#tried.delete(entry)
     const { firstBackoffMs, maxBackoffMs } = this.#timing

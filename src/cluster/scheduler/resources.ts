@@ -1,12 +1,11 @@
 /**
- * Amounts of resources as the scheduler counts them: whole numbers, thousandths of a core for cpu and bytes or pieces for
- * everything else, rounded up. What a Pod requests is the sum over its containers or the most that one init container
- * needs, whichever is more, and its overhead.
+ * Resource amounts as whole numbers, rounded up: millicores for CPU, and bytes or units for all others. The requests of
+ * a Pod are the sum over its containers or the maximum of its init containers, whichever is greater, plus its overhead.
  */
 import type { Pod } from '../../api/kinds/core/pod.ts'
 import { parseQuantity } from '../../api/model/quantity.ts'
 
-/** Amounts by the name of the resource; those that every Pod is judged by are fields. */
+/** Amounts by resource. Resources that matter for every Pod are fields. */
 export interface Amounts {
   readonly cpu: number
   readonly memory: number
@@ -15,7 +14,7 @@ export interface Amounts {
   readonly others: ReadonlyMap<string, number>
 }
 
-/** The quantities of an object, by the name of the resource. */
+/** Quantities of an object, by resource name. */
 export type ResourceList = { readonly [name: string]: string } | undefined
 
 type PodSpec = NonNullable<Pod['spec']>
@@ -24,11 +23,11 @@ type Container = NonNullable<PodSpec['containers']>[number]
 const noOthers: ReadonlyMap<string, number> = new Map()
 export const nothing: Amounts = { cpu: 0, memory: 0, ephemeralStorage: 0, others: noOthers }
 
-/** What a container that requests nothing counts as when nodes are scored, so that such Pods spread too. */
+/** Assumed requests of containers without requests, used in scores so that such Pods are spread too. */
 const assumedCpu = 100
 const assumedMemory = 200 * 1024 * 1024
 
-/** What the Pod requests of its node. */
+/** Returns the requests of the Pod. */
 export function requestsOf(spec: PodSpec): Amounts {
   const sum = new Sum()
   for (const container of spec.containers ?? []) sum.add(amountsOf(requested(container)))
@@ -37,7 +36,7 @@ export function requestsOf(spec: PodSpec): Amounts {
   return sum.amounts
 }
 
-/** Cpu and memory as they count in scores: containers without a request count as if they had a small one. */
+/** Returns CPU and memory as counted in scores. Containers without requests count with a small assumed amount. */
 export function scoredRequestsOf(spec: PodSpec): Pick<Amounts, 'cpu' | 'memory'> {
   const sum = new Sum()
   for (const container of spec.containers ?? []) sum.add(withAssumed(requested(container)))
@@ -46,7 +45,7 @@ export function scoredRequestsOf(spec: PodSpec): Pick<Amounts, 'cpu' | 'memory'>
   return { cpu: sum.amounts.cpu, memory: sum.amounts.memory }
 }
 
-/** The amounts that a list of quantities says. */
+/** Converts a list of quantities. */
 export function amountsOf(list: ResourceList): Amounts {
   if (list === undefined) return nothing
   let cpu = 0
@@ -65,12 +64,12 @@ export function amountsOf(list: ResourceList): Amounts {
   return { cpu, memory, ephemeralStorage, others: others ?? noOthers }
 }
 
-/** How many Pods a node takes. */
+/** Returns the maximum number of Pods on a node. */
 export function podsAllowed(list: ResourceList): number {
   return list?.pods === undefined ? 0 : whole(list.pods)
 }
 
-/** A quantity as a whole number, rounded up; 0 for what cannot be read. */
+/** Converts a quantity to a whole number, rounded up. Invalid text becomes 0. */
 function whole(text: string): number {
   return divided(text, 1_000_000_000n)
 }
@@ -95,7 +94,7 @@ function withAssumed(list: ResourceList): Amounts {
   return { ...amounts, cpu, memory }
 }
 
-/** Amounts that change: the sums of a Pod's containers, or of the Pods on a node. */
+/** Mutable sums, of a Pod's containers or of the Pods on a node. */
 export class Sum {
   #cpu = 0
   #memory = 0
@@ -135,7 +134,7 @@ export class Sum {
     this.#change(amounts, -1)
   }
 
-  /** At least these amounts. */
+  /** Raises each amount to at least the given one. */
   raiseTo({ cpu, memory, ephemeralStorage, others }: Amounts): void {
     this.#cpu = Math.max(this.#cpu, cpu)
     this.#memory = Math.max(this.#memory, memory)

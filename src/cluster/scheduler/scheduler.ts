@@ -1,7 +1,7 @@
 /**
- * The scheduler as a loop: follows Pods, nodes and what else decides where Pods go, and gives Pods without a node one. The
- * loop has one key, a round: in it Pods are tried one after the other, each by the state that all decisions before it have
- * left. What is decided is written in the background, a bounded number of writes at a time.
+ * The scheduler loop. It watches Pods, nodes and all other objects that affect scheduling, and assigns nodes to Pods.
+ * The loop has a single key, a round, in which Pods are tried one after the other. Each attempt sees the results of all
+ * earlier decisions. Decisions are written in the background, with a limited number of concurrent writes.
  */
 import { type Steps, TimeSlice } from '../../base/concurrency/time-slice.ts'
 import type { Loop } from '../../client/reconcile/loop.ts'
@@ -22,19 +22,19 @@ import { workloadSelectors } from './workload-selector.ts'
 
 export type SchedulerParts = DecisionParts & { readonly settings: SchedulerSettings }
 
-/** How Pods are placed. */
+/** Configuration of the scheduler. */
 export interface SchedulerSettings {
   readonly profiles: readonly Profile[]
-  /** How many of the nodes are looked at; 0: fewer of them the more there are. */
+  /** Percentage of nodes to find. 0 chooses a percentage that decreases with the size of the cluster. */
   readonly percentageOfNodes: number
   readonly timing: QueueTiming
-  /** How long the watch may take to show a bound Pod on its node; 30 seconds by default. */
+  /** Time within which the watch must show a bound Pod on its node, in milliseconds. Defaults to 30 seconds. */
   readonly confirmMs?: number
 }
 
 const defaultConfirmMs = 30_000
 
-/** One profile, as a kube-scheduler without a configuration. */
+/** A single default profile, like kube-scheduler without a configuration. */
 export const defaultSettings: SchedulerSettings = {
   profiles: [defaultProfile],
   percentageOfNodes: 0,
@@ -45,7 +45,7 @@ const changesBetweenSteps = 32
 
 const round = 'round'
 
-/** The loop that gives Pods their nodes. */
+/** Creates the loop that assigns nodes to Pods. */
 export function schedulerLoop(parts: SchedulerParts): Loop {
   const scheduler = new Scheduler(parts)
   return {
@@ -68,7 +68,7 @@ class Scheduler {
   readonly queue: SchedulingQueue
   readonly claimWaiters: ClaimWaiters
   readonly profiles: ReadonlyMap<string, Profile>
-  /** Has a round begin. */
+  /** Starts a round. */
   begin = () => {}
   readonly #parts: SchedulerParts
   readonly #sight: Sight
@@ -99,12 +99,12 @@ class Scheduler {
     this.claimWaiters = this.#decisions.claimWaiters
   }
 
-  /** Something has changed. It is applied before the next Pod is tried. */
+  /** Queues a change. It is applied before the next Pod is tried. */
   take(change: Change): void {
     if (this.#changes.push(change) === 1) this.begin()
   }
 
-  /** Tries every Pod whose turn it is. Throws what went wrong with a write, so that it is reported as of any loop. */
+  /** Tries every Pod that is due. Throws the first failure of a write, so that the loop reports it. */
   async round(signal: AbortSignal): Promise<StepOutcome> {
     this.#decisions.signal = signal
     const slice = new TimeSlice()
@@ -163,7 +163,9 @@ class Scheduler {
     else yield* this.#refuse(entry, search, found.refusals)
   }
 
-  /** The Pod fits nowhere: others make room for it if they can, it is told why, and it waits for what could help it. */
+  /**
+   * Handles a Pod that fits nowhere: tries preemption, reports the reason, and parks the Pod until a relevant change.
+   */
   *#refuse(entry: QueuedPod, search: Search, refusals: ReadonlyMap<NodeInfo, Refusal>): Steps<void> {
     const message = explainRefusals(refusals, this.cluster.nodes.length)
     const parts = { ...search, refusals, budgets: this.#parts.budgets.objects() }
@@ -176,7 +178,7 @@ class Scheduler {
   }
 }
 
-/** What could help a Pod that was refused like this. */
+/** Returns the changes that could make a refused Pod schedulable. */
 function wakeBits({ filters }: Profile, refusals: ReadonlyMap<NodeInfo, Refusal>): number {
   const bits = new Map(filters.map(({ name, wokenBy = ~0 }) => [name, wokenBy]))
   const plugins = new Set([...refusals.values()].map(({ plugin }) => plugin))

@@ -1,6 +1,6 @@
 /**
- * What the scheduler follows, and what each change means to it: how the picture of the cluster changes, which Pods need a
- * node, and what could help those that wait.
+ * Objects that the scheduler watches, and the effect of each change: on the model of the cluster, on the Pods that need
+ * a node, and on the Pods that wait.
  */
 
 import { sameJson } from '../../api/json/json.ts'
@@ -23,7 +23,7 @@ import type { SchedulingQueue } from './queue.ts'
 import type { ClaimWaiters } from './volume-writes.ts'
 import type { WorkloadParts } from './workload-selector.ts'
 
-/** Copies of the objects that decide where Pods go. */
+/** Informers of the objects that affect scheduling. */
 export interface Followed extends WorkloadParts {
   readonly pods: Informer<Pod>
   readonly nodes: Informer<Node>
@@ -35,7 +35,7 @@ export interface Followed extends WorkloadParts {
   readonly budgets: Informer<PodDisruptionBudget>
 }
 
-/** What changes are applied to. */
+/** State to which changes are applied. */
 export interface Follower {
   readonly cluster: Cluster
   readonly queue: SchedulingQueue
@@ -48,11 +48,11 @@ export type Change = () => void
 
 interface FollowedSource {
   readonly feed: Feed
-  /** Calls `take` with every change from now on. Returns a function that ends this. */
+  /** Calls `take` with every change from now on. Returns a function that stops this. */
   readonly listen: (take: (change: Change) => void) => () => void
 }
 
-/** The changes are applied by whoever takes them, so that a list of many objects can be taken in bit by bit. */
+/** The receiver applies the changes, so that a long list of objects can be processed in small steps. */
 export function sourcesOf(followed: Followed, follower: Follower): FollowedSource[] {
   const { queue } = follower
   const wakes = (bits: number) => () => queue.note(bits)
@@ -78,7 +78,7 @@ function from<T extends ObjectBase>(
   return { feed: informer, listen: (take) => informer.onChange((change) => take(() => apply(change))) }
 }
 
-/** Is there to be looked up, and wakes nobody. */
+/** A source that is only looked up and triggers nothing. */
 function lookedUp(feed: Feed): FollowedSource {
   return { feed, listen: () => () => {} }
 }
@@ -106,7 +106,7 @@ function applyPod({ cluster, queue, profiles }: Follower, { key, object, previou
     cluster.withdrawNomination(key)
     return
   }
-  // What was nominated here may not have come back yet: a state that says the same as before says nothing.
+  // The watch may not have delivered this scheduler's own nomination yet, so an unchanged value is ignored.
   if (pod.nominatedNode !== (previous?.status?.nominatedNodeName ?? '')) cluster.nominate(pod, pod.nominatedNode)
   queue.set(pod, { isChanged: isChanged(object, previous) })
 }
@@ -116,7 +116,7 @@ function isPlacedAnew({ metadata }: Pod, previous: Pod | undefined): boolean {
   return !sameJson(previous.metadata.labels ?? {}, metadata.labels ?? {})
 }
 
-/** Whether it asks for something else than before. */
+/** Whether the Pod's requirements have changed. */
 function isChanged({ metadata, spec }: Pod, previous: Pod | undefined): boolean {
   if (previous === undefined) return true
   return !(
@@ -126,7 +126,7 @@ function isChanged({ metadata, spec }: Pod, previous: Pod | undefined): boolean 
   )
 }
 
-/** Returns what may help waiting Pods. */
+/** Applies a node change. Returns the changes that may make waiting Pods schedulable. */
 function applyNode({ cluster }: Follower, { key, object, previous }: ObjectChange<Node>): number {
   if (object === undefined) {
     cluster.removeNode(key)

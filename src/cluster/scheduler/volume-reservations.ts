@@ -1,31 +1,31 @@
 /**
- * Volumes and claims of Pods that were placed and whose binding is under way: until the API server's word has come, no
- * other Pod gets the same volume, nor the same claim on another node.
+ * Reserves volumes and claims of placed Pods while their binding is in progress. Until the API server confirms it, no
+ * other Pod gets the same volume, or the same claim on another node.
  */
 export class VolumeReservations {
-  /** The claim that each volume is for. */
+  /** Claim for which each volume is reserved. */
   readonly #volumes = new Map<string, string>()
-  /** The node that each claim is provisioned for. */
+  /** Node for which each claim is provisioned. */
   readonly #claims = new Map<string, string>()
 
-  /** Whether the volume is for another claim than this. */
+  /** Whether the volume is reserved for another claim. */
   isForOther(volume: string, claim: string): boolean {
     const holder = this.#volumes.get(volume)
     return holder !== undefined && holder !== claim
   }
 
-  /** The volume that is reserved for the claim. */
+  /** Returns the volume that is reserved for the claim. */
   volumeFor(claim: string): string | undefined {
     for (const [volume, holder] of this.#volumes) if (holder === claim) return volume
     return undefined
   }
 
-  /** The node that the claim is to be provisioned for. */
+  /** Returns the node for which the claim will be provisioned. */
   nodeFor(claim: string): string | undefined {
     return this.#claims.get(claim)
   }
 
-  /** Returns a function that takes the reservation back. */
+  /** Reserves volumes and claims. Returns a function that releases them. */
   reserve({ volumes, claims, node }: ReservedVolumes): () => void {
     for (const [claim, volume] of volumes) this.#volumes.set(volume, claim)
     for (const claim of claims) this.#claims.set(claim, node)
@@ -36,11 +36,11 @@ export class VolumeReservations {
   }
 }
 
-/** What a placement needs of volumes. */
+/** Volumes and claims of one placement. */
 export interface ReservedVolumes {
-  /** By claim, the volume that exists and is for it. */
+  /** Existing volume by claim. */
   readonly volumes: ReadonlyMap<string, string>
-  /** The claims whose volumes are to be made for the node. */
+  /** Claims whose volumes will be provisioned for the node. */
   readonly claims: readonly string[]
   readonly node: string
 }

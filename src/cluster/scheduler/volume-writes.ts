@@ -1,6 +1,6 @@
 /**
- * What is written for the volumes of a Pod before it is bound to its node: volumes that exist are given to their claims,
- * and other claims name the node, for which a provisioner then makes a volume. The Pod waits until all are bound.
+ * Writes the volumes of a Pod before the Pod is bound. Existing volumes are assigned to their claims. Other claims are
+ * annotated with the node, for which a provisioner then creates a volume. The Pod waits until all claims are bound.
  */
 
 import type { PersistentVolume } from '../../api/kinds/core/persistent-volume.ts'
@@ -18,7 +18,7 @@ export interface VolumeWriteParts {
   readonly volumes: Informer<PersistentVolume>
 }
 
-/** Says how a claim gets its volume, for all claims of the choice. Throws where somebody else was faster. */
+/** Writes the chosen volumes and nodes. Throws if another client was faster. */
 export async function writeVolumes(
   { client, keys, claims, volumes }: VolumeWriteParts,
   { matched, provisioned }: VolumeChoice,
@@ -36,7 +36,7 @@ export async function writeVolumes(
   }
 }
 
-/** Who owns the fields that the scheduler writes. */
+/** Field manager of the scheduler's writes. */
 export const fieldManager = 'kube-scheduler'
 
 function heldBy(volume: PersistentVolume, { metadata }: PersistentVolumeClaim, keys: BindingKeys): PersistentVolume {
@@ -54,7 +54,7 @@ function heldBy(volume: PersistentVolume, { metadata }: PersistentVolumeClaim, k
   return { ...volume, metadata: { ...volume.metadata, annotations }, spec: { ...volume.spec, claimRef } }
 }
 
-/** Waits until claims are bound, by the changes that their informer reports. */
+/** Waits until claims are bound, based on the changes of their informer. */
 export class ClaimWaiters {
   readonly #claims: Informer<PersistentVolumeClaim>
   readonly #keys: BindingKeys
@@ -65,12 +65,12 @@ export class ClaimWaiters {
     this.#keys = keys
   }
 
-  /** The claim has changed. */
+  /** Checks the waiters of a changed claim. */
   notice(key: string): void {
     for (const check of [...(this.#checks.get(key) ?? [])]) check()
   }
 
-  /** Resolves with why it came to nothing; undefined when all claims are bound. */
+  /** Resolves with undefined when all claims are bound, or with the reason for the failure. */
   async wait(claims: readonly PersistentVolumeClaim[], { node, timeoutMs, signal }: Wait): Promise<string | undefined> {
     const outcome = Promise.withResolvers<string | undefined>()
     const check = () => {
@@ -93,7 +93,7 @@ export class ClaimWaiters {
     }
   }
 
-  /** `bound`, `waiting`, or why it will not be bound. */
+  /** Returns `bound`, `waiting`, or the reason why the claim will not be bound. */
   #stateOf({ metadata: { namespace = '', name = '', uid } }: PersistentVolumeClaim, node: string): string {
     const claim = this.#claims.get({ namespace, name })
     if (claim === undefined || claim.metadata.uid !== uid) return `persistentvolumeclaim "${name}" not found`

@@ -1,4 +1,7 @@
-/** The selectors of the Services and the controller that a Pod belongs to, joined: its like, which it is spread among. */
+/**
+ * Combines the selectors of the Services and the controller of a Pod. The result selects the Pods among which it is
+ * spread.
+ */
 
 import type { ReplicaSet } from '../../api/kinds/apps/replica-set.ts'
 import type { StatefulSet } from '../../api/kinds/apps/stateful-set.ts'
@@ -17,7 +20,9 @@ export interface WorkloadParts {
 
 type LabelMap = { readonly [key: string]: string }
 
-/** A function that returns the joined selector of a Pod; undefined where nothing selects it. */
+/**
+ * Returns a function that computes the combined selector of a Pod. Undefined if no Service or controller selects it.
+ */
 export function workloadSelectors(parts: WorkloadParts): (pod: PodInfo) => SelectorObject | undefined {
   const servicesByNamespace = parts.services.index(({ metadata }) => [metadata.namespace])
   return (pod) => {

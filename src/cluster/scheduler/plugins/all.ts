@@ -1,6 +1,6 @@
 /**
- * The plugins by their names, in the order in which filters are asked: the first that refuses a node says why. Weights are
- * those of kube-scheduler 1.23 (v1beta3).
+ * All plugins, in the order of filters. The first filter that excludes a node provides the reason. Weights are those of
+ * kube-scheduler 1.23 (v1beta3).
  */
 import type { Plugin } from '../plugin.ts'
 import { interPodAffinity } from './inter-pod-affinity.ts'
@@ -9,20 +9,20 @@ import { nodeAffinity, nodeName, nodePorts, nodeUnschedulable, taintToleration }
 import { type DefaultConstraints, podTopologySpread } from './pod-topology-spread.ts'
 import { nodeVolumeLimits, volumeBinding, volumeRestrictions, volumeZone } from './volume-rules.ts'
 
-/** What can be set for single plugins. */
+/** Arguments of plugins. */
 export interface PluginArguments {
   readonly scoringStrategy?: ScoringStrategy
   readonly hardPodAffinityWeight?: number
   readonly defaultConstraints?: DefaultConstraints
 }
 
-/** A plugin and how much its score counts by default; 0 for one without a score. */
+/** A plugin with the default weight of its score. 0 for plugins without a score. */
 export interface WeightedPlugin {
   readonly plugin: Plugin
   readonly weight: number
 }
 
-/** All plugins with these settings. */
+/** Returns all plugins with these arguments. */
 export function allPlugins(settings: PluginArguments = {}): readonly WeightedPlugin[] {
   const { scoringStrategy, hardPodAffinityWeight: hardWeight, defaultConstraints: defaults } = settings
   return [

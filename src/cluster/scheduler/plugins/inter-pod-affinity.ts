@@ -1,6 +1,7 @@
 /**
- * Affinity between Pods: a Pod may demand or prefer to be in the same place as others or away from them, and Pods that are
- * there may demand the same of it. A place is what a label of nodes distinguishes: a host, a zone.
+ * Affinity between Pods. A Pod may require or prefer to share a topology domain with other Pods or to be apart from
+ * them, and existing Pods may require the same of it. A topology domain is a value of a node label, such as a host or a
+ * zone.
  */
 import type { Steps } from '../../../base/concurrency/time-slice.ts'
 import type { NodeInfo } from '../node-info.ts'
@@ -23,7 +24,7 @@ const apart: Refusal = { ...refusal("node(s) didn't match pod affinity rules"), 
 const tooNear = refusal("node(s) didn't match pod anti-affinity rules")
 const repelled = refusal("node(s) didn't satisfy existing pods anti-affinity rules")
 
-/** `hardWeight`: how much it counts that Pods which demand to be near this one are there. */
+/** `hardWeight` is the score weight of existing Pods that require affinity to this one. */
 export function interPodAffinity({ hardWeight = 1 }: { readonly hardWeight?: number } = {}): Plugin {
   return {
     name,
@@ -33,7 +34,7 @@ export function interPodAffinity({ hardWeight = 1 }: { readonly hardWeight?: num
   }
 }
 
-/** Counts by the label of nodes and its value. */
+/** Counts by topology key and value. */
 class PlaceCounts {
   readonly #byKey = new Map<string, Map<string, number>>()
 
@@ -56,7 +57,7 @@ class PlaceCounts {
     return value === undefined ? 0 : (this.#byKey.get(key)?.get(value) ?? 0)
   }
 
-  /** Whether one of the places that the node is in has any. */
+  /** Whether any topology domain of the node has a count. */
   hasAny(node: NodeInfo): boolean {
     for (const key of this.#byKey.keys()) if (this.at(key, node) > 0) return true
     return false
@@ -73,18 +74,18 @@ function addAll(counts: PlaceCounts, key: string, group: PodGroup): void {
   for (const [value, count] of group.places(key)) counts.add(key, value, count)
 }
 
-/** After how many terms of Pods that are there others have their turn. */
+/** Number of terms of existing Pods after which the preparation yields. */
 const termsBetweenSteps = 64
 
-/** What is counted for the required terms of the Pod, and of others that it may come near to. */
+/** Counts for the required terms of the Pod, and of existing Pods that may repel it. */
 class Required {
   readonly #self: PodGroup
   readonly #sight: Sight
-  /** Pods whose terms keep this one away. */
+  /** Pods whose anti-affinity repels this Pod. */
   readonly #repelling = new PlaceCounts()
-  /** Pods that this one wants to be near to. */
+  /** Pods to which this Pod requires affinity. */
   readonly #wanted = new PlaceCounts()
-  /** Pods that this one wants to be away from. */
+  /** Pods to which this Pod requires anti-affinity. */
   readonly #avoided = new PlaceCounts()
 
   constructor(self: PodGroup, sight: Sight) {
@@ -92,7 +93,7 @@ class Required {
     this.#sight = sight
   }
 
-  /** To be finished before anything else is called. */
+  /** Must be completed before any other method is called. */
   *count(): Steps<void> {
     const { groups, namespaceLabels } = this.#sight.cluster
     const { affinity, antiAffinity } = this.#self.terms
@@ -144,7 +145,7 @@ class Required {
         this.#wanted.add(topologyKey, node.label(topologyKey), by)
   }
 
-  /** The first of Pods that want to be near each other finds none, and may go anywhere. */
+  /** The first Pod of a group with affinity to itself finds no other Pods and may run anywhere. */
   #isNearWanted(node: NodeInfo): boolean {
     const { affinity } = this.#self.terms
     if (affinity.length === 0) return true
@@ -204,7 +205,7 @@ function* prepareScores(pod: PodInfo, sight: Sight, hardWeight: number): Steps<N
   return points.isEmpty ? undefined : { score: (node) => points.sum(node), normalize: spreadOut }
 }
 
-/** The lowest becomes 0, the highest 100. */
+/** Scales the scores so that the lowest is 0 and the highest is 100. */
 function spreadOut(scores: number[]): void {
   const least = Math.min(...scores)
   const most = Math.max(...scores)

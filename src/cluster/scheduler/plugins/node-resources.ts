@@ -1,6 +1,6 @@
 /**
- * Rules about amounts: what a Pod requests must be free on its node, and nodes are preferred of which less is requested,
- * or cpu and memory about equally, or which have the images of the Pod already.
+ * Resource rules: the requests of a Pod must fit on its node. Preferred are nodes with fewer requests, with balanced
+ * CPU and memory usage, or that already have the Pod's images.
  */
 import { imageName, type NodeInfo } from '../node-info.ts'
 import { happened, maxScore, type Plugin, type Refusal } from '../plugin.ts'
@@ -8,13 +8,13 @@ import type { PodInfo } from '../pod-info.ts'
 
 const name = 'NodeResourcesFit'
 
-/** A resource that counts in a score, and how much. */
+/** A resource with its weight in a score. */
 export interface WeightedResource {
   readonly name: string
   readonly weight: number
 }
 
-/** Which nodes are better: those of which less or more is requested. */
+/** Whether nodes with fewer or with more requests are preferred. */
 export interface ScoringStrategy {
   readonly type: 'LeastAllocated' | 'MostAllocated'
   readonly resources: readonly WeightedResource[]
@@ -28,7 +28,7 @@ const defaultStrategy: ScoringStrategy = {
   ],
 }
 
-/** What a Pod requests must be free, and nodes are preferred by how much of them is requested. */
+/** Filters by free resources and scores by the requested share. */
 export function nodeResourcesFit({ type, resources }: ScoringStrategy = defaultStrategy): Plugin {
   const weights = resources.reduce((sum, { weight }) => sum + weight, 0)
   const rate = type === 'LeastAllocated' ? leastAllocated : mostAllocated
@@ -57,7 +57,7 @@ function mostAllocated(wanted: number, total: number): number {
   return total === 0 ? 0 : Math.floor((Math.min(wanted, total) * maxScore) / total)
 }
 
-/** What there is of a resource, and what would be requested of it. */
+/** Returns the total of a resource, and the requested amount including this Pod. */
 function usage(pod: PodInfo, node: NodeInfo, resource: string): { total: number; wanted: number } {
   const { allocatable, requested } = node
   switch (resource) {
@@ -78,12 +78,12 @@ function usage(pod: PodInfo, node: NodeInfo, resource: string): { total: number;
   }
 }
 
-/** Every resource of which there is too little; undefined where there is none. */
+/** Returns a refusal that lists every insufficient resource, or undefined if all are sufficient. */
 function shortage(pod: PodInfo, node: NodeInfo): Refusal | undefined {
   return fitsPlainly(pod, node) ? undefined : shortages(pod, node)
 }
 
-/** Most Pods on most nodes: nothing but cpu and memory is requested, and there is enough. */
+/** Fast path for most Pods and nodes: no extended resources are requested, and everything fits. */
 function fitsPlainly({ requests: { cpu, memory, ephemeralStorage, others } }: PodInfo, node: NodeInfo): boolean {
   const { allocatable, requested } = node
   return (
@@ -112,7 +112,7 @@ function shortages({ requests }: PodInfo, node: NodeInfo): Refusal | undefined {
   return reasons.length === 0 ? undefined : { plugin: name, reasons, isFinal: false }
 }
 
-/** Prefers nodes where cpu and memory would be used to about the same part. */
+/** Prefers nodes on which the used shares of CPU and memory would be similar. */
 export const balancedAllocation: Plugin = {
   name: 'NodeResourcesBalancedAllocation',
   score: ({ requests }) => ({
@@ -132,7 +132,7 @@ function part(wanted: number, total: number): number | undefined {
 const smallestImage = 23 * 1024 * 1024
 const largestImage = 1000 * 1024 * 1024
 
-/** Prefers nodes that have the images already: the larger they are, and the more nodes have them, the more. */
+/** Prefers nodes that already have the images. Large images, and images that many nodes have, count more. */
 export const imageLocality: Plugin = {
   name: 'ImageLocality',
   score: ({ spec: { containers = [] } }, { cluster }) => {

@@ -1,4 +1,4 @@
-/** Rules about a node itself: its name, whether it takes new Pods, its taints, its labels, its ports. */
+/** Rules about the node itself: name, schedulability, taints, labels and host ports. */
 
 import { isTolerated } from '../../../api/model/tolerations.ts'
 import { vendorKey } from '../../../api/model/vendor.ts'
@@ -18,7 +18,7 @@ const unschedulable: Refusal = {
   isFinal: true,
 }
 
-/** Keeps Pods off nodes that take no new ones, unless they tolerate the taint that says the same. */
+/** Excludes unschedulable nodes, unless the Pod tolerates the corresponding taint. */
 export const nodeUnschedulable: Plugin = {
   name: 'NodeUnschedulable',
   wokenBy: happened.nodeAdded | happened.nodeTaints,
@@ -42,7 +42,10 @@ export const nodeName: Plugin = {
     wanted === '' ? undefined : { check: ({ name }) => (name === wanted ? undefined : otherName) },
 }
 
-/** Keeps Pods off nodes with taints that they do not tolerate, and prefers nodes with fewer taints that only prefer so. */
+/**
+ * Excludes nodes with taints that the Pod does not tolerate, and prefers nodes with fewer untolerated PreferNoSchedule
+ * taints.
+ */
 export const taintToleration: Plugin = {
   name: 'TaintToleration',
   wokenBy: happened.nodeAdded | happened.nodeTaints,
@@ -78,7 +81,7 @@ const noAffinity: Refusal = {
   isFinal: true,
 }
 
-/** The labels that a node must have, and those that it should have. */
+/** Required and preferred node labels. */
 export const nodeAffinity: Plugin = {
   name: 'NodeAffinity',
   wokenBy: happened.nodeAdded | happened.nodeLabels,
@@ -101,7 +104,7 @@ export const nodeAffinity: Plugin = {
   },
 }
 
-/** Whether a node suits what the Pod demands of its labels; undefined where the Pod demands nothing. */
+/** Returns a matcher for the Pod's required node labels, or undefined if it requires none. */
 export function nodeMatcher({ spec }: Pick<PodInfo, 'spec'>): ((node: SelectableNode) => boolean) | undefined {
   const pairs = Object.entries(spec.nodeSelector ?? {})
   const required = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution
@@ -117,7 +120,7 @@ const portsTaken: Refusal = {
   isFinal: false,
 }
 
-/** Keeps Pods off nodes where another has the port that they want. */
+/** Excludes nodes on which another Pod uses a requested host port. */
 export const nodePorts: Plugin = {
   name: 'NodePorts',
   wokenBy: happened.nodeAdded | happened.podGone,

@@ -1,6 +1,6 @@
 /**
- * Spread over places, such as zones: a Pod may demand or prefer that Pods like it be spread evenly. Pods of Services and
- * workloads that say nothing of it are spread over hosts and zones as far as that costs nothing else.
+ * Spreads Pods evenly over topology domains such as zones. A Pod may require or prefer this. Pods of Services and
+ * workloads without their own constraints prefer to be spread over hosts and zones by default.
  */
 
 import type { LabelMatcher, SelectorObject } from '../../../api/selectors/label-selector.ts'
@@ -32,7 +32,7 @@ const noLabel: Refusal = {
   isFinal: true,
 }
 
-/** A constraint as an object or the configuration holds it. */
+/** A constraint from a Pod or the configuration. */
 export interface SpreadConstraint {
   readonly maxSkew?: number
   readonly topologyKey?: string
@@ -40,7 +40,7 @@ export interface SpreadConstraint {
   readonly labelSelector?: SelectorObject
 }
 
-/** What holds for Pods without constraints of their own: these, or what is usual in kube-scheduler. */
+/** Constraints for Pods without their own: these, or the defaults of kube-scheduler. */
 export type DefaultConstraints = 'usual' | readonly SpreadConstraint[]
 
 interface Constraint {
@@ -107,10 +107,10 @@ function* select(constraints: readonly SpreadConstraint[], action: string): Step
   return selected
 }
 
-/** After how many nodes others have their turn. */
+/** Number of nodes after which the preparation yields. */
 const nodesBetweenSteps = 64
 
-/** The nodes that count: those that suit the Pod and have the label of every constraint. */
+/** Returns the nodes that count: those that match the Pod and have the labels of all constraints. */
 function* countedNodes(nodes: Iterable<NodeInfo>, keys: readonly string[], suits: NodeMatcher): Steps<Set<NodeInfo>> {
   const counted = new Set<NodeInfo>()
   let seen = 0
@@ -121,7 +121,7 @@ function* countedNodes(nodes: Iterable<NodeInfo>, keys: readonly string[], suits
   return counted
 }
 
-/** The Pods that a constraint counts, by value of its label. */
+/** Numbers of Pods that a constraint counts, by label value. */
 class ValueCounts {
   readonly #counts = new Map<string, number>()
   #least: number | undefined
@@ -157,7 +157,7 @@ class ValueCounts {
 
 interface Row extends Constraint {
   readonly counts: ValueCounts
-  /** 1 where the Pod itself is one of those that are counted. */
+  /** 1 if the constraint also counts the Pod itself. */
   readonly own: number
 }
 
@@ -170,7 +170,7 @@ function* prepareCheck(pod: PodInfo, constraints: readonly Constraint[], sight: 
       own: constraint.matcher?.matches(pod.labels) === true ? 1 : 0,
     }),
   )
-  // Where every node with the label counts, it is known how many Pods are in each place.
+  // If all nodes with the label count, the groups already know the number of Pods per topology domain.
   const isSimple = suits === undefined && rows.length === 1
   const keys = rows.map(({ key }) => key)
   const counted = isSimple ? undefined : yield* countedNodes(sight.cluster.nodes, keys, suits)
@@ -218,7 +218,7 @@ function* countByNode(
   }
 }
 
-/** The placed Pods of the namespace that a constraint is about. */
+/** Returns the groups of placed Pods in the namespace that a constraint counts. */
 function* alike(
   { namespace }: PodInfo,
   matcher: LabelMatcher | undefined,
@@ -236,7 +236,7 @@ interface Candidates {
 
 type NodeMatcher = ReturnType<typeof nodeMatcher>
 
-/** How many Pods a constraint counts in the place of each node. */
+/** Returns the number of counted Pods in the topology domain of a node. */
 interface ScoreRow {
   readonly key: string
   readonly maxSkew: number
@@ -249,7 +249,7 @@ function* prepareScores(pod: PodInfo, constraints: Constraints, { sight, nodes }
   const suits = nodeMatcher(pod)
   const keys = needsAllLabels ? all.map(({ key }) => key) : []
   const candidates = needsAllLabels ? yield* countedNodes(nodes, keys, undefined) : undefined
-  // Where every node with the label counts, it is known how many Pods are in each place.
+  // If all nodes with the label count, the groups already know the number of Pods per topology domain.
   const isSimple = suits === undefined && (!needsAllLabels || all.length === 1)
   const counted = isSimple ? undefined : yield* countedNodes(sight.cluster.nodes, keys, suits)
   const rows: ScoreRow[] = []
@@ -281,7 +281,7 @@ function* countOnNodes(groups: readonly PodGroup[]): Steps<Map<NodeInfo, number>
 
 interface Selection {
   readonly key: string
-  /** The nodes whose Pods count; undefined where all do. */
+  /** Nodes whose Pods count. Undefined means all nodes. */
   readonly counted: ReadonlySet<NodeInfo> | undefined
 }
 
@@ -293,9 +293,9 @@ function* addGroups(counts: ValueCounts, groups: readonly PodGroup[], { key, cou
   }
 }
 
-/** The score of nodes: fewer Pods alike in the same place are better, and the more so the fewer places there are. */
+/** Scores nodes: fewer matching Pods in the same topology domain are better. Keys with more domains weigh more. */
 class Spread {
-  /** The nodes with the labels of all constraints; undefined where nodes need none. */
+  /** Nodes with the labels of all constraints. Undefined if no labels are required. */
   readonly #candidates: ReadonlySet<NodeInfo> | undefined
   readonly #rows: readonly ScoreRow[]
 

@@ -1,4 +1,4 @@
-/** Rules about volumes: whether a node can have them at all, how many, and that what one node has alone stays there. */
+/** Volume rules: whether a node can access the volumes, limits on their number, and exclusive use of disks. */
 import type { PersistentVolume } from '../../../api/kinds/core/persistent-volume.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { NodeInfo } from '../node-info.ts'
@@ -8,7 +8,7 @@ import { claimsOf, VolumeChooser } from '../pod-volumes.ts'
 
 const { nodeAdded, nodeLabels, podGone, claimChanged, volumeChanged, classChanged, csiNodeChanged } = happened
 
-/** The volumes of a Pod must be reachable from its node, or be found or made there. */
+/** The volumes of a Pod must be accessible from the node, or available for binding or provisioning there. */
 export const volumeBinding: Plugin = {
   name: 'VolumeBinding',
   wokenBy: nodeAdded | nodeLabels | claimChanged | volumeChanged | classChanged | csiNodeChanged,
@@ -32,7 +32,7 @@ const otherZone: Refusal = {
   isFinal: true,
 }
 
-/** Volumes whose labels name a zone or region can be used there alone. */
+/** A volume whose labels name a zone or region can be used only there. */
 export const volumeZone: Plugin = {
   name: 'VolumeZone',
   wokenBy: nodeAdded | nodeLabels | claimChanged | volumeChanged | classChanged,
@@ -65,7 +65,7 @@ const tooManyVolumes: Refusal = {
   isFinal: false,
 }
 
-/** A node takes no more volumes of a CSI driver than its CSINode says. */
+/** Limits the number of CSI volumes per driver on a node to the limit in its CSINode. */
 export const nodeVolumeLimits: Plugin = {
   name: 'NodeVolumeLimits',
   wokenBy: csiNodeChanged | podGone,
@@ -86,7 +86,7 @@ export const nodeVolumeLimits: Plugin = {
 
 type Drivers = ReadonlyMap<string, string>
 
-/** The drivers of the CSI volumes that the Pod uses, by driver and handle. */
+/** Returns the drivers of the CSI volumes that the Pod uses, keyed by driver and handle. */
 function csiVolumes(pod: PodInfo, sight: Sight): Drivers {
   if (pod.claims.length === 0) return new Map()
   return new Map(
@@ -124,7 +124,7 @@ const diskTaken: Refusal = {
 
 type Volume = NonNullable<NonNullable<Pod['spec']>['volumes']>[number]
 
-/** Disks that are named in Pods themselves are used by one Pod of a node, unless all only read. */
+/** A disk that Pods reference directly can be used by only one Pod per node, unless all use it read-only. */
 export const volumeRestrictions: Plugin = {
   name: 'VolumeRestrictions',
   wokenBy: podGone | claimChanged,
@@ -156,7 +156,7 @@ function disksOf({ spec }: PodInfo): Disk[] {
 
 function diskOf({ gcePersistentDisk: gce, awsElasticBlockStore: aws, iscsi, rbd }: Volume): Disk[] {
   if (gce !== undefined) return [{ id: `gce ${gce.pdName}`, isReadOnly: gce.readOnly === true }]
-  // Two Pods cannot have one such disk, whatever they do with it.
+  // Two Pods can never share such a disk, not even read-only.
   if (aws !== undefined) return [{ id: `aws ${aws.volumeID}`, isReadOnly: false }]
   if (iscsi !== undefined) return [{ id: `iscsi ${iscsi.iqn}`, isReadOnly: iscsi.readOnly === true }]
   if (rbd === undefined) return []
