@@ -1,7 +1,7 @@
 /**
- * Who may use a node's port: users whom the API server knows by their token, or whom a client certificate of a trusted
- * authority names, if the API server permits them the sub-resource of this node that the path belongs to. Its answers are
- * cached for ten seconds.
+ * Authentication and authorization for the port of a node. The API server authenticates tokens, and trusted CAs
+ * authenticate client certificates. The API server must allow the user the node subresource that the path belongs to.
+ * Its responses are cached for ten seconds.
  */
 import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
@@ -12,7 +12,7 @@ import { TtlCache } from '../../base/collections/ttl-cache.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import { type ReviewedUser, type Reviewer, reviewAccess, reviewToken } from '../../client/requests/reviews.ts'
 
-/** 200, or the status of the refusal and its text. */
+/** Status 200, or the status and text of a refusal. */
 export interface Verdict {
   readonly status: number
   readonly text: string
@@ -29,7 +29,7 @@ const verbs: { readonly [method: string]: string } = {
   PATCH: 'patch',
   DELETE: 'delete',
 }
-/** Which sub-resource of its node a path belongs to, by how it begins; `proxy` where none of these. */
+/** Node subresources by path prefix. All other paths belong to `proxy`. */
 const subresources: readonly (readonly [string, string])[] = [
   ['/stats', 'stats'],
   ['/metrics', 'metrics'],
@@ -58,13 +58,13 @@ export class Admittance {
     }
   }
 
-  /** A certificate counts first, as for the API server. */
+  /** A certificate takes precedence over a token, as on the API server. */
   async #userOf({ socket, headers }: IncomingMessage): Promise<ReviewedUser | undefined> {
     const named = certificateUser(socket as TLSSocket)
     if (named !== undefined) return named
     const token = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1]
     if (token === undefined) return undefined
-    // Tokens are not kept, only what they hash to.
+    // Caches only the hashes of tokens.
     const key = createHash('sha256').update(token).digest('base64')
     return await this.#users.get(key, async () => {
       const value = await reviewToken(this.#reviewer, token)
@@ -91,7 +91,7 @@ function subresourceOf(url: string): string {
   return subresources.find(([begin]) => path === begin || path.startsWith(`${begin}/`))?.[1] ?? 'proxy'
 }
 
-/** The user that the client's certificate names, where a trusted authority has signed it. */
+/** Returns the user that the client certificate names, if a trusted CA signed it. */
 function certificateUser(socket: TLSSocket): ReviewedUser | undefined {
   const x509 = socket.authorized ? socket.getPeerX509Certificate() : undefined
   if (x509 === undefined) return undefined

@@ -1,6 +1,6 @@
 /**
- * What a container has printed, in memory: whole lines with their times, the oldest dropped once there are more bytes
- * than the limit. Readers follow it from any line onward; one that falls behind the oldest line goes on from there.
+ * The output of a container in memory: whole lines with their times. The oldest lines are dropped beyond the size
+ * limit. Readers can follow the log from any line. A reader that falls behind continues at the oldest line.
  */
 
 export interface LogLine {
@@ -12,14 +12,14 @@ export interface LogLine {
 }
 
 const defaultMaxBytes = 256 * 1024
-/** What a line takes beside its text. */
+/** Memory of a line in addition to its text. */
 const lineOverhead = 64
 
-/** What one instance of a container has printed. */
+/** Output of one instance of a container. */
 export class ContainerLog {
   readonly #maxBytes: number
   #lines: LogLine[] = []
-  /** The number of the first line that is held: how many have been dropped. */
+  /** Number of the oldest stored line, which is the count of dropped lines. */
   #first = 0
   #bytes = 0
   #isEnded = false
@@ -29,17 +29,17 @@ export class ContainerLog {
     this.#maxBytes = maxBytes
   }
 
-  /** The numbers of the first line that is held, and of the next one that will be. */
+  /** Numbers of the oldest stored line and of the next line to come. */
   get range(): { readonly first: number; readonly end: number } {
     return { first: this.#first, end: this.#first + this.#lines.length }
   }
 
-  /** Whether the container has ended: nothing more will be printed. */
+  /** Whether the container has terminated, so that no more output follows. */
   get isEnded(): boolean {
     return this.#isEnded
   }
 
-  /** Adds a text, line by line; the last line break may be left out. */
+  /** Appends text, split into lines. The final line break is optional. */
   append(time: number, text: string, stream: LogLine['stream'] = 'stdout'): void {
     if (this.#isEnded) return
     const body = text.endsWith('\n') ? text.slice(0, -1) : text
@@ -51,18 +51,18 @@ export class ContainerLog {
     this.#wake()
   }
 
-  /** The container has ended. */
+  /** Marks the container as terminated. */
   end(): void {
     this.#isEnded = true
     this.#wake()
   }
 
-  /** The line of this number; undefined where it was dropped or is yet to come. */
+  /** Returns the line of this number, or undefined if it was dropped or does not exist yet. */
   line(number: number): LogLine | undefined {
     return this.#lines[number - this.#first]
   }
 
-  /** Resolves when there may be something after this line: more lines, or the end. */
+  /** Resolves when lines after this one, or the end, may be available. */
   async changed(after: number, signal: AbortSignal): Promise<void> {
     if (signal.aborted || this.#isEnded || after < this.range.end) return
     await new Promise<void>((resolve) => {

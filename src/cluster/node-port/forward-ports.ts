@@ -1,4 +1,4 @@
-/** Ports of a pod, forwarded to a client. */
+/** Forwards ports of a pod to a client. */
 import type { Duplex } from 'node:stream'
 import { forwardingProtocols, forwardPorts, portOf } from '../../wire/streaming/forwarding.ts'
 import { agreeOnProtocol } from '../../wire/streaming/handshake.ts'
@@ -6,10 +6,10 @@ import type { PortCall, Refusal } from './port-call.ts'
 import type { PodRuntime } from './runtime.ts'
 import { switchProtocols } from './switch-protocols.ts'
 
-/** On one connection. */
+/** Maximum number of ports per connection. */
 const maxPorts = 64
 
-/** Resolves with a refusal before the protocol is switched, or with undefined when the connection is over. */
+/** Resolves with a refusal before the protocol is switched, or with undefined when the connection is closed. */
 export async function forwardFrom(call: PortCall, socket: Duplex, pod: PodRuntime): Promise<Refusal | undefined> {
   const { request, url, idleMs, openMs } = call
   const protocol = agreeOnProtocol(request.headers, forwardingProtocols)

@@ -1,12 +1,12 @@
 /**
- * The simulated nodes that run in this process. The API server reaches these, and only these, on this machine itself:
- * that a node is one of them is known by this list, and never by what a Node's status claims. Of several workers one runs
- * the nodes; the others are told of them (`tellOf`, `setElsewhere`).
+ * The simulated nodes of this process. The API server connects to the local machine only for these nodes. Membership
+ * depends on this list, never on the status that a Node claims. With several workers, one runs the nodes and the others
+ * receive the list (`tellOf`, `setElsewhere`).
  */
 import { type Duplex, duplexPair } from 'node:stream'
 import type { NodeRuntime, PodPlace } from './runtime.ts'
 
-/** Where the port of a node listens on this machine. */
+/** Local address of a node's port. */
 export interface NodeAddress {
   readonly name: string
   readonly host: string
@@ -14,11 +14,11 @@ export interface NodeAddress {
 }
 
 export interface LocalNode extends NodeAddress {
-  /** A connection to a port of a pod. It breaks where nothing listens. */
+  /** Connects to a port of a pod. The connection fails if nothing listens. */
   connect(place: PodPlace, port: number): Duplex
 }
 
-/** A node that runs in this thread. */
+/** Creates the entry of a node that runs in this thread. */
 export function localNode(runtime: NodeRuntime, { host, port }: Omit<NodeAddress, 'name'>): LocalNode {
   return { name: runtime.name, host, port, connect: (place, target) => connectTo(runtime, place, target) }
 }
@@ -30,7 +30,7 @@ export class LocalNodes {
   #onChange: ((nodes: readonly NodeAddress[]) => void) | undefined
   #isTelling = false
 
-  /** Returns how the node is taken off the list. */
+  /** Adds a node. Returns a function that removes it. */
   add(node: LocalNode): () => void {
     const { name } = node
     this.#nodes.set(name, node)
@@ -46,18 +46,18 @@ export class LocalNodes {
     return this.#nodes.get(name) ?? this.#elsewhere.get(name)
   }
 
-  /** Calls `onChange` with all nodes of this thread, now and whenever they have changed. */
+  /** Calls `onChange` with all nodes of this thread, now and after every change. */
   tellOf(onChange: (nodes: readonly NodeAddress[]) => void): void {
     this.#onChange = onChange
     this.#changed()
   }
 
-  /** The nodes of other threads, in place of those set before. */
+  /** Replaces the nodes of other threads. */
   setElsewhere(nodes: readonly LocalNode[]): void {
     this.#elsewhere = new Map(nodes.map((node) => [node.name, node]))
   }
 
-  /** Thousands may be added at once: they are told of once. */
+  /** Batches notifications, because thousands of nodes may be added at once. */
   #changed(): void {
     if (this.#isTelling) return
     this.#isTelling = true

@@ -1,9 +1,9 @@
 /**
- * The HTTPS port of a node, or of many simulated nodes in one process: logs, exec, attach, port-forward and the pods of
- * a node. A client names the node in TLS (SNI) or in `Host`; where the port has one node only, it need not.
+ * The HTTPS port of a node, or of many simulated nodes in one process: logs, exec, attach, port-forward and the list of
+ * pods. The client names the node by TLS SNI or in `Host`. This is optional if the port serves a single node.
  *
- * Nothing is answered to a client that has not been admitted (`admit.ts`), nor to a page of another origin that asks for a
- * command. `close` ends every stream.
+ * The port rejects clients that are not admitted (`admit.ts`), and requests from web pages of other origins. `close`
+ * ends all streams.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
@@ -22,26 +22,29 @@ import { ServingContexts, type ServingParts } from './serving-contexts.ts'
 
 export interface NodePortParts extends Reviewer, ServingParts {
   readonly host: string
-  /** 0 for any that is free. */
+  /** 0 for any free port. */
   readonly port: number
-  /** The node of this name; '' where the client names none. Undefined where this port serves no such node. */
+  /**
+   * Returns the node of this name, or undefined if this port does not serve it. The name is '' if the client names
+   * none.
+   */
   readonly node: (name: string) => NodeRuntime | undefined
-  /** How long a stream may be silent. */
+  /** Idle timeout of streams, in milliseconds. */
   readonly idleMs: number
 }
 
-/** A port that listens. */
+/** A listening port. */
 export interface NodePort {
   readonly port: number
-  /** Ends every stream. */
+  /** Ends all streams. */
   close(): Promise<void>
 }
 
 const maxConnections = 1024
-/** How long a client may take to open the streams that it asked for. */
+/** Time within which a client must open the requested streams. */
 const openMs = 30_000
 
-/** Resolves when the port listens. Rejects where it cannot. */
+/** Resolves when the port listens. Rejects if it cannot. */
 export async function openNodePort(parts: NodePortParts): Promise<NodePort> {
   const contexts = new ServingContexts(parts)
   const server = createServer({
@@ -87,7 +90,7 @@ class RunningPort {
   readonly #server: Server
   readonly #admittance: Admittance
   readonly #closing = new AbortController()
-  /** Connections that are no longer the server's own. */
+  /** Connections that switched protocols and no longer belong to the server. */
   readonly #switched = new Set<Duplex>()
 
   constructor(parts: NodePortParts, server: Server) {
@@ -155,7 +158,7 @@ class RunningPort {
     const node = find(name) ?? (name === '' || isBare(request) ? find('') : undefined)
     if (node === undefined) return { status: 404, text: 'name a node of this port in TLS or in the header Host' }
     const url = new URL(request.url ?? '/', 'https://node')
-    // The right is judged by the path as sent, and the route is found by the path as parsed: they must be the same.
+    // Authorization uses the path as sent, routing uses the parsed path. They must be equal.
     if (url.pathname !== pathOf(request)) return { status: 400, text: 'the path is not in its shortest form' }
     const { status, text } = await this.#admittance.judge(request, node.name)
     if (status !== 200) return { status, text }
@@ -167,7 +170,7 @@ function pathOf({ url = '/' }: IncomingMessage): string {
   return url.split(/[?#]/, 1)[0]!
 }
 
-/** A browser shows the user's client certificate, whichever page causes the request. */
+/** A browser presents the user's client certificate, whichever page causes the request. */
 function pageFault({ method = '', headers, rawHeaders }: IncomingMessage): string | undefined {
   return foreignPageFault({
     method,
@@ -182,7 +185,7 @@ function nodeNameOf({ socket, headers }: IncomingMessage): string {
   return servername || (headers.host ?? '').replace(/:\d+$/, '')
 }
 
-/** Whether the name stands in `Host` alone, where it may be just the address that the client connected to. */
+/** Whether only `Host` contains the name, which may be just the address that the client connected to. */
 function isBare({ socket }: IncomingMessage): boolean {
   return !(socket as TLSSocket & { servername?: string | false }).servername
 }
@@ -213,7 +216,7 @@ function drained(response: ServerResponse): Promise<void> {
   })
 }
 
-/** In place of 101: an ordinary answer, the last on its connection. */
+/** Sends an ordinary response instead of 101 and closes the connection. */
 function refuseUpgrade(socket: Duplex, { status, text, headers = {} }: Refusal): void {
   const lines = Object.entries({ ...headers, ...(status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {}) })
   const head = [

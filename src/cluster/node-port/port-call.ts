@@ -1,4 +1,4 @@
-/** A request to a node's port, and what it may be answered with. */
+/** Requests to the port of a node, and their responses. */
 import type { IncomingMessage } from 'node:http'
 import type { NodeRuntime } from './runtime.ts'
 
@@ -7,7 +7,7 @@ export interface PortCall {
   readonly node: NodeRuntime
   readonly request: IncomingMessage
   readonly url: URL
-  /** Aborts when the client has left or the port closes. */
+  /** Aborts when the client disconnects or the port closes. */
   readonly signal: AbortSignal
   readonly idleMs: number
   readonly openMs: number
@@ -24,6 +24,6 @@ export interface Answer {
   readonly status: number
   readonly headers?: { readonly [name: string]: string }
   readonly text?: string
-  /** Sent one after the other, at the pace of the client. */
+  /** Sent one after the other, as fast as the client reads. */
   readonly parts?: AsyncIterable<Buffer>
 }

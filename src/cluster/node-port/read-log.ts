@@ -1,22 +1,22 @@
 /**
- * A container's log as a client wants it: from a time or the last lines onward, with times, up to so many bytes, and
- * followed while the container runs. Chunks are bounded, however many lines there are.
+ * Reads a container's log with the options of a client: start time, number of last lines, timestamps, byte limit and
+ * following. The size of chunks is limited, however many lines there are.
  */
 import type { ContainerLog, LogLine } from './container-log.ts'
 
 export interface LogOptions {
   readonly follow: boolean
   readonly timestamps: boolean
-  /** The last lines only; undefined for all. */
+  /** Number of last lines to return. Undefined means all. */
   readonly tailLines: number | undefined
-  /** Nothing before this time, in milliseconds since 1970. */
+  /** Earliest time of lines, in milliseconds since 1970. */
   readonly since: number | undefined
   readonly limitBytes: number | undefined
 }
 
 const chunkBytes = 32 * 1024
 
-/** The parts of the log, as they come. */
+/** Yields the log in chunks as lines become available. */
 export async function* readLog(
   log: ContainerLog,
   options: LogOptions,
@@ -37,14 +37,14 @@ export async function* readLog(
   }
 }
 
-/** The number of the first line to read. */
+/** Returns the number of the first line to read. */
 function startOf(log: ContainerLog, { tailLines, since }: LogOptions): number {
   const { first, end } = log.range
   const tail = tailLines === undefined ? first : Math.max(first, end - tailLines)
   if (since === undefined) return tail
   let low = tail
   let high = end
-  // Times only rise, so the place is found by halving.
+  // Times never decrease, so a binary search finds the line.
   while (low < high) {
     const middle = Math.floor((low + high) / 2)
     if (log.line(middle)!.time < since) low = middle + 1
@@ -53,7 +53,7 @@ function startOf(log: ContainerLog, { tailLines, since }: LogOptions): number {
   return low
 }
 
-/** As many lines as make a chunk; `end` is the number of the line after them. */
+/** Returns enough lines for one chunk. `end` is the number of the line after them. */
 function nextChunk(log: ContainerLog, from: number, options: LogOptions): { text: string; end: number } {
   const { first, end } = log.range
   let text = ''

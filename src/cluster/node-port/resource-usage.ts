@@ -1,11 +1,11 @@
 /**
- * What a node and its pods use, in the two forms that a metrics server reads: `/stats/summary` (JSON) and
- * `/metrics/resource` (text of Prometheus). A node uses what its pods use.
+ * Resource usage of a node and its pods in the two formats that metrics servers read: `/stats/summary` (JSON) and
+ * `/metrics/resource` (Prometheus text format). The usage of a node is the sum of its pods.
  */
 import { timestamp } from '../../api/model/object.ts'
 import type { ContainerUsage, NodeRuntime, PodUsage } from './runtime.ts'
 
-/** The summary of a kubelet, as far as processor and memory go. */
+/** Returns a kubelet summary, limited to CPU and memory. */
 export function summaryOf(node: NodeRuntime, now: number): object {
   const { startedAt, memoryBytes, pods } = node.usage()
   const time = timestamp(now)
@@ -38,7 +38,7 @@ interface Sample {
   readonly usage: Pick<ContainerUsage, 'coreSeconds' | 'memoryBytes'>
 }
 
-/** The metrics of a kubelet's path of the same name. */
+/** Returns the metrics of the kubelet path `/metrics/resource`. */
 export function resourceMetricsOf(node: NodeRuntime, now: number): string {
   const { pods } = node.usage()
   const containers = pods.flatMap((pod) =>
@@ -84,7 +84,7 @@ function family<S extends { readonly labels: string }>(
   return [`# TYPE ${name} ${type}`, ...samples.map((sample) => `${name}${sample.labels} ${value(sample)} ${now}`)]
 }
 
-/** Names of pods, namespaces and containers have no character that would have to be escaped. */
+/** Names of pods, namespaces and containers contain no characters that need escaping. */
 function labelsOf(labels: { readonly [name: string]: string }): string {
   return `{${Object.entries(labels)
     .map(([name, value]) => `${name}="${value}"`)

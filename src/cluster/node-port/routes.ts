@@ -1,5 +1,5 @@
 /**
- * The paths of a node's port, as clients of a kubelet know them:
+ * The paths of a node's port, which are those of a kubelet:
  *
  *   /containerLogs/{namespace}/{pod}/{container}
  *   /exec, /attach, /run    /{namespace}/{pod}[/{uid}]/{container}
@@ -18,7 +18,7 @@ import type { ContainerRuntime, PodRuntime } from './runtime.ts'
 const json = { 'content-type': 'application/json' }
 const metricsText = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }
 
-/** Answers a request that does not ask to switch protocols. */
+/** Answers a request without an upgrade. */
 export async function answerRequest(call: PortCall): Promise<Answer> {
   const { node, request, url } = call
   const [action = '', ...rest] = segmentsOf(url)
@@ -38,7 +38,7 @@ export async function answerRequest(call: PortCall): Promise<Answer> {
   return { status: 404, text: '404 page not found' }
 }
 
-/** A PodList, one pod at a time: all pods of a node together may take some hundred megabytes. */
+/** Streams a PodList one pod at a time, because all pods of a node may take several hundred megabytes. */
 async function* podList(pods: readonly ApiObject[]): AsyncGenerator<Buffer> {
   let before = '{"kind":"PodList","apiVersion":"v1","metadata":{},"items":['
   for (const pod of pods) {
@@ -48,7 +48,7 @@ async function* podList(pods: readonly ApiObject[]): AsyncGenerator<Buffer> {
   yield Buffer.from(pods.length === 0 ? `${before}]}` : ']}')
 }
 
-/** Answers a request that asks to switch protocols: the refusal, or undefined where it has been switched. */
+/** Answers an upgrade request. Returns the refusal, or undefined if the protocol was switched. */
 export async function answerUpgrade(call: PortCall, socket: Duplex): Promise<Refusal | undefined> {
   const [action = '', ...rest] = segmentsOf(call.url)
   if (action === 'exec' || action === 'attach') {
@@ -60,7 +60,7 @@ export async function answerUpgrade(call: PortCall, socket: Duplex): Promise<Ref
   return 'status' in pod ? pod : await forwardFrom(call, socket, pod)
 }
 
-/** A path that is not properly encoded leads nowhere. */
+/** An incorrectly encoded path matches no route. */
 function segmentsOf({ pathname }: URL): string[] {
   try {
     return pathname.split('/').slice(1).map(decodeURIComponent)
@@ -85,7 +85,7 @@ function findPod({ node }: PortCall, { namespace, name, uid }: WantedPod): PodRu
   return { status: 404, text: `pod "${name}" does not exist` }
 }
 
-/** `namespace/pod/container`, or with the pod's UID before the container. */
+/** Segments are `namespace/pod/container`, or `namespace/pod/uid/container`. */
 function findContainer(
   call: PortCall,
   segments: readonly string[],
@@ -113,7 +113,7 @@ function answerLog(call: PortCall, segments: readonly string[]): Answer {
   return { status: 400, text }
 }
 
-/** Undefined where an option is none. */
+/** Returns undefined if an option is invalid. */
 function logOptions({ url: { searchParams: query }, now }: PortCall): LogOptions | undefined {
   const [tailLines, sinceSeconds, limitBytes] = ['tailLines', 'sinceSeconds', 'limitBytes'].map((name) =>
     numberIn(query, name),
@@ -127,7 +127,7 @@ function logOptions({ url: { searchParams: query }, now }: PortCall): LogOptions
   return { follow, timestamps, tailLines, since, limitBytes }
 }
 
-/** NaN for what is no number. */
+/** Returns NaN if the value is not a number. */
 function numberIn(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name)
   if (text === null || text === '') return undefined

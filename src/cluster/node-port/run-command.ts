@@ -1,4 +1,7 @@
-/** Commands in a container: with streams on a connection of their own (exec, attach), or with the output as the answer (run). */
+/**
+ * Runs commands in containers: with streams on an upgraded connection (exec, attach), or with the output as the
+ * response (run).
+ */
 
 import { type Duplex, Writable } from 'node:stream'
 import { isError } from '../../base/text/errors.ts'
@@ -18,7 +21,7 @@ export interface WantedCommand {
   readonly container: ContainerRuntime
 }
 
-/** Resolves with a refusal before the protocol is switched, or with undefined when the command is over. */
+/** Resolves with a refusal before the protocol is switched, or with undefined when the command has ended. */
 export async function runCommand(call: PortCall, socket: Duplex, wanted: WantedCommand): Promise<Refusal | undefined> {
   const { request, url, idleMs, openMs, signal } = call
   const options = commandOptions(url.searchParams)
@@ -35,7 +38,7 @@ export async function runCommand(call: PortCall, socket: Duplex, wanted: WantedC
   return undefined
 }
 
-/** The flags of a kubelet's paths. With a terminal all output is one stream. */
+/** Parses the query flags of a kubelet. With a terminal, all output is one stream. */
 function commandOptions(query: URLSearchParams): CommandOptions | undefined {
   const is = (name: string) => query.get(name) === '1' || query.get(name) === 'true'
   const tty = is('tty')
@@ -60,7 +63,7 @@ async function outcomeOf(
 
 const maxOutputBytes = 1024 * 1024
 
-/** `/run`: the output of a command, up to a limit. */
+/** Handles `/run`: returns the output of a command, up to a limit. */
 export async function runAndCollect({ url, signal }: PortCall, container: ContainerRuntime): Promise<Answer> {
   if (!container.isRunning) return { status: 500, text: 'container not found: it does not run' }
   const command = url.searchParams.get('cmd')?.split(' ') ?? []

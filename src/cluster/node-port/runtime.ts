@@ -1,9 +1,10 @@
 /**
- * What a node offers to its port (`node-port.ts`): pods, and what can be done with their containers. A simulated node
- * implements it in memory; the port knows nothing else of a node.
+ * The interface between a node and its port (`node-port.ts`): pods, and operations on their containers. Simulated nodes
+ * implement it in memory. The port knows nothing else about a node.
  *
- * Every stream is bounded and slows its writer down, so an implementation may simply write, and wait where `write` says
- * so. Every call ends when its signal aborts, which it does when the client has left or the port closes.
+ * Every stream has a limited buffer and applies backpressure, so implementations only need to write and to wait if
+ * `write` returns false. Every call ends when its signal aborts, which happens when the client disconnects or the port
+ * closes.
  */
 import type { Duplex, Readable, Writable } from 'node:stream'
 import type { ApiObject } from '../../api/model/object.ts'
@@ -13,41 +14,41 @@ import type { ContainerLog } from './container-log.ts'
 /** One node. */
 export interface NodeRuntime {
   readonly name: string
-  /** The pods on this node, as objects of the API: `/pods` lists them. */
+  /** Returns the pods on this node as API objects, for `/pods`. */
   pods(): readonly ApiObject[]
-  /** A pod on this node; undefined where there is none. */
+  /** Returns a pod on this node, or undefined if it does not exist. */
   pod(place: PodPlace): PodRuntime | undefined
-  /** What the pods that run use at this moment: `/stats/summary` and `/metrics/resource` report it. */
+  /** Returns the current usage of the running pods, for `/stats/summary` and `/metrics/resource`. */
   usage(): NodeUsage
 }
 
-/** What a node has, and what its pods use. Times are in milliseconds since 1970. */
+/** Memory of a node, and the usage of its pods. Times are milliseconds since 1970. */
 export interface NodeUsage {
   readonly startedAt: number
-  /** All memory that the node has. */
+  /** Total memory of the node. */
   readonly memoryBytes: number
   readonly pods: readonly PodUsage[]
 }
 
-/** What the containers of a pod use. */
+/** Usage of a pod's containers. */
 export interface PodUsage extends PodPlace {
   readonly uid: string
   readonly startedAt: number
   readonly containers: readonly ContainerUsage[]
 }
 
-/** What a container that runs uses. */
+/** Usage of a running container. */
 export interface ContainerUsage {
   readonly name: string
   readonly startedAt: number
-  /** Processors that it keeps busy now. */
+  /** Number of CPU cores in use. */
   readonly cores: number
-  /** Processor time since it started, in seconds: never less than before. */
+  /** CPU time since the start, in seconds. Never decreases. */
   readonly coreSeconds: number
   readonly memoryBytes: number
 }
 
-/** Which pod. */
+/** Namespace and name of a pod. */
 export interface PodPlace {
   readonly namespace: string
   readonly name: string
@@ -56,43 +57,44 @@ export interface PodPlace {
 /** A pod on a node. */
 export interface PodRuntime {
   readonly uid: string
-  /** A container of the pod, of whatever sort; undefined where the pod has none of this name. */
+  /** Returns a container of any type, or undefined if the pod has none of this name. */
   container(name: string): ContainerRuntime | undefined
   /**
-   * Speaks for what listens on a port of the pod. Resolves when the connection is over. Rejects where nothing listens;
-   * the message reaches the client. (A `for await` over the stream destroys it, and with it the way back.)
+   * Serves a connection to a port of the pod. Resolves when the connection is closed. Rejects if nothing listens, and
+   * the client receives the message. Note that a `for await` over the stream destroys it, including the way back to the
+   * client.
    */
   connect(port: number, stream: Duplex, signal: AbortSignal): Promise<void>
 }
 
 /** A container of a pod. */
 export interface ContainerRuntime {
-  /** Whether it runs now: only then can commands be run in it. */
+  /** Whether the container runs. Commands require that. */
   readonly isRunning: boolean
-  /** What its present or last instance has printed, or the one before that. Undefined where there has been none. */
+  /** Returns the log of the current or last instance, or of the previous one. Undefined if there was none. */
   log(instance: 'last' | 'previous'): ContainerLog | undefined
-  /** Runs a command. Resolves with its exit code. Rejects where the command cannot be started. */
+  /** Runs a command and resolves with its exit code. Rejects if the command cannot be started. */
   exec(command: readonly string[], streams: ContainerStreams): Promise<number>
-  /** Attaches to the main process. Resolves when that process has ended, or nothing is left to be said. */
+  /** Attaches to the main process. Resolves when the process has ended or there is no more output. */
   attach(streams: ContainerStreams): Promise<void>
 }
 
-/** The ends of a command's streams; those that the client did not ask for are undefined. */
+/** Streams of a command. Streams that the client did not request are undefined. */
 export interface ContainerStreams {
   readonly stdin: Readable | undefined
   readonly stdout: Writable | undefined
-  /** Undefined also with a terminal, where all output is one stream. */
+  /** Also undefined with a terminal, which combines all output in one stream. */
   readonly stderr: Writable | undefined
-  /** Set where the client has a terminal. */
+  /** Defined if the client has a terminal. */
   readonly terminal: Terminal | undefined
-  /** Aborts when the client has left. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal
 }
 
 /** The client's terminal. */
 export interface Terminal {
-  /** As last reported; undefined before that. */
+  /** Last reported size. Undefined before the first report. */
   readonly size: TerminalSize | undefined
-  /** Called for every size that is reported from now on. */
+  /** Calls `run` for every size reported from now on. */
   onResize(run: (size: TerminalSize) => void): void
 }

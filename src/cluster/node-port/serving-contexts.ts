@@ -1,6 +1,6 @@
 /**
- * The certificates that a port shows, by node: each is asked for when a client first names its node, and again when its
- * time is over. Of many nodes in one process only those that somebody connects to need one.
+ * Serving certificates of a port, by node. Each is obtained when a client first names the node, and again when it
+ * expires. Of many nodes in one process, only those with connections need a certificate.
  */
 import { constants } from 'node:crypto'
 import type { Server } from 'node:https'
@@ -9,24 +9,24 @@ import { TtlCache } from '../../base/collections/ttl-cache.ts'
 import { errorFields, type Log } from '../../base/telemetry/log.ts'
 import type { TimerClock } from '../../base/time/clock.ts'
 
-/** A certificate with its key, as PEM. */
+/** A certificate with its key, in PEM format. */
 export interface ServingCertificate {
   readonly certificate: string
   readonly key: string
-  /** Until when it may be shown, in milliseconds since 1970. */
+  /** Time until which the certificate may be used, in milliseconds since 1970. */
   readonly until: number
 }
 
 export interface ServingParts {
-  /** The serving certificate of a node. */
+  /** Obtains the serving certificate of a node. */
   readonly certificate: (node: string) => Promise<ServingCertificate>
-  /** The authorities of client certificates, as PEM. */
+  /** Returns the CAs of client certificates, in PEM format. */
   readonly clientAuthorities: () => string
   readonly clock: TimerClock
   readonly log: Log
 }
 
-/** Within one timer's reach. */
+/** Stays below the maximum delay of a timer. */
 const longestWaitMs = 24 * 60 * 60 * 1000
 const retryMs = 10_000
 
@@ -48,7 +48,7 @@ export class ServingContexts {
     })
   }
 
-  /** Shows the certificate of this node to clients that name none, from when there is one. */
+  /** Uses the certificate of this node for clients that name none, as soon as it is available. */
   async showByDefault(server: Server, node: string): Promise<void> {
     const { certificate, clock, log } = this.#parts
     let waitMs = retryMs
@@ -66,7 +66,7 @@ export class ServingContexts {
     this.#cancel()
   }
 
-  /** No session is resumed: every connection shows its certificate anew. */
+  /** Disables session tickets, so that every connection presents its certificate again. */
   #options({ certificate: cert, key }: ServingCertificate): SecureContextOptions {
     const ca = this.#parts.clientAuthorities()
     return { cert, key, ca, minVersion: 'TLSv1.2', secureOptions: constants.SSL_OP_NO_TICKET }
