@@ -1,4 +1,4 @@
-/** With `--create-token-secrets` every account has one token Secret: not none, and never two. */
+/** With `--create-token-secrets`, every service account has exactly one token Secret. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -9,7 +9,7 @@ import { until } from '../../support/until.ts'
 const namespace = 'default'
 const options = { createTokenSecrets: true, issueToken: async ({ secret }: { secret: string }) => `token of ${secret}` }
 
-test('token Secrets of accounts', async (t) => {
+test('token Secrets of service accounts', async (t) => {
   const { client, start } = await openLoopServer(t)
   const make = (name: string, rest: object = {}) =>
     client.create(kinds.ServiceAccount, {
@@ -41,7 +41,7 @@ test('token Secrets of accounts', async (t) => {
     return held[0]!
   }
 
-  await t.test('the manager may be killed at any write', async () => {
+  await t.test('each account gets one token Secret even if the manager is killed at any write', async () => {
     for (const [i, death] of deaths(3).entries()) {
       const name = `killed-${i}`
       await make(name)
@@ -55,7 +55,7 @@ test('token Secrets of accounts', async (t) => {
     }
   })
 
-  await t.test('a Secret that is deleted is made again; a list of other Secrets stays', async () => {
+  await t.test('a deleted token Secret is recreated, and other listed Secrets are kept', async () => {
     const manager = start(['serviceaccount-token'], { options })
     await make('again', { secrets: [{ name: 'mine' }] })
     await until(
@@ -75,12 +75,15 @@ test('token Secrets of accounts', async (t) => {
     await manager.stop()
   })
 
-  await t.test('without the flag nobody gets one, and without a key the loop does not run', async () => {
-    const manager = start(['serviceaccount-token'], { options: { issueToken: options.issueToken } })
-    await make('plain')
-    await manager.firstPass
-    await manager.stop()
-    await start(['serviceaccount-token'], { options: { createTokenSecrets: true } }).stop()
-    assert.deepEqual([await listed('plain'), (await own('plain')).length], [[], 0])
-  })
+  await t.test(
+    'no token Secrets are created without the flag, and the loop does not run without a signing key',
+    async () => {
+      const manager = start(['serviceaccount-token'], { options: { issueToken: options.issueToken } })
+      await make('plain')
+      await manager.firstPass
+      await manager.stop()
+      await start(['serviceaccount-token'], { options: { createTokenSecrets: true } }).stop()
+      assert.deepEqual([await listed('plain'), (await own('plain')).length], [[], 0])
+    },
+  )
 })

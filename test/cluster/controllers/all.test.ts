@@ -1,4 +1,4 @@
-/** The table of control loops, and what `--controllers` makes of it. */
+/** The table of control loops, and its selection by `--controllers`. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,12 +11,12 @@ import { chooseLoops } from '../../../src/cluster/controllers/choice.ts'
 import type { ControlLoop } from '../../../src/cluster/controllers/control-loop.ts'
 import { root } from '../../support/server.ts'
 
-test('loops are in the order of their names, each once', () => {
+test('loops are sorted by name without duplicates', () => {
   const names = controlLoops.map(({ name }) => name)
   assert.deepEqual(names, [...new Set(names)].sort())
 })
 
-test('each account has a role', () => {
+test('each service account of a loop has a role', () => {
   const roles = new Set([...controllerRoles, ...namespacedRoles].map(({ name }) => name))
   const isBound = (role: string, account: string) =>
     clusterBindings.some((binding) => binding.role === role && binding.subjects.some(({ name }) => name === account))
@@ -27,7 +27,7 @@ test('each account has a role', () => {
   }
 })
 
-test('events name the sources that kube-controller-manager names', () => {
+test('event sources have the names of kube-controller-manager', () => {
   const names: { readonly [loop: string]: string } = {
     attachdetach: 'attachdetach-controller',
     cronjob: 'cronjob-controller',
@@ -53,7 +53,7 @@ test('events name the sources that kube-controller-manager names', () => {
     if (names[name] !== undefined) assert.equal(eventSource, names[name], name)
 })
 
-test('each loop is described in docs/loops.md', () => {
+test('docs/loops.md describes each loop', () => {
   const page = readFileSync(join(root, 'docs/loops.md'), 'utf8')
   for (const { name } of controlLoops) assert.match(page, new RegExp(`^\\|.*\`${name}\``, 'm'))
 })
@@ -84,20 +84,20 @@ for (const [words, wanted] of [
   [['apple', '-apple'], ['apple']],
   [[], []],
 ] as const)
-  test(`--controllers=${words.join()} is ${wanted.join()}`, () => {
+  test(`--controllers=${words.join()} selects ${wanted.join()}`, () => {
     assert.deepEqual(
       chooseLoops(loops, words).map(({ name }) => name),
       wanted,
     )
   })
 
-test('where there is no cluster, its loops run only if they are named', () => {
+test('without a cluster, cluster loops run only if named', () => {
   const chosen = (words: readonly string[]) => chooseLoops(loops, words, { cluster: false }).map(({ name }) => name)
   assert.deepEqual(chosen(['*']), ['apple', 'berry'])
   assert.deepEqual(chosen(['*', 'date']), ['apple', 'berry', 'date'])
 })
 
-test('an unknown name is an error that lists the known ones', () => {
+test('an unknown loop name is rejected with a list of known names', () => {
   for (const word of ['chery', '-chery'])
     assert.throws(() => chooseLoops(loops, ['*', word]), {
       name: 'UsageError',

@@ -1,4 +1,4 @@
-/** Volumes of Pods that are attached to their nodes, as far as this side of it goes: attachments and what nodes are told. */
+/** Attaching and detaching volumes of Pods: VolumeAttachments, and the attached volumes in the node status. */
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
@@ -99,7 +99,7 @@ async function eventFor(name: string, reason: string): Promise<string> {
   return String(items[0]?.message)
 }
 
-test('an attachment per volume and node, while a Pod there uses it; the node is told what is attached', async () => {
+test('a volume is attached once per node while a Pod uses it, and the node status lists it', async () => {
   server.run(loops)
   await makeStorage('a')
   await makePod('a-1', 'a', 'node-1')
@@ -111,7 +111,7 @@ test('an attachment per volume and node, while a Pod there uses it; the node is 
   await setAttached(name)
   await untilNode('node-1', `orch.io/csi/${driver}^h-a`)
   assert.match(await eventFor('a-1', 'SuccessfulAttachVolume'), /succeeded for volume "a"/)
-  // A volume for one node at a time is not attached to a second one.
+  // A ReadWriteOnce volume is not attached to a second node.
   await makePod('a-3', 'a', 'node-2')
   assert.match(await eventFor('a-3', 'FailedAttachVolume'), /Multi-Attach error/)
   assert.deepEqual(await attached(), [name])
@@ -123,7 +123,7 @@ test('an attachment per volume and node, while a Pod there uses it; the node is 
   await untilAttached()
 })
 
-test('a driver that need not be asked is not', async () => {
+test('volumes of a driver that does not require attaching get no VolumeAttachment', async () => {
   server.run(loops)
   const quiet = 'quiet.example.com'
   const object = { apiVersion: 'storage.orch.io/v1', kind: 'CSIDriver', metadata: { name: quiet } }
@@ -140,7 +140,7 @@ test('a driver that need not be asked is not', async () => {
   await untilAttached()
 })
 
-test('a volume in use stays attached until it is unmounted, or for six minutes, across managers', async () => {
+test('a volume in use stays attached until it is unmounted or six minutes have passed, even if the manager restarts', async () => {
   let now = 0
   const clock = { now: systemClock.now, monotonic: () => now }
   const setInUse = (...volumesInUse: string[]) =>
@@ -170,7 +170,7 @@ test('a volume in use stays attached until it is unmounted, or for six minutes, 
   await untilAttached()
 })
 
-test('an attachment that cannot be made does not hold up the others, and is made by the next manager', async () => {
+test('a failing attachment does not block others, and the next manager creates it', async () => {
   await makeStorage('b-broken')
   await makeStorage('b-fine')
   const broken = nameOf('h-b-broken', 'node-1')

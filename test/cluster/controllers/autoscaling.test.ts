@@ -1,4 +1,4 @@
-/** Autoscalers: what they ask for by the metrics of an aggregated server, and what they say without one. */
+/** Autoscaling by metrics of an aggregated server, and the conditions without one. */
 
 import assert from 'node:assert/strict'
 import { afterEach, before, test } from 'node:test'
@@ -51,7 +51,7 @@ async function makeAutoscaler(name: string, more: object = {}): Promise<void> {
   await server.client.create(kinds.HorizontalPodAutoscaler, object as never)
 }
 
-/** The metrics API of another server: every pod uses so much. */
+/** Simulates a metrics API in which every pod uses this much CPU. */
 const measuring =
   (cpu: () => string) =>
   (send: Transport): Transport =>
@@ -73,7 +73,7 @@ const measuring =
     return { status: 200, headers: { 'content-type': 'application/json' }, body: chunks() }
   }
 
-/** Other APIs of metrics: what they answer, by how their paths end. */
+/** Simulates other metrics APIs with fixed responses by path. */
 const answering =
   (answers: { readonly [path: string]: object }, asked: string[] = []) =>
   (send: Transport): Transport =>
@@ -103,7 +103,7 @@ async function untilStatus(name: string, wanted: (status: NonNullable<Horizontal
 const reasonOf = ({ conditions = [] }: NonNullable<HorizontalPodAutoscaler['status']>, type: string) =>
   conditions.find((each) => each.type === type)?.reason
 
-test('without a metrics API the condition says so, and the limits are kept all the same', async () => {
+test('without a metrics API, a condition reports it and the replica limits still apply', async () => {
   server.run(['horizontalpodautoscaling'])
   await makeTarget('bare', 2)
   await makeAutoscaler('bare')
@@ -118,7 +118,7 @@ test('without a metrics API the condition says so, and the limits are kept all t
   await untilStatus('gone', (each) => reasonOf(each, 'AbleToScale') === 'FailedGetScale')
 })
 
-test('a target is scaled by what its pods use', async () => {
+test('a target is scaled by the resource usage of its pods', async () => {
   server.run(['horizontalpodautoscaling'], { through: measuring(() => '100m') })
   await makeTarget('busy', 2)
   await makeAutoscaler('busy')
@@ -129,7 +129,7 @@ test('a target is scaled by what its pods use', async () => {
   assert.equal(reasonOf(status!, 'AbleToScale'), 'SucceededRescale')
 })
 
-test('a target is scaled by a metric of its pods, of an object, and of something outside of the cluster', async () => {
+test('a target is scaled by Pods, Object and External metrics', async () => {
   const asked: string[] = []
   const ofPods = ['pods-0', 'pods-1'].map((name) => ({ describedObject: { kind: 'Pod', name }, value: '20' }))
   const answers = {
@@ -181,7 +181,7 @@ test('a target is scaled by a metric of its pods, of an object, and of something
   )
 })
 
-test('metrics that cannot be read are named by the condition, and nothing is scaled', async () => {
+test('unreadable metrics are reported in a condition and nothing is scaled', async () => {
   const answers = {
     [custom]: { kind: 'APIGroup', versions: [{ version: 'v1beta1' }] },
     [`${custom}/v1beta1/namespaces/default/pods/*/odd`]: {
@@ -219,7 +219,7 @@ test('metrics that cannot be read are named by the condition, and nothing is sca
   assert.match(status!.conditions!.find((each) => each.type === 'ScalingActive')!.message!, /no custom metrics API/)
 })
 
-test('how many replicas a usage calls for', () => {
+test('the recommended replicas follow the resource usage', () => {
   const past = '2030-01-01T00:00:00Z'
   const pod = (name: string, phase = 'Running') =>
     ({
@@ -289,7 +289,7 @@ test('how many replicas a usage calls for', () => {
   assert.throws(() => ask([['a', 1]], two, 'constructor'), /missing request for constructor/)
 })
 
-test('how far one goes at once, with and without a behaviour', () => {
+test('scaling steps are limited with and without a behavior', () => {
   const now = 10_000_000
   const base = { min: 1, max: 100, advice: [], changes: [], downscaleWindowMs: 300_000, now, behavior: undefined }
   assert.deepEqual(limitReplicas({ ...base, current: 10, advised: 50 }), {

@@ -1,4 +1,4 @@
-/** `cluster-info` carries a signature of every token that may sign, and of no other; jose is the judge. */
+/** `cluster-info` has a signature for every token that may sign, and no others. jose verifies the signatures. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -44,7 +44,7 @@ for (const profile of ['orch', 'kubernetes'] as const)
 
     const manager = start(['bootstrapsigner'])
 
-    await t.test('only whole tokens that may sign, while they are valid', async () => {
+    await t.test('only well-formed, unexpired tokens that may sign have signatures', async () => {
       await make('first0')
       await make('absent', { 'usage-bootstrap-signing': '' })
       await make('nosign', { 'usage-bootstrap-signing': 'false' })
@@ -62,7 +62,7 @@ for (const profile of ['orch', 'kubernetes'] as const)
       assert.equal((await info()).note, 'mine')
     })
 
-    await t.test('the signature is a detached JWS over the kubeconfig, and follows it', async () => {
+    await t.test('the signature is a detached JWS over the kubeconfig and follows its changes', async () => {
       const verify = async (text: string) => {
         const jws = (await info())['jws-kubeconfig-first0'] ?? ''
         const [header = '', empty, signature] = jws.split('.')
@@ -85,7 +85,7 @@ for (const profile of ['orch', 'kubernetes'] as const)
       )
     })
 
-    await t.test('a signature that somebody changed or added is put right', async () => {
+    await t.test('changed and added signatures are repaired', async () => {
       const found = await client.get(kinds.ConfigMap, clusterInfo)
       const forged = { ...found.data, 'jws-kubeconfig-first0': 'forged', 'jws-kubeconfig-nobody': 'forged' }
       await client.update(kinds.ConfigMap, { ...found, data: forged })

@@ -1,4 +1,4 @@
-/** The loop that puts ClusterRoles together, in a real `orch up`, under the rights of its own account. */
+/** The clusterrole-aggregation loop in a real `orch up`, with the permissions of its own account. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -13,7 +13,7 @@ import { eventOf } from '../../support/resource-types.ts'
 const type = inDomainOf(vendorOf('orch'), kinds.ClusterRole)
 const rule = (resource: string) => ({ verbs: ['get'], apiGroups: ['example.com'], resources: [resource] })
 
-test('a role has the rules of those that it selects, through others too, and loses them again', async (t) => {
+test('an aggregated role gains and loses the rules of the roles it selects, also transitively', async (t) => {
   const server = await serveUp(t)
   const client = new Client(server.transport())
   const make = (name: string, more: object) =>

@@ -1,4 +1,4 @@
-/** CronJobs by a clock of the test's own: what is due, late, forbidden, replaced, suspended, and what is kept. */
+/** CronJobs with a simulated clock: due, missed, forbidden, replaced and suspended runs, and the history. */
 
 import assert from 'node:assert/strict'
 import { afterEach, before, test } from 'node:test'
@@ -16,7 +16,7 @@ const namespace = 'default'
 const minute = 60_000
 const owner = endOfFile()
 let server: LoopServer
-/** A whole minute, a while after the objects are made. */
+/** A whole minute, some time after the objects are created. */
 let now = Math.ceil(systemClock.now() / minute) * minute + 60 * minute
 const clock = { now: () => now, monotonic: systemClock.monotonic }
 const run = (options = {}) => server.run(['cronjob'], { clock, ...options })
@@ -30,7 +30,7 @@ afterEach(async () => {
 
 type Spec = { readonly suspend?: boolean; readonly [field: string]: unknown }
 
-/** Its last Job was made a while before now. */
+/** Creates a CronJob whose last Job was scheduled `lastMs` before now. */
 async function makeCronJob(name: string, { suspend = false, ...spec }: Spec = {}, lastMs = minute): Promise<void> {
   const template = { spec: { containers: [{ name: 'c', image: 'i' }], restartPolicy: 'Never' } }
   const jobTemplate = { metadata: { labels: { of: name } }, spec: { template } }
@@ -71,7 +71,7 @@ async function finish(name: string, type = 'Complete', at = now): Promise<void> 
   await server.client.patch(kinds.Job, { namespace, name }, { patch: { merge: { status } }, subresource: 'status' })
 }
 
-/** The clock goes on, and the CronJob is looked at. */
+/** Advances the clock and triggers the CronJob. */
 async function pass(name: string, ms = minute): Promise<void> {
   now += ms
   const patch = { merge: { metadata: { annotations: { at: String(now) } } } }
@@ -87,7 +87,7 @@ async function untilEvent(name: string, reason: string): Promise<void> {
   )
 }
 
-test('a Job for each minute, each in the status until it has ended; then the history has its limits', async () => {
+test('a Job is created every minute, is active until it finishes, and the history limit applies', async () => {
   run()
   await makeCronJob('tick', { successfulJobsHistoryLimit: 1 })
   const first = now
@@ -109,7 +109,7 @@ test('a Job for each minute, each in the status until it has ended; then the his
   await untilStatus('tick', ({ active = [] }) => active.length === 0)
 })
 
-test('of many missed times the latest is made up for, and not at all when it is too late', async () => {
+test('only the latest missed run is started, and none after the starting deadline', async () => {
   run()
   await makeCronJob('missed', {}, 500 * minute)
   await untilJobs('missed', now)
@@ -120,7 +120,7 @@ test('of many missed times the latest is made up for, and not at all when it is 
   assert.deepEqual(await jobsOf('late'), [])
 })
 
-test('Forbid waits for the last Job, Replace deletes it, a suspended CronJob makes none', async () => {
+test('Forbid waits for the active Job, Replace deletes it, and a suspended CronJob creates none', async () => {
   run()
   await makeCronJob('forbid', { concurrencyPolicy: 'Forbid' })
   await makeCronJob('replace', { concurrencyPolicy: 'Replace' })
@@ -139,7 +139,7 @@ test('Forbid waits for the last Job, Replace deletes it, a suspended CronJob mak
   assert.deepEqual(await jobsOf('asleep'), [])
 })
 
-test('Replace deletes no Job that is not its own, whatever the status says', async () => {
+test('Replace deletes only Jobs that the CronJob owns, whatever the status lists', async () => {
   const template = { spec: { containers: [{ name: 'c', image: 'i' }], restartPolicy: 'Never' } }
   const others = await Promise.all(
     ['kube-system', namespace].map((place) =>
@@ -158,7 +158,7 @@ test('Replace deletes no Job that is not its own, whatever the status says', asy
     assert.equal((await server.client.get(kinds.Job, metadata as never)).metadata.uid, metadata.uid)
 })
 
-test('a Job that is deleted leaves the status', async () => {
+test('a deleted Job is removed from the status', async () => {
   run()
   await makeCronJob('gone', {})
   await untilJobs('gone', now)
@@ -169,7 +169,7 @@ test('a Job that is deleted leaves the status', async () => {
   await untilEvent('gone', 'MissingJob')
 })
 
-test('a manager that is killed at any of its writes is followed by one that makes no Job twice', async () => {
+test('a manager killed at any write is followed by one that creates no Job twice', async () => {
   for (const [i, death] of deaths(long ? 2 : 1).entries()) {
     const name = `killed-${i}`
     await makeCronJob(name)

@@ -1,4 +1,4 @@
-/** When schedules are due: fields, steps, names, days, zones and the days on which clocks change. */
+/** Run times of schedules: fields, steps, names, days, time zones and daylight saving changes. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseSchedule } from '../../../src/api/model/cron-schedule.ts'
@@ -12,7 +12,7 @@ function read(text: string): CronSchedule {
 
 const iso = (ms: number | undefined) => ms && new Date(ms).toISOString().slice(0, 19)
 
-/** The next times of a schedule in UTC. */
+/** Returns the next run times of a schedule in UTC. */
 function times(text: string, after: string, count = 1): (string | number | undefined)[] {
   const schedule = read(text.includes('TZ=') ? text : `TZ=UTC ${text}`)
   const found: (string | number | undefined)[] = []
@@ -31,14 +31,14 @@ for (const [text, after, ...wanted] of [
   ['0 0 31 * *', '2030-01-31T00:00:00', '2030-03-31T00:00:00'],
   ['0 0 29 2 *', '2030-01-01T00:00:00', '2032-02-29T00:00:00'],
   ['0 12 * jan,MAR mon-wed', '2030-01-31T00:00:00', '2030-03-04T12:00:00'],
-  // A date and a weekday: either will do. With a star it is the other alone.
+  // With both a date and a weekday, either matches. If one is a star, only the other counts.
   ['0 0 13 * fri', '2030-09-06T00:00:00', '2030-09-13T00:00:00', '2030-09-20T00:00:00'],
   ['0 0 13 * fri', '2030-10-11T00:00:00', '2030-10-13T00:00:00'],
   ['0 0 */2 * fri', '2030-01-01T00:00:00', '2030-01-03T00:00:00', '2030-01-04T00:00:00'],
   ['@weekly', '2030-01-01T00:00:00', '2030-01-06T00:00:00'],
   ['@every 90m', '2030-01-01T00:00:00', '2030-01-01T01:30:00', '2030-01-01T03:00:00'],
   ['0 0 30 2 *', '2030-01-01T00:00:00', undefined],
-  // Berlin: an hour is left out on 31 March, and comes twice on 27 October.
+  // In Berlin, one hour is skipped on 31 March and one is repeated on 27 October.
   ['TZ=Europe/Berlin 30 2 * * *', '2030-03-30T00:00:00', '2030-03-30T01:30:00', '2030-04-01T00:30:00'],
   [
     'TZ=Europe/Berlin 30 2 * * *',
@@ -54,7 +54,7 @@ for (const [text, after, ...wanted] of [
     assert.deepEqual(times(text, after, wanted.length), wanted)
   })
 
-test('the latest time that has passed is found without going through all of them', () => {
+test('the latest past run is found without iterating over all runs', () => {
   const minutely = read('TZ=UTC * * * * *')
   const since = Date.parse('2000-01-01T00:00:00Z')
   const now = Date.parse('2030-05-05T05:05:30Z')

@@ -1,4 +1,4 @@
-/** Requests of node agents are approved where the requester may get such certificates; nothing else ever is. */
+/** Requests of node agents are approved if the requester is permitted. No other requests are approved. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -43,7 +43,7 @@ function requestOf({ name, node = 'n1', organization = 'system:nodes', ...rest }
   return { ...type, metadata: { name }, spec } as CertificateSigningRequest
 }
 
-test('approving', async (t) => {
+test('approval of node client certificates', async (t) => {
   const { client, start, as } = await openLoopServer(t)
   const bind = (name: string, role: string, subject: { kind: string; name: string }) =>
     client.create(bindings, {
@@ -74,14 +74,14 @@ test('approving', async (t) => {
 
   const manager = start(['csrapproving'])
 
-  await t.test('by the right to any node, or to oneself', async () => {
+  await t.test('permission for any node, or for the node itself, leads to approval', async () => {
     await joiner.create(requests, requestOf({ name: 'joins' }))
     assert.match(await approved('joins'), /for node agents/)
     await node.create(requests, requestOf({ name: 'renews' }))
     assert.match(await approved('renews'), /its own/)
   })
 
-  await t.test('nothing else is, and one that is not does not hold up the others', async () => {
+  await t.test('other requests stay pending and do not block later ones', async () => {
     const pending: [string, () => Promise<unknown>][] = [
       ['by a stranger', () => stranger.create(requests, requestOf({ name: 'by-stranger' }))],
       ['a node for another', () => node.create(requests, requestOf({ name: 'other-node', node: 'n2' }))],
@@ -103,7 +103,7 @@ test('approving', async (t) => {
       assert.deepEqual((await client.get(requests, { name })).status ?? {}, {}, name)
   })
 
-  await t.test('the name of a node that is alive is denied to anybody but its agent', async () => {
+  await t.test('a certificate for a live node is denied to everyone but its agent', async () => {
     const nodes = { group: '', version: 'v1', plural: 'nodes', namespaced: false }
     const leases = { group: 'coordination.orch.io', version: 'v1', plural: 'leases', namespaced: true }
     const verdict = async (name: string, who: Client) => {
@@ -142,7 +142,7 @@ test('approving', async (t) => {
     assert.equal(await verdict('a1-renews', as('system:node:a1', ['system:nodes'])), 'Approved AutoApproved')
   })
 
-  await t.test('a right that is granted later counts', async () => {
+  await t.test('permission granted later leads to approval', async () => {
     await bind('late', `${prefix}:nodeclient`, { kind: 'User', name: 'stranger' })
     await approved('by-stranger')
   })

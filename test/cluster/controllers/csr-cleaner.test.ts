@@ -1,4 +1,4 @@
-/** Old requests go, by the clock; younger ones stay. */
+/** Old CertificateSigningRequests are deleted based on the clock, and recent ones remain. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -19,10 +19,10 @@ const key = generateKey()
 const minute = 60_000
 const hour = 60 * minute
 
-/** A clock that is so much ahead of the real one. */
+/** A clock that is ahead of the real one. */
 const ahead = (ms: number) => ({ now: () => Date.now() + ms, monotonic: () => performance.now() })
 
-/** A certificate that ends at this time. */
+/** Returns a certificate that expires at this time. */
 function certificate(notAfter: number): string {
   const pem = issueCertificate({
     subject: { commonName: 'x', organizations: [] },
@@ -35,7 +35,7 @@ function certificate(notAfter: number): string {
   return Buffer.from(pem).toString('base64')
 }
 
-test('cleaning', async (t) => {
+test('deletion of old CertificateSigningRequests', async (t) => {
   const { client, start } = await openLoopServer(t)
   const create = (name: string) => {
     const request = Buffer.from(makeRequest({ commonName: 'x', organizations: [] }, key)).toString('base64')
@@ -63,7 +63,7 @@ test('cleaning', async (t) => {
       (isGone) => isGone,
     )
 
-  await t.test('by state and age', async () => {
+  await t.test('requests are deleted by state and age', async () => {
     for (const type of ['Approved', 'Denied', 'Failed'])
       for (const [age, ms] of [
         ['old', 61 * minute],
@@ -76,7 +76,7 @@ test('cleaning', async (t) => {
     await create('approved-then-failed')
     await decide('approved-then-failed', 'Approved', 90 * minute)
     await decide('approved-then-failed', 'Failed', 30 * minute)
-    // What counts is when it failed, though the approval carries a later time.
+    // The time of the failure counts, although the approval has a later time.
     await create('failed-long-ago')
     await decide('failed-long-ago', 'Approved', 0)
     await decide('failed-long-ago', 'Failed', 61 * minute)
@@ -97,7 +97,7 @@ test('cleaning', async (t) => {
     assert.deepEqual(await names(), kept)
   })
 
-  await t.test('pending ones after a day', async () => {
+  await t.test('pending requests are deleted after one day', async () => {
     const young = start(['csrcleaner'], { clock: ahead(23 * hour) })
     await young.firstPass
     await young.stop()

@@ -1,4 +1,4 @@
-/** Approved requests become certificates, or fail with every rule that they break; whoever is killed in between. */
+/** Approved requests are signed, or fail with all violated rules, even if a manager is killed in between. */
 
 import assert from 'node:assert/strict'
 import { createPrivateKey, X509Certificate } from 'node:crypto'
@@ -79,7 +79,7 @@ function failureOf({ status }: CertificateSigningRequest): string {
   return failed?.message ?? ''
 }
 
-test('signing', async (t) => {
+test('signing of CertificateSigningRequests', async (t) => {
   const { client, server, start } = await openLoopServer(t)
   const { certificate, key: caKey } = server.signingAuthority
   const issuer = { certificate, key: createPrivateKey(caKey) }
@@ -91,7 +91,7 @@ test('signing', async (t) => {
 
   const manager = sign()
 
-  await t.test('an approved request is signed with its usages, and may log in', async () => {
+  await t.test('an approved request is signed with its usages', async () => {
     await approved(client, { name: 'jane' })
     const issued = certificateOf(await outcome(client, 'jane'))
     assert.ok(issued.verify(new X509Certificate(certificate).publicKey))
@@ -100,7 +100,7 @@ test('signing', async (t) => {
     assert.ok(issued.checkPrivateKey(key))
   })
 
-  await t.test('life: the shorter of the flag and the request', async () => {
+  await t.test('the lifetime is the shorter of the flag and the request', async () => {
     await approved(client, { name: 'brief', expirationSeconds: 3600 })
     const brief = certificateOf(await outcome(client, 'brief'))
     const life = brief.validToDate.getTime() - Date.now()
@@ -118,7 +118,7 @@ test('signing', async (t) => {
 
   const again = sign()
 
-  await t.test('a request that breaks rules fails with each of them, and others go on', async () => {
+  await t.test('a request that violates rules fails with all of them and does not block others', async () => {
     const nodeName = { commonName: 'n1', organizations: ['other'] }
     await approved(client, {
       name: 'broken',
@@ -133,7 +133,7 @@ test('signing', async (t) => {
     assert.ok(certificateOf(await outcome(client, 'sound')))
   })
 
-  await t.test('the serving signer signs names of nodes', async () => {
+  await t.test('the serving signer signs node names', async () => {
     const request = makeRequest({ commonName: 'system:node:n1', organizations: ['system:nodes'] }, key, {
       dns: ['n1.example'],
       ips: ['10.1.2.3'],
@@ -145,7 +145,7 @@ test('signing', async (t) => {
     assert.deepEqual(issued.keyUsage, ['1.3.6.1.5.5.7.3.1'])
   })
 
-  await t.test('what is pending, denied or of another signer is left alone', async () => {
+  await t.test('requests that are pending, denied or for another signer are ignored', async () => {
     await client.create(requests, requestOf({ name: 'pending' }))
     await client.create(requests, requestOf({ name: 'denied' }))
     await approve(client, 'denied', 'Denied')
@@ -160,7 +160,7 @@ test('signing', async (t) => {
   })
   await again.stop()
 
-  await t.test('bytes that cannot be read, from an older server, fail with the reason, and others go on', async () => {
+  await t.test('unreadable requests from an older server fail with the reason and do not block others', async () => {
     const good = makeRequest({ commonName: 'odd', organizations: [] }, key)
     const body = good.split('\n').slice(1, -2).join('')
     const odd: [string, string][] = [

@@ -1,4 +1,4 @@
-/** DaemonSets: a pod on every node that fits, updates within their limits, revisions, failed pods. */
+/** DaemonSets: one pod per eligible node, update limits, revisions and failed pods. */
 
 import assert from 'node:assert/strict'
 import { afterEach, before, test } from 'node:test'
@@ -72,7 +72,7 @@ const isReady = ({ status }: Pod) =>
 const list = async (app: string) =>
   (await server.client.list(kinds.Pod, { namespace, labelSelector: `app=${app}` })).items
 
-test('every node that fits gets a pod, and loses it when it no longer fits', async () => {
+test('every eligible node gets a pod and loses it when it is no longer eligible', async () => {
   void makeAllReady(server.client, readying.signal)
   server.run(loops)
   await makeNode('tainted', { pool: 'all' }, [{ key: 'k', value: 'v', effect: 'NoSchedule' }])
@@ -95,7 +95,7 @@ test('every node that fits gets a pod, and loses it when it no longer fits', asy
   await relabel('other', 'all')
   await relabel('n1', 'none')
   await untilTrue(async () => (await list('fits')).map(nodeOf).sort().join() === 'n2,n3,other,tired')
-  // A taint that keeps new pods away leaves those that are there.
+  // A NoSchedule taint does not affect existing pods.
   const taints = [{ key: 'k', effect: 'NoSchedule' }]
   await server.client.patch(kinds.Node, { name: 'n2' }, { patch: { merge: { spec: { taints } } } })
   await settled('fits', ({ desiredNumberScheduled, numberMisscheduled }) => {
@@ -104,7 +104,7 @@ test('every node that fits gets a pod, and loses it when it no longer fits', asy
   const driving = [{ key: 'k', effect: 'NoExecute' }]
   await server.client.patch(kinds.Node, { name: 'n2' }, { patch: { merge: { spec: { taints: driving } } } })
   await untilTrue(async () => (await list('fits')).map(nodeOf).sort().join() === 'n3,other,tired')
-  // A pod that waits for a node that is gone goes.
+  // A pod that waits for a deleted node is deleted.
   await server.client.delete(kinds.Node, { name: 'other' })
   await untilTrue(async () => (await list('fits')).map(nodeOf).sort().join() === 'n3,tired')
   for (const name of ['tainted', 'tired']) await server.client.delete(kinds.Node, { name })
@@ -112,7 +112,7 @@ test('every node that fits gets a pod, and loses it when it no longer fits', asy
   await server.client.patch(kinds.Node, { name: 'n2' }, { patch: { merge: { spec: { taints: null } } } })
 })
 
-/** The fewest ready pods and the most pods at any event while an update is under way. */
+/** Rolls out a change. Returns the minimum of ready pods and the maximum of pods over all events. */
 async function rolledOut(app: string): Promise<{ readonly least: number; readonly most: number }> {
   const seen = { least: 3, most: 0 }
   const ended = new AbortController()
@@ -141,7 +141,7 @@ async function rolledOut(app: string): Promise<{ readonly least: number; readonl
   return seen
 }
 
-test('an update stays within maxUnavailable, or within maxSurge, at every event', async () => {
+test('an update stays within maxUnavailable or maxSurge at every event', async () => {
   void makeAllReady(server.client, readying.signal)
   server.run(loops)
   await make('replaced')
@@ -156,7 +156,7 @@ test('an update stays within maxUnavailable, or within maxSurge, at every event'
   assert.deepEqual(items.map(({ revision }) => revision).sort(), [1, 2])
 })
 
-test('a revision is what programs in Go make of the template, and one of an earlier version still counts', async () => {
+test('revisions have the bytes that Go programs expect, and revisions of earlier versions still match', async () => {
   void makeAllReady(server.client, readying.signal)
   server.run(loops)
   const revisionsOf = async (app: string) =>
@@ -183,7 +183,7 @@ test('a revision is what programs in Go make of the template, and one of an earl
   )
 })
 
-test('with OnDelete pods are replaced when someone deletes them; failed ones after a pause', async () => {
+test('OnDelete replaces pods only after their deletion, and failed pods after a backoff', async () => {
   let now = Date.parse('2030-01-01T00:00:00Z')
   const clock = { now: () => now, monotonic: () => now }
   server.run(loops, { clock })
@@ -209,7 +209,7 @@ test('with OnDelete pods are replaced when someone deletes them; failed ones aft
   await untilTrue(async () => !(await list('manual')).some(({ metadata }) => metadata.name === next.metadata.name))
 })
 
-test('nothing is made twice while the watch lags behind, nor after a manager was killed', async () => {
+test('no pod is created twice while the watch lags or after a manager was killed', async () => {
   const lag = laggingWatch()
   let created = 0
   server.run(loops, {

@@ -1,4 +1,4 @@
-/** Deployments: rollouts within their limits at every event, recreation, scaling, pauses, deadlines, history and rollback. */
+/** Deployments: rollout limits at every event, Recreate, scaling, pausing, deadlines, history and rollback. */
 
 import assert from 'node:assert/strict'
 import { afterEach, before, test } from 'node:test'
@@ -77,7 +77,7 @@ const imageOf = ({ spec }: Pod) => spec?.containers?.[0]?.image ?? ''
 const isReady = ({ status }: Pod) =>
   status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True')
 
-/** Looks at all pods of an application after each event of a watch, until told to end. */
+/** Calls `look` with all pods of an application after each watch event, until the returned function is called. */
 async function watchPods(app: string, look: (all: readonly Pod[]) => void): Promise<() => Promise<void>> {
   const ended = new AbortController()
   const all = new Map<string, Pod>()
@@ -138,7 +138,7 @@ test('a rollout stays within maxSurge and maxUnavailable at every event', async 
   assert.ok(items.every((pod) => imageOf(pod) === 'two'))
 })
 
-test('the limits hold while the pods of ReplicaSets lag behind their sizes', async () => {
+test('the limits hold while the pods of ReplicaSets lag behind the desired sizes', async () => {
   server.run(['deployment'])
   const strategy = { type: 'RollingUpdate', rollingUpdate: { maxSurge: 3, maxUnavailable: 2 } }
   await make('lagging', { replicas: 10, strategy })
@@ -155,16 +155,16 @@ test('the limits hold while the pods of ReplicaSets lag behind their sizes', asy
   await until(sizes, (told) => told.join() === '10')
   await tell(1, { replicas: 10, availableReplicas: 10 })
   await changeTemplate('lagging', 'two')
-  // The old ReplicaSet has ten pods yet: there is no room for more new ones.
+  // The old ReplicaSet still has ten pods, so no more new pods fit.
   await until(sizes, (told) => told.join() === '8,3')
   await tell(2, { replicas: 3, availableReplicas: 1 })
-  // Of the ten that are available two are about to go, so one may go for the one that has come.
+  // Of the ten available pods two are about to be deleted, so one more may go for the new one.
   await until(sizes, (told) => told.join() === '7,3')
   await tell(1, { replicas: 8, availableReplicas: 8 })
   await until(sizes, (told) => told.join() === '7,5')
 })
 
-test('where pods are recreated, old and new ones are never there together', async () => {
+test('Recreate never runs old and new pods together', async () => {
   nodesReady()
   server.run(loops)
   await make('again', { strategy: { type: 'Recreate' } })
@@ -179,7 +179,7 @@ test('where pods are recreated, old and new ones are never there together', asyn
   assert.equal(together, 0)
 })
 
-test('a change of the size in the middle of a rollout is spread over the ReplicaSets', async () => {
+test('scaling during a rollout is spread over the ReplicaSets', async () => {
   server.run(loops)
   const rollingUpdate = { maxSurge: 3, maxUnavailable: 2 }
   await make('spread', { replicas: 10, strategy: { type: 'RollingUpdate', rollingUpdate } })
@@ -196,7 +196,7 @@ test('a change of the size in the middle of a rollout is spread over the Replica
   await until(sizes, (told) => told.join() === '0,0')
 })
 
-test('a paused Deployment is scaled and not rolled out; history beyond the limit goes', async () => {
+test('a paused Deployment is scaled but not rolled out, and history beyond the limit is deleted', async () => {
   nodesReady()
   server.run(loops)
   await make('paused', { replicas: 1, revisionHistoryLimit: 1 })
@@ -215,7 +215,7 @@ test('a paused Deployment is scaled and not rolled out; history beyond the limit
     await changeTemplate('paused', image)
     await complete('paused')
   }
-  // A template that is returned to while its ReplicaSet is there has that ReplicaSet; here it has gone.
+  // Restoring a template reuses its ReplicaSet if it still exists. Here it was deleted.
   await untilTrue(async () => (await setsOf('paused')).map(revisionOf).join() === '3,4')
   await changeTemplate('paused', 'three')
   await complete('paused')
@@ -224,7 +224,7 @@ test('a paused Deployment is scaled and not rolled out; history beyond the limit
   assert.equal(back.metadata.annotations?.['deployment.orch.io/revision-history'], '3')
 })
 
-test('an annotation of the old API asks for a return', async () => {
+test('an annotation of the old API triggers a rollback', async () => {
   nodesReady()
   server.run(loops)
   await make('back', { replicas: 1 })
@@ -242,7 +242,7 @@ test('an annotation of the old API asks for a return', async () => {
   assert.equal(returned.metadata.annotations?.[key], undefined)
 })
 
-test('a rollout that does not get on misses its deadline', async () => {
+test('a rollout without progress exceeds its deadline', async () => {
   let now = Date.parse('2030-01-01T00:00:00Z')
   const clock = { now: () => now, monotonic: () => now }
   server.run(loops, { clock })
@@ -259,7 +259,7 @@ test('a rollout that does not get on misses its deadline', async () => {
   assert.equal(late?.reason, 'ProgressDeadlineExceeded')
 })
 
-test('a name that another ReplicaSet has leads to another name', async () => {
+test('a name collision with another ReplicaSet leads to a different name', async () => {
   const { spec } = await make('taken', { replicas: 1 })
   const name = `taken-${contentHash(spec?.template, undefined)}`
   const other = { replicas: 0, selector: selector('other'), template: template('other') }
@@ -272,7 +272,7 @@ test('a name that another ReplicaSet has leads to another name', async () => {
   assert.equal(told.status?.collisionCount, 1)
 })
 
-test('why pods cannot be made is told by the Deployment', async () => {
+test('the Deployment reports why pods cannot be created', async () => {
   server.run(loops, {
     through: (send) => async (request) =>
       request.method === 'POST' && request.path.endsWith('/pods')
@@ -287,7 +287,7 @@ test('why pods cannot be made is told by the Deployment', async () => {
   })
 })
 
-test('the number after a revision of 64 bits is exact', async () => {
+test('the revision after a 64-bit revision is exact', async () => {
   const name = 'large'
   const key = 'deployment.orch.io/revision'
   await server.client.create(kinds.ReplicaSet, {
@@ -302,7 +302,7 @@ test('the number after a revision of 64 bits is exact', async () => {
   })
 })
 
-test('managers that are killed at any write are followed by one that finishes', async () => {
+test('a manager killed at any write is followed by one that completes the rollout', async () => {
   nodesReady()
   const ways = deaths(long ? 24 : 6)
   for (const [i, death] of (long ? ways : [ways[5]!]).entries()) {

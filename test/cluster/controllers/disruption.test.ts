@@ -1,4 +1,4 @@
-/** Disruption budgets and evictions: what the loop allows is what evictions take. */
+/** Disruption budgets and evictions: evictions consume what the loop allows. */
 
 import assert from 'node:assert/strict'
 import { afterEach, before, test } from 'node:test'
@@ -33,7 +33,7 @@ const ownedBy = ({ apiVersion, kind, metadata }: ObjectBase) => [
   { apiVersion, kind, name: metadata.name!, uid: metadata.uid!, controller: true },
 ]
 
-/** A Deployment, its ReplicaSet and some of its pods, the first of them ready. */
+/** Creates a Deployment, its ReplicaSet and some of its pods, of which the first are ready. */
 async function makePods(app: string, replicas: number, options: { made?: number; ready?: number } = {}): Promise<void> {
   const { made = replicas, ready = made } = options
   const spec = { replicas, selector: { matchLabels: { app } }, template: template(app) }
@@ -69,7 +69,7 @@ async function untilBudget(name: string, wanted: string): Promise<PodDisruptionB
   )
 }
 
-/** Allowed, healthy, desired and expected. */
+/** Allowed disruptions, healthy, desired and expected pods. */
 const countsOf = (status: NonNullable<PodDisruptionBudget['status']>) =>
   [status.disruptionsAllowed, status.currentHealthy, status.desiredHealthy, status.expectedPods].join()
 
@@ -84,7 +84,7 @@ async function evict(name: string): Promise<number> {
   }
 }
 
-test('what a budget allows follows its pods, and what evictions take is not allowed twice', async () => {
+test('allowed disruptions follow the pods, and each is granted only once', async () => {
   server.run(['disruption'])
   await makePods('web', 4)
   await makeBudget('web', { maxUnavailable: '25%' })
@@ -94,7 +94,7 @@ test('what a budget allows follows its pods, and what evictions take is not allo
   assert.equal(await evict('web-1'), 429)
   const after = await untilBudget('web', '0,3,3,4')
   assert.equal(after.status?.conditions?.[0]?.reason, 'InsufficientPods')
-  // The eviction has told the numbers before the loop has seen that the pod is gone.
+  // The eviction may update the counts before the loop has seen that the pod is deleted.
   await untilTrue(async () => {
     const { status } = await server.client.get(kinds.PodDisruptionBudget, { namespace, name: 'web' })
     return Object.keys(status?.disruptedPods ?? {}).length === 0
@@ -102,7 +102,7 @@ test('what a budget allows follows its pods, and what evictions take is not allo
   assert.equal(await evict('web-1'), 429)
 })
 
-test('numbers and percentages, of pods that there are and of those that there should be', async () => {
+test('budgets accept numbers and percentages of existing or expected pods', async () => {
   server.run(['disruption'])
   await makePods('some', 10, { made: 3, ready: 2 })
   await makeBudget('some', { minAvailable: 1 })
@@ -116,7 +116,7 @@ test('numbers and percentages, of pods that there are and of those that there sh
   await untilBudget('none', '0,0,0,0')
 })
 
-test('a pod whose eviction was granted counts as gone for two minutes', async () => {
+test('an evicted pod counts as unhealthy for at most two minutes', async () => {
   passedMs = 0
   await makePods('late', 3)
   await makeBudget('late', { maxUnavailable: 1 })
@@ -138,7 +138,7 @@ test('a pod whose eviction was granted counts as gone for two minutes', async ()
   assert.equal(later?.disruptedPods, undefined)
 })
 
-test('a budget whose pods cannot be counted allows nothing', async () => {
+test('a budget whose pods cannot be counted allows no disruption', async () => {
   server.run(['disruption'])
   const controller = { apiVersion: 'example.com/v1', kind: 'Widget', name: 'w', uid: 'w', controller: true }
   const metadata = { name: 'odd', namespace, labels: { app: 'odd' }, ownerReferences: [controller] }

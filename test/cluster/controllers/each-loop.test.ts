@@ -1,7 +1,7 @@
 /**
- * What every control loop must stand: a write about one object that is refused does not hold up the others, and a manager
- * that is killed as it writes is followed by one that finishes. A loop without a row here fails. What a loop does is
- * tested in the file of its own name; there, loops of several writes are killed at each of them.
+ * Requirements for every control loop: a rejected write for one object does not block others, and if a manager is
+ * killed during a write, the next one finishes. A loop without a row here fails. The behavior of each loop is tested in
+ * its own file, which also kills loops with several writes at each of them.
  */
 import assert from 'node:assert/strict'
 import { createPrivateKey } from 'node:crypto'
@@ -22,21 +22,21 @@ import { type ManagerOptions, openLoopServer } from '../../support/loop-manager.
 import { untilTrue } from '../../support/until.ts'
 
 type Found = Awaited<ReturnType<typeof read>>
-/** One loop: what it is to act on, and how one sees that it has. All objects and paths carry the given name. */
+/** One loop: the objects it acts on, and how to observe the result. All objects and paths contain the given name. */
 interface Row {
   make(name: string): Promise<void>
-  /** Where its effect is seen: an object, or a list. */
+  /** Path of the object or list that shows the result. */
   readonly path: (name: string) => string
-  /** Of what is found there; undefined: it must be gone. */
+  /** Checks the object or list. If undefined, the object must be deleted. */
   readonly isDone?: (found: NonNullable<Found>, name: string) => boolean
   readonly options?: () => Partial<LoopOptions>
-  /** How long ago, by the loop's clock, everything was made. */
+  /** Time since everything was created, on the loop's clock. */
   readonly laterMs?: number
-  /** Others that must run for it. */
+  /** Other loops that must run. */
   readonly beside?: readonly string[]
-  /** What a request about an object has in its path or body; its name by default. */
+  /** Text in the path or body of requests about an object. Defaults to its name. */
   readonly mark?: (name: string) => string
-  /** All objects end in one write, so that there are no others to be held up. */
+  /** All objects are written in one request, so none can block others. */
   readonly inOneWrite?: true
 }
 
@@ -77,7 +77,7 @@ async function send(method: string, path: string, body?: object): Promise<void> 
   for await (const _ of answer.body);
 }
 
-/** What stands at a path; undefined: nothing. */
+/** Returns the object or list at a path, or undefined if it does not exist. */
 async function read(path: string) {
   interface Anything {
     readonly metadata: { readonly [key: string]: unknown; readonly annotations?: { readonly [key: string]: string } }
@@ -106,7 +106,7 @@ const makePod = (name: string, spec: object = {}, more: object = {}) =>
 const makeNode = post('/api/v1/nodes', () => ({}))
 const some = ({ items }: NonNullable<Found>) => items.length > 0
 
-/** What makes pods, by a selector. */
+/** Spec of a workload that creates pods by a selector. */
 const workload =
   (more: object = {}) =>
   (name: string) => ({
@@ -121,7 +121,7 @@ const podsOf = (name: string) => `${here}/pods?labelSelector=of%3D${name}`
 const claimSpec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } }
 const volumeSpec = { accessModes: ['ReadWriteOnce'], capacity: { storage: '1Gi' }, hostPath: { path: '/d' } }
 
-/** A volume and a claim that name each other. */
+/** Creates a volume and a claim that reference each other. */
 async function makeStorage(name: string, more: object = {}, className = ''): Promise<void> {
   const claimRef = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', namespace: 'default', name }
   const volume = { ...volumeSpec, ...more, claimRef, storageClassName: className }
@@ -142,7 +142,7 @@ async function deleteAfter(path: string, name: string, make: Promise<void>): Pro
   await send('DELETE', `${path}/${name}`)
 }
 
-/** A bootstrap token has an id of six characters: the last word of the name, and the first letter. */
+/** Returns a bootstrap token ID of six characters, derived from the first letter and the last word of the name. */
 const tokenId = (name: string) => `${name[0]}${name.slice(name.lastIndexOf('-') + 1, -1)}`.padEnd(6, '0')
 const tokenName = (name: string) => `bootstrap-token-${tokenId(name)}`
 async function makeToken(name: string, more: { [key: string]: string } = {}): Promise<void> {
@@ -328,7 +328,7 @@ const rows: { readonly [loop: string]: Row } = {
     isDone: ({ status }) => (status?.capacity as { storage?: string } | undefined)?.storage === '5Gi',
   },
   podgc: {
-    // The newest of all that have ended stays.
+    // The newest terminated pod remains.
     make: async (name) => {
       for (const each of [name, `z-${name}`]) {
         await makePod(each)
@@ -428,7 +428,7 @@ test('every loop has a row', () => {
 })
 
 for (const [loop, row] of Object.entries(rows))
-  test(`${loop}: one refused write does not hold up the others, and a killed manager is followed by one that finishes`, async () => {
+  test(`${loop}: a rejected write does not block others, and the next manager finishes after a kill`, async () => {
     const { make, path, isDone, options, laterMs = 0, beside = [], mark = (name) => name, inOneWrite = false } = row
     const clock = { now: () => systemClock.now() + laterMs, monotonic: systemClock.monotonic }
     const start = (more: ManagerOptions = {}) =>
@@ -458,7 +458,7 @@ for (const [loop, row] of Object.entries(rows))
     await next.stop()
   })
 
-/** Refuses every write about an object. */
+/** Rejects every write about an object. */
 function refusingAbout(mark: string): (send: Transport) => Transport {
   return (send) => async (request) => {
     const text = `${request.path} ${request.body === undefined ? '' : Buffer.from(request.body).toString()}`

@@ -1,4 +1,4 @@
-/** Endpoints and EndpointSlices that follow the pods of Services. Pods become ready by a write of their status. */
+/** Endpoints and EndpointSlices that follow the pods of Services. The tests make pods ready by writing their status. */
 
 import assert from 'node:assert/strict'
 import { afterEach, before, test } from 'node:test'
@@ -74,7 +74,7 @@ async function readyPod(name: string, app: string, ip: string, more: object = {}
   await setStatus(name, ip)
 }
 
-/** The subsets, shortened: `10.0.0.1 10.0.0.2|10.0.0.3 :web=8080`. */
+/** Returns the subsets in short form: `10.0.0.1 10.0.0.2|10.0.0.3 :web=8080`. */
 async function subsets(name: string): Promise<string | undefined> {
   const { items } = await server.client.list(kinds.Endpoints, { namespace, fieldSelector: `metadata.name=${name}` })
   const ips = (list: readonly { ip?: string }[] = []) => list.map(({ ip }) => ip).join(' ')
@@ -92,7 +92,7 @@ async function slicesOf(name: string): Promise<EndpointSlice[]> {
   return (await server.client.list(slices, { namespace, labelSelector: `orch.io/service-name=${name}` })).items
 }
 
-/** `10.0.0.1+ 10.0.0.2-`, over all slices. */
+/** Returns the endpoints of all slices in short form: `10.0.0.1+ 10.0.0.2-`. */
 function listed(found: readonly EndpointSlice[]): string {
   return found
     .flatMap((slice) => slice.endpoints ?? [])
@@ -112,7 +112,7 @@ async function untilBoth(name: string, wanted: string, inSlices: string): Promis
   )
 }
 
-test('both carry the time of the change that caused them to be written', async () => {
+test('Endpoints and slices carry the time of the triggering change', async () => {
   server.run(loops)
   await makeService('timed')
   const key = 'endpoints.orch.io/last-change-trigger-time'
@@ -131,7 +131,7 @@ test('both carry the time of the change that caused them to be written', async (
   await setStatus('timed-1', '10.1.9.1', { since: '2041-01-01T00:00:00Z' })
   await untilBoth('timed', '10.1.9.1| :=8080', '10.1.9.1+')
   await untilTimed('2041-01-01T00:00:00Z')
-  // Labels have no time of their own.
+  // Label changes have no trigger time.
   await server.client.patch(
     kinds.Service,
     { namespace, name: 'timed' },
@@ -140,7 +140,7 @@ test('both carry the time of the change that caused them to be written', async (
   await untilTimed('none')
 })
 
-test('a trigger time is the earliest change since the last look', () => {
+test('the trigger time is the earliest change since the last call', () => {
   const times = new TriggerTimes()
   const service = { metadata: { creationTimestamp: '2030-01-01T00:00:00Z' } } as never
   const pod = (name: string, second: number) =>
@@ -158,7 +158,7 @@ test('a trigger time is the earliest change since the last look', () => {
   assert.equal(times.next('a/b', service, [pod('p', 8)]), '2030-01-01T00:00:00Z')
 })
 
-test('both follow the pods: as they come, become ready, end, change their labels and go', async () => {
+test('Endpoints and slices follow pods through creation, readiness, termination, relabeling and deletion', async () => {
   server.run(loops)
   await makeService('web')
   await untilBoth('web', '', '')
@@ -188,7 +188,7 @@ test('both follow the pods: as they come, become ready, end, change their labels
   await untilBoth('web', '', '')
 })
 
-test('ports by name, headless Services, hostnames, and pods that are not ready but published', async () => {
+test('named ports, headless Services, hostnames and unready published pods are supported', async () => {
   server.run(loops)
   const ports = [
     { name: 'a', port: 80, targetPort: 'web' },
@@ -205,7 +205,7 @@ test('ports by name, headless Services, hostnames, and pods that are not ready b
   assert.equal(metadata.labels?.['service.orch.io/headless'], '')
 })
 
-test('a Service without a selector is left to others; its Endpoints go with it, and those of a deleted one come back', async () => {
+test('Endpoints without a selector are user-managed and deleted with the Service, and managed ones are recreated', async () => {
   server.run(loops)
   await makeService('manual', { spec: { selector: null } })
   await makeService('kept')
@@ -230,7 +230,7 @@ test('a Service without a selector is left to others; its Endpoints go with it, 
   )
 })
 
-test('many pods are spread over slices; those that go are taken from the slices that they are in', async () => {
+test('many pods are spread over slices and removed from the slices that contain them', async () => {
   server.run(loops, { options: { maxEndpointsPerSlice: 3 } })
   await makeService('many')
   const names = Array.from({ length: 8 }, (_, i) => `m-${i}`)
@@ -251,7 +251,7 @@ test('many pods are spread over slices; those that go are taken from the slices 
   assert.ok(found.some(({ metadata }) => metadata.name === left[0]?.metadata.name))
 })
 
-test('a slow watch makes no slice twice', async (t) => {
+test('a slow watch creates no duplicate slice', async (t) => {
   const gate = Promise.withResolvers<void>()
   t.after(() => gate.resolve())
   const slowWatch =
@@ -285,7 +285,7 @@ test('a slow watch makes no slice twice', async (t) => {
   assert.equal((await slicesOf('slow')).length, 1)
 })
 
-test('a manager that is killed at any write is followed by one that finishes', async () => {
+test('a manager killed at any write is followed by one that finishes', async () => {
   for (const [i, death] of deaths(long ? 2 : 1).entries()) {
     const name = `killed-${i}`
     await makeService(name)
@@ -299,7 +299,7 @@ test('a manager that is killed at any write is followed by one that finishes', a
   }
 })
 
-test('of too many addresses ready ones stay first, and each subset keeps its share', () => {
+test('truncation keeps ready addresses first and a proportional share of each subset', () => {
   const addresses = (count: number) => Array.from({ length: count }, (_, i) => ({ ip: `10.6.0.${i}` }))
   const subsets = [
     { addresses: addresses(2), notReadyAddresses: addresses(6), ports: [{ port: 1 }] },
@@ -338,7 +338,7 @@ async function untilListed(name: string, wanted: string): Promise<EndpointSlice[
   )
 }
 
-test('Endpoints that others write are copied into slices, for as long as their Service has no selector', async () => {
+test('user-managed Endpoints are mirrored while their Service has no selector', async () => {
   server.run([...loops, 'endpointslicemirroring'])
   await makeService('db', { spec: { selector: null } })
   const annotations = { note: 'x', 'kubectl.orch.io/last-applied-configuration': '{}' }
@@ -371,7 +371,7 @@ test('Endpoints that others write are copied into slices, for as long as their S
   )
 })
 
-test('Endpoints without a Service, of an election, or that say so are not copied; too many addresses are reported', async () => {
+test('Endpoints without a Service, of leader elections or with skip-mirror are not mirrored, and skipped addresses are reported', async () => {
   server.run(['endpointslicemirroring'], { options: { maxMirrored: 2 } })
   const one = { addresses: [{ ip: '10.9.1.1' }] }
   await makeEndpoints('no-service', one)
@@ -394,7 +394,7 @@ test('Endpoints without a Service, of an election, or that say so are not copied
   assert.deepEqual(await slicesOf('too-many'), [])
 })
 
-test('a manager of copied slices that is killed at any of its writes is followed by one that finishes', async () => {
+test('a mirroring manager killed at any write is followed by one that finishes', async () => {
   const ways = long ? deaths(3) : deaths(3).slice(-2)
   for (const [i, death] of ways.entries()) {
     const name = `copied-${i}`

@@ -1,6 +1,6 @@
 /**
- * The garbage collector against a real server, as its own account. The cases are those of Kubernetes' own tests of its
- * collector, and what can go wrong besides: circles, kinds that come and go, faults, a manager that ends in the middle.
+ * The garbage collector against a real server, as its own account. Covers the cases of Kubernetes' own tests, and
+ * further failure modes: cycles, types that appear and disappear, faults, and a manager that stops halfway.
  */
 import assert from 'node:assert/strict'
 import { afterEach, before, test } from 'node:test'
@@ -89,7 +89,7 @@ async function change(name: string, metadata: object): Promise<void> {
   await server.client.patch(configMaps, { namespace: 'default', name }, { patch: { merge: { metadata } } })
 }
 
-/** Waits until the collector has looked at something that came after all that was done before. */
+/** Waits until the collector has processed an object that was created after all earlier changes. */
 async function caughtUp(): Promise<void> {
   await make('late', [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'never', uid: 'no-such-uid' }])
   await gone('late')
@@ -99,7 +99,7 @@ function uids(object: ApiObject | undefined): string[] {
   return (object?.metadata.ownerReferences ?? []).map(({ uid }) => uid)
 }
 
-test('background: what an owner leaves behind goes, at every level; what has another owner loses the reference', async () => {
+test('background deletion removes dependents at every level, and objects with another owner only lose the reference', async () => {
   await collect()
   const owner = await make('bg')
   const other = await make('bg-other')
@@ -116,7 +116,7 @@ test('background: what an owner leaves behind goes, at every level; what has ano
   assert.equal(kept?.metadata.uid, shared.metadata.uid)
 })
 
-test('orphan: dependents stay, and no longer name the owner', async () => {
+test('orphaned dependents remain without a reference to the owner', async () => {
   await collect()
   const owner = await make('or')
   const other = await make('or-other')
@@ -129,7 +129,7 @@ test('orphan: dependents stay, and no longer name the owner', async () => {
   assert.deepEqual(uids(await read('or-b')), [other.metadata.uid])
 })
 
-test('foreground: a tree of three levels goes from its leaves on', async () => {
+test('foreground deletion removes a tree of three levels from its leaves', async () => {
   const owner = await make('fg')
   const child = await make('fg-child', [ref(owner, blocking)])
   await make('fg-leaf', [ref(child, blocking)], { finalizers: ['example.com/hold'] })
@@ -146,7 +146,7 @@ test('foreground: a tree of three levels goes from its leaves on', async () => {
   await gone('fg-leaf', 'fg-child', 'fg')
 })
 
-test('foreground: a dependent that does not block is not waited for', async () => {
+test('foreground deletion does not wait for dependents that do not block', async () => {
   await collect()
   const owner = await make('nb')
   await make('nb-child', [ref(owner)], { finalizers: ['example.com/hold'] })
@@ -157,7 +157,7 @@ test('foreground: a dependent that does not block is not waited for', async () =
   await change('nb-child', { finalizers: null })
 })
 
-test('foreground: a dependent stops blocking when its reference says so, or is gone', async () => {
+test('a dependent stops blocking when its reference no longer blocks or is removed', async () => {
   await collect()
   for (const [name, references] of [
     ['unblocked', (owner: ApiObject) => [ref(owner, { blockOwnerDeletion: false })]],
@@ -176,7 +176,7 @@ test('foreground: a dependent stops blocking when its reference says so, or is g
   }
 })
 
-test('a dependent with an owner that stays outlives one that is deleted in the foreground', async () => {
+test('a dependent with a remaining owner survives the foreground deletion of another', async () => {
   await collect()
   const going = await make('mx-going')
   const staying = await make('mx-staying')
@@ -187,7 +187,7 @@ test('a dependent with an owner that stays outlives one that is deleted in the f
   assert.deepEqual(uids(await read('mx-both')), [staying.metadata.uid])
 })
 
-test('a circle of owners is no hindrance, whoever is deleted, and however', async () => {
+test('cycles of owners are deleted with any policy and starting object', async () => {
   await collect()
   const circle = async (prefix: string) => {
     const names = [1, 2, 3].map((i) => `${prefix}-${i}`)
@@ -211,7 +211,7 @@ test('a circle of owners is no hindrance, whoever is deleted, and however', asyn
   await gone('self')
 })
 
-test('an owner that never was, or whose name another object has, keeps nothing; one that is there keeps', async () => {
+test('dependents of an owner that never existed or has another UID are deleted, and those of existing owners remain', async () => {
   const owner = await make('ab')
   await make('ab-kept', [ref(owner)])
   await make('ab-never', [{ ...ref(owner), uid: 'another-uid' }])
@@ -222,7 +222,7 @@ test('an owner that never was, or whose name another object has, keeps nothing; 
   assert.ok(await read('ab-kept'))
 })
 
-test('an owner in another namespace is reported, and counts as absent; it stays the owner of its own dependents', async () => {
+test('an owner in another namespace is reported and counts as absent', async () => {
   await collect()
   await server.client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'elsewhere' } })
   const owner = await make('cn', [], { namespace: 'elsewhere' })
@@ -239,7 +239,7 @@ test('an owner in another namespace is reported, and counts as absent; it stays 
   assert.match(String(items[0]?.message), /name: cn, .*does not exist in namespace "default"/)
 })
 
-test('what cannot be judged is left alone: an unknown kind, an owner in some namespace of an object without one', async () => {
+test('objects with an unknown owner kind or an undeterminable owner namespace are kept', async () => {
   await collect()
   await make('un-kind', [{ apiVersion: 'example.com/v1', kind: 'Nothing', name: 'n', uid: 'n-uid' }])
   const role = { apiVersion: 'rbac.authorization.orch.io/v1', kind: 'ClusterRole' }
@@ -280,7 +280,7 @@ async function served(): Promise<boolean> {
   }
 }
 
-test('custom kinds: cascade, orphan, mixed with built-in kinds; dependents go with the kind of their owner', async () => {
+test('custom kinds support cascading and orphaning, and dependents are deleted with the kind of their owner', async () => {
   await collect()
   await server.client.create(definitions, definition())
   await untilTrue(served)
@@ -309,11 +309,11 @@ test('custom kinds: cascade, orphan, mixed with built-in kinds; dependents go wi
   await untilTrue(async () => !(await served()))
 })
 
-test('a kind that is defined while the collector starts is collected, and its orphans stay', async () => {
+test('a kind defined while the collector starts is collected, and its orphans remain', async () => {
   const wire = holdRequests()
   const definitionLists = wire.hold(({ path }) => /\/(customresourcedefinitions|apiservices)\b/.test(path))
   const { firstPass } = server.run(['garbagecollector'], wire)
-  // The collector has discovered the types and lists them.
+  // The collector has discovered the types and is listing them.
   await untilTrue(async () => definitionLists.count === 2)
   await server.client.create(definitions, definition())
   await untilTrue(served)
@@ -338,7 +338,7 @@ test('a kind that is defined while the collector starts is collected, and its or
   await untilTrue(async () => !(await served()))
 })
 
-test('orphan: a dependent that the collector has not heard of yet stays', async () => {
+test('orphaning keeps a dependent that the collector has not observed yet', async () => {
   const wire = holdRequests()
   const secretWatches = wire.hold(({ path }) => /^\/api\/v1\/secrets\?.*watch=/.test(path))
   await collect(wire)
@@ -359,7 +359,7 @@ test('orphan: a dependent that the collector has not heard of yet stays', async 
   assert.ok(found)
 })
 
-test('nothing is deleted while a type cannot be listed; it is when it can', async () => {
+test('nothing is deleted until all types can be listed', async () => {
   await make('in-garbage', [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'never', uid: 'never-uid' }])
   const owner = await make('in-owner')
   await make('in-child', [ref(owner, blocking)])
@@ -382,7 +382,7 @@ test('nothing is deleted while a type cannot be listed; it is when it can', asyn
   await gone('in-garbage', 'in-child', 'in-owner')
 })
 
-test('an object that cannot be deleted does not hold up the others', async () => {
+test('an object that cannot be deleted does not block others', async () => {
   const role = { apiVersion: 'rbac.authorization.orch.io/v1', kind: 'ClusterRole' }
   const owner = await server.client.create(roles, { ...role, metadata: { name: 'br-owner' } })
   const patch = { merge: { metadata: { ownerReferences: [ref(owner)] } } }
@@ -400,7 +400,7 @@ test('an object that cannot be deleted does not hold up the others', async () =>
   )
 })
 
-test('a manager that ends in the middle is finished by the next: foreground, orphan and background', async () => {
+test('the next manager completes foreground, orphan and background deletions', async () => {
   const count = 60
   const owners = { Background: 'k-bg', Foreground: 'k-fg', Orphan: 'k-or' } as const
   for (const prefix of Object.values(owners)) {

@@ -1,4 +1,4 @@
-/** Jobs, whose pods end by a write of their status: completions, failures, numbers, suspension, deadlines. */
+/** Jobs whose pods end by a status write: completions, failures, indexes, suspension and deadlines. */
 
 import assert from 'node:assert/strict'
 import { afterEach, before, test } from 'node:test'
@@ -63,13 +63,13 @@ const has =
   (job: Job) =>
     job.status?.conditions?.some((each) => each.type === type && each.status === status) ?? false
 
-/** Something about the Job changes, so that it is looked at by the clock as it is now. */
+/** Changes the Job, so that it is reconciled with the current clock. */
 async function touch(name: string): Promise<void> {
   const patch = { merge: { metadata: { annotations: { at: String(nowMs) } } } }
   await server.client.patch(kinds.Job, { namespace, name }, { patch })
 }
 
-test('as many pods as must succeed do, never more than may run at once', async () => {
+test('a Job runs the requested completions within its parallelism', async () => {
   run()
   await makeJob('five', { completions: 5, parallelism: 2 })
   const made = new Set<string>()
@@ -88,7 +88,7 @@ test('as many pods as must succeed do, never more than may run at once', async (
   assert.equal((await podsOf('five')).length, 5)
 })
 
-test('without a number of completions one success is enough, and the others may finish', async () => {
+test('without completions one success is enough and active pods may finish', async () => {
   run()
   await makeJob('queue', { parallelism: 2 })
   const [first, second] = await untilPods('queue', (all) => all.length === 2)
@@ -100,7 +100,7 @@ test('without a number of completions one success is enough, and the others may 
   assert.deepEqual([status?.succeeded, status?.failed], [1, 1])
 })
 
-test('a slow watch makes no pod twice', async (t) => {
+test('a slow watch creates no duplicate pod', async (t) => {
   const gate = Promise.withResolvers<void>()
   t.after(() => gate.resolve())
   const slowPods =
@@ -132,7 +132,7 @@ test('a slow watch makes no pod twice', async (t) => {
   assert.equal((await podsOf('slow')).length, 3)
 })
 
-test('pods with numbers: each is run until it succeeds, and knows its number', async () => {
+test('each index of an Indexed Job runs until it succeeds, and its pod knows the index', async () => {
   run()
   await makeJob('numbered', { completions: 4, parallelism: 4, completionMode: 'Indexed' })
   const key = 'batch.orch.io/job-completion-index'
@@ -156,19 +156,19 @@ test('pods with numbers: each is run until it succeeds, and knows its number', a
   assert.deepEqual([status?.completedIndexes, status?.succeeded, status?.failed], ['0-3', 4, 1])
 })
 
-test('numbers are written as ranges where three or more follow each other', () => {
+test('three or more consecutive indexes are formatted as a range', () => {
   assert.equal(formatIndexes([7, 3, 4, 5, 1]), '1,3-5,7')
   assert.equal(formatIndexes([1, 2]), '1,2')
   assert.equal(formatIndexes([]), '')
 })
 
-test('failures are followed by growing pauses, and too many of them end the Job', async () => {
+test('failures are retried with growing backoff, and too many fail the Job', async () => {
   run()
   nowMs = 0
   await makeJob('failing', { backoffLimit: 2 })
   const [first] = await untilPods('failing', (found) => found.length === 1)
   await end(first!, 'Failed')
-  // The first is replaced at once.
+  // The first failed pod is replaced at once.
   const second = (await untilPods('failing', (found) => found.length === 2)).find(isActive)
   await end(second!, 'Failed')
   await untilJob('failing', ({ status }) => status?.failed === 2)
@@ -184,7 +184,7 @@ test('failures are followed by growing pauses, and too many of them end the Job'
   assert.equal((await podsOf('failing')).length, 3)
 })
 
-test('restarts of containers count where they are restarted in place', async () => {
+test('container restarts count towards the backoff limit with OnFailure', async () => {
   run()
   await makeJob('restarting', { backoffLimit: 2, parallelism: 2 }, 'OnFailure')
   const [first] = await untilPods('restarting', (found) => found.length === 2)
@@ -196,7 +196,7 @@ test('restarts of containers count where they are restarted in place', async () 
   await untilPods('restarting', (found) => found.length === 0)
 })
 
-test('a Job that is out of time fails, and its pods go', async () => {
+test('a Job that exceeds its deadline fails and its pods are deleted', async () => {
   run()
   nowMs = 0
   await makeJob('late', { activeDeadlineSeconds: 60 })
@@ -209,7 +209,7 @@ test('a Job that is out of time fails, and its pods go', async () => {
   await untilPods('late', (found) => found.length === 0)
 })
 
-test('a suspended Job has no pods; its time begins anew when it goes on', async () => {
+test('a suspended Job has no pods, and resuming it resets its start time', async () => {
   run()
   nowMs = 0
   await makeJob('pausing', { suspend: true })
@@ -230,7 +230,7 @@ test('a suspended Job has no pods; its time begins anew when it goes on', async 
   assert.ok(Date.parse(again.status!.startTime!) > Date.parse(started.status!.startTime!))
 })
 
-test('pods without an owner that a Job selects are adopted; its own are deleted when there are too many', async () => {
+test('matching orphan pods are adopted, and surplus pods are deleted', async () => {
   run()
   const labels = { run: 'adopting' }
   const template = { metadata: { labels }, spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } }
@@ -241,7 +241,7 @@ test('pods without an owner that a Job selects are adopted; its own are deleted 
   const spec = { manualSelector: true, selector: { matchLabels: labels }, template, parallelism: 2, completions: 9 }
   await server.client.create(kinds.Job, { metadata: { name: 'adopting', namespace }, spec } as never)
   const find = async () => (await server.client.list(kinds.Pod, { namespace, labelSelector: 'run=adopting' })).items
-  // The loop may make the second pod before it has adopted the first.
+  // The loop may create the second pod before it has adopted the first.
   const ownersOf = async () => (await find()).map(({ metadata }) => metadata.ownerReferences?.[0]?.name).join()
   await until(ownersOf, (owners) => owners === 'adopting,adopting')
   const patch = { merge: { spec: { parallelism: 1 } } }
@@ -249,7 +249,7 @@ test('pods without an owner that a Job selects are adopted; its own are deleted 
   await until(find, (all) => all.filter(({ metadata }) => metadata.deletionTimestamp === undefined).length === 1)
 })
 
-test('a manager that is killed at any of its writes is followed by one that makes no pod twice', async () => {
+test('a manager killed at any write is followed by one that creates no pod twice', async () => {
   for (const [i, death] of deaths(long ? 4 : 1).entries()) {
     const name = `killed-${i}`
     await makeJob(name, { completions: 2, parallelism: 2 })

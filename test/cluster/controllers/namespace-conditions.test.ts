@@ -1,4 +1,4 @@
-/** The conditions of a namespace that is being deleted. */
+/** Conditions of a terminating namespace. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
@@ -11,7 +11,7 @@ import {
 const other = { type: 'example.com/Other', status: 'True', lastTransitionTime: '2020-01-01T00:00:00Z' }
 const later = Date.UTC(2030, 0, 1)
 
-test('a condition keeps its time while its status stays, others are kept, and no news is told as such', () => {
+test('an unchanged status keeps its transition time, other conditions are kept, and no change returns undefined', () => {
   const sweep = newSweep([])
   sweep.remaining.set('configmaps', 2)
   const first = withConditions([other], conditionsOf(sweep), Date.UTC(2025, 0, 1))!
@@ -34,7 +34,7 @@ test('a condition keeps its time while its status stays, others are kept, and no
   assert.match(second.find(({ type }) => type === 'NamespaceContentRemaining')!.message!, /configmaps \(1 left\)/)
 })
 
-test('nothing is empty that could not be looked at, and long lists of troubles are cut', () => {
+test('a namespace with undiscovered types is not empty, and long lists are truncated', () => {
   assert.ok(isEmpty(newSweep([])))
   assert.ok(!isEmpty(newSweep(['batch/v1: no answer'])))
   const sweep = newSweep([])

@@ -1,4 +1,4 @@
-/** A namespace with a thousand objects of twenty kinds, and the loops that have a part in its end. */
+/** A namespace with a thousand objects of twenty kinds, and the loops that take part in its deletion. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -23,7 +23,7 @@ const pluralNames = [
 const each = 50
 const namespace = 'crowded'
 
-test('a namespace with 1,000 objects of 20 kinds goes with all of them, across a restart of the manager', async (t) => {
+test('a namespace with 1,000 objects of 20 kinds is deleted completely across a manager restart', async (t) => {
   const { client, run, end } = await loopServer({ after: (end) => t.after(end) })
   const { types } = await discover(client)
   await client.create(kinds.Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })

@@ -1,4 +1,4 @@
-/** The namespace loop, in a real `orch up`: a deleted namespace is emptied and goes, or says what holds it. */
+/** The namespace loop in a real `orch up`: a deleted namespace is emptied and removed, or reports what blocks it. */
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -21,7 +21,7 @@ async function createNamespace(client: Client, name: string): Promise<Namespace>
   return await client.create(kinds.Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
 }
 
-/** This many objects in all: every third a Secret. */
+/** Creates this many objects in total, of which every third is a Secret. */
 async function fill(client: Client, namespace: string, count: number): Promise<void> {
   const one = async (i: number) => {
     if (i % 3 > 0) return await client.create(configMaps, configMap(`c${i}`, { i: `${i}` }, namespace))
@@ -44,7 +44,7 @@ async function gone(client: Client, name: string): Promise<void> {
   }
 }
 
-/** Waits for the condition that names what is left, and gives all of them by type. */
+/** Waits for the condition that reports remaining finalizers, and returns all conditions by type. */
 async function heldConditions(client: Client, name: string): Promise<Map<string, string>> {
   const isHeld = ({ status }: Namespace) =>
     status?.conditions?.some(({ type, status }) => type === 'NamespaceFinalizersRemaining' && status === 'True')
@@ -69,7 +69,7 @@ async function letGo(client: Client, namespace: string): Promise<void> {
   await client.patch(configMaps, { namespace, name: 'held' }, { patch })
 }
 
-test('a namespace with 300 objects vanishes with all of them, and its name can be used again', async (t) => {
+test('a namespace with 300 objects is deleted completely, and its name can be reused', async (t) => {
   const { client, server } = await begin(t)
   await createNamespace(client, 'full')
   await fill(client, 'full', 300)
@@ -82,7 +82,7 @@ test('a namespace with 300 objects vanishes with all of them, and its name can b
   assert.doesNotMatch(server.output(), / error /)
 })
 
-test('other namespaces are left alone', async (t) => {
+test('deleting a namespace does not affect other namespaces', async (t) => {
   const { client } = await begin(t)
   for (const name of ['a', 'ab']) await createNamespace(client, name)
   await fill(client, 'a', 6)
@@ -93,7 +93,7 @@ test('other namespaces are left alone', async (t) => {
   assert.equal(items.filter(({ metadata }) => metadata.name !== 'kube-root-ca.crt').length, 4)
 })
 
-test('what holds a namespace is told in its conditions; it goes when that goes', async (t) => {
+test('conditions report what blocks a namespace, which is deleted when nothing does', async (t) => {
   const { client } = await begin(t)
   await createNamespace(client, 'held')
   await hold(client, 'held')
@@ -120,7 +120,7 @@ test('what holds a namespace is told in its conditions; it goes when that goes',
   await gone(client, 'held')
 })
 
-test('nothing that is created while its namespace is deleted is left behind', async (t) => {
+test('no object created during the deletion of its namespace remains', async (t) => {
   const { client } = await begin(t)
   for (const name of ['r1', 'r2', 'r3', 'r4', 'r5', 'r6']) {
     await createNamespace(client, name)
@@ -153,7 +153,7 @@ async function writeUntilRefused(client: Client, prefix: string, namespace: stri
   assert.fail('nobody refused to create')
 }
 
-test("another's finalizer on the namespace itself is waited for", async (t) => {
+test('deletion waits for a foreign finalizer on the namespace', async (t) => {
   const { client } = await begin(t)
   const spec = { finalizers: ['example.com/wait'] }
   await client.create(kinds.Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'waits' }, spec })
@@ -171,7 +171,7 @@ test("another's finalizer on the namespace itself is waited for", async (t) => {
   await gone(client, 'waits')
 })
 
-longTest('a server that is killed in the middle goes on after its restart', async (t) => {
+longTest('a killed server resumes namespace deletion after its restart', async (t) => {
   const server = await startUp(t)
   const client = new Client(server.transport())
   for (const name of ['many', 'held']) await createNamespace(client, name)
@@ -194,7 +194,7 @@ async function stopAndRestart(server: ServerHandle): Promise<void> {
   await server.restart()
 }
 
-test('kubectl delete namespace waits until it is gone, and says so', async (t) => {
+test('kubectl delete namespace waits for the deletion and reports it', async (t) => {
   const { client, server } = await begin(t, ['--profile=kubernetes'])
   await createNamespace(client, 'by-kubectl')
   await fill(client, 'by-kubectl', 30)

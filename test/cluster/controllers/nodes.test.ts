@@ -1,4 +1,4 @@
-/** Nodes that are lost, tainted, emptied and deleted, and the addresses that they get. The clock is the test's own. */
+/** Lost, tainted, evicted and deleted nodes, and their pod CIDRs, with a simulated clock. */
 
 import assert from 'node:assert/strict'
 import { afterEach, before, test } from 'node:test'
@@ -48,7 +48,7 @@ async function makeNode(name: string, ready: string | undefined = 'True'): Promi
   if (ready !== '') await report(name, ready)
 }
 
-/** As its agent would. */
+/** Reports the node's conditions like its agent. */
 async function report(name: string, status: string, more: object[] = []): Promise<void> {
   const time = timestamp(clock.now())
   const ready = { type: 'Ready', status, lastHeartbeatTime: time, lastTransitionTime: time }
@@ -56,7 +56,7 @@ async function report(name: string, status: string, more: object[] = []): Promis
   await server.client.patch(kinds.Node, { name }, { patch, subresource: 'status' })
 }
 
-/** A change of the node that says nothing of its health. */
+/** Changes the node without reporting its health. */
 async function touch(name: string): Promise<void> {
   const patch = { merge: { metadata: { annotations: { at: String(passedMs) } } } }
   await server.client.patch(kinds.Node, { name }, { patch })
@@ -92,7 +92,7 @@ async function untilTaints(name: string, wanted: string): Promise<Node> {
   )
 }
 
-test('conditions become taints, and go with them; those of others stay', async () => {
+test('conditions become taints and are removed with them, and other taints remain', async () => {
   server.run(['nodelifecycle'], { clock })
   await makeNode('t-1')
   await makeNode('t-2')
@@ -116,7 +116,7 @@ test('conditions become taints, and go with them; those of others stay', async (
   await untilTaints('t-1', 'own:NoSchedule')
 })
 
-test('a node that is not heard of is lost; a Lease that is renewed is enough', async () => {
+test('a silent node is considered lost unless its Lease is renewed', async () => {
   server.run(['nodelifecycle'], { clock })
   for (const name of ['silent', 'leased', 'never']) await makeNode(name, name === 'never' ? '' : 'True')
   await makePod('on-silent', 'silent')
@@ -130,7 +130,7 @@ test('a node that is not heard of is lost; a Lease that is renewed is enough', a
   await server.client.patch(inDomainOf(vendor, kinds.Lease), leaseName, {
     patch: { merge: { spec: { renewTime: micro() } } },
   })
-  // The loop has seen the Lease when it has seen a later change of a node.
+  // After a later node change is visible, the loop has also seen the Lease.
   await server.client.patch(kinds.Node, { name: 'leased' }, { patch: { merge: { spec: { unschedulable: true } } } })
   await untilTaints('leased', 'unschedulable:NoSchedule')
   passedMs += 11_000
@@ -155,7 +155,7 @@ test('a node that is not heard of is lost; a Lease that is renewed is enough', a
   assert.equal(never.status?.conditions?.[0]?.reason, 'NodeStatusNeverUpdated')
 })
 
-test('pods stay on a tainted node for as long as they tolerate it', async () => {
+test('pods stay on a tainted node for their toleration time', async () => {
   server.run(['nodelifecycle'], { clock })
   await makeNode('e-1')
   const key = 'example.com/out'
@@ -173,7 +173,7 @@ test('pods stay on a tainted node for as long as they tolerate it', async () => 
   await until(podNames, (names) => names === 'stays')
 })
 
-test('how long a pod tolerates taints is the shortest time of those that it needs', () => {
+test('the toleration time is the minimum of the matching tolerations', () => {
   const pod = (tolerations: object[]) => ({ spec: { tolerations } }) as unknown as Pod
   const taints = [
     { key: 'a', value: '1', effect: 'NoExecute' },
@@ -208,7 +208,7 @@ test('how long a pod tolerates taints is the shortest time of those that it need
   for (const [tolerations, ms] of rows) assert.equal(toleratedMs(pod([...tolerations]), taints), ms)
 })
 
-test('zones lose nodes one by one, fewer of a large one that is not well, and none where no node is ready', () => {
+test('eviction is rate-limited per zone, slower in large unhealthy zones, and paused if no node is ready', () => {
   let now = 0
   const options = { rate: 0.1, secondaryRate: 0.01, unhealthyShare: 0.55, largeSize: 5 }
   const rates = new EvictionRates(options, { now: () => now, monotonic: () => now }, vendor)
@@ -232,7 +232,7 @@ test('zones lose nodes one by one, fewer of a large one that is not well, and no
   assert.equal(rates.takeMs('a5'), 100_000, 'the slower rate of a large one')
 })
 
-test('pods of nodes that are gone are deleted after a while, and so are those that never had one', async () => {
+test('pods of deleted nodes and terminating unscheduled pods are deleted', async () => {
   server.run(['podgc'], { clock })
   await makeNode('g-1')
   await makePod('there', 'g-1')
@@ -249,7 +249,7 @@ test('pods of nodes that are gone are deleted after a while, and so are those th
   await until(podNames, (names) => names === 'there')
 })
 
-test('of pods that have ended the oldest go', async () => {
+test('the oldest terminated pods are deleted first', async () => {
   await makeNode('o-1')
   for (const name of ['o-1', 'o-2', 'o-3', 'o-4']) {
     await makePod(name, 'o-1')
@@ -261,7 +261,7 @@ test('of pods that have ended the oldest go', async () => {
   await until(podNames, (names) => names === 'o-3 o-4')
 })
 
-test('every node gets a range of its own, and none that Services or others have', async () => {
+test('every node gets its own pod CIDR outside of the Service range', async () => {
   const podRanges = {
     ranges: [parseRange('10.244.0.0/22')!, parseRange('fd00::/62')!],
     ipv4Bits: 24,
@@ -286,7 +286,7 @@ test('every node gets a range of its own, and none that Services or others have'
   await until(ranges, (all) => all.length === 3 && all.some((each) => each.startsWith('10.244.2.0/24')))
 })
 
-test('a pool hands out what was given back last', () => {
+test('a CIDR pool reuses ranges only after their owner releases them', () => {
   const pool = new CidrPool(parseRange('10.0.0.0/30')!, 31)
   assert.deepEqual([pool.take('a'), pool.take('b'), pool.take('c')], ['10.0.0.0/31', '10.0.0.2/31', undefined])
   pool.release('10.0.0.0/31', 'b')
@@ -295,7 +295,7 @@ test('a pool hands out what was given back last', () => {
   assert.equal(pool.take('c'), '10.0.0.0/31')
 })
 
-test('nodes are told a longer time the more of them there are', async () => {
+test('the cache TTL of nodes grows with the size of the cluster', async () => {
   assert.deepEqual(
     [stepFor(0, 100), stepFor(0, 101), stepFor(1, 95), stepFor(1, 89), stepFor(0, 5000)],
     [0, 1, 1, 0, 4],

@@ -1,4 +1,4 @@
-/** Claims and volumes: which binds to which, their phases, what becomes of volumes, and those that are made for claims. */
+/** Claims and volumes: binding, phases, reclaiming and provisioning. */
 
 import assert from 'node:assert/strict'
 import {
@@ -143,7 +143,7 @@ async function eventOf(name: string, reason: string): Promise<ApiObject> {
   return items[0]!
 }
 
-test('a claim gets the smallest volume that suits it in class, modes, size and labels', async () => {
+test('a claim is bound to the smallest volume that matches class, modes, size and labels', async () => {
   begin()
   await makeVolume('m-small', { size: '500Mi' })
   await makeVolume('m-class', { className: 'other' })
@@ -172,7 +172,7 @@ test('a claim gets the smallest volume that suits it in class, modes, size and l
   assert.equal((await claimIn('Bound', 'm-none')).spec?.volumeName, 'm-huge')
 })
 
-test('what names each other binds; a volume of another claim, and one that does not suit, are refused with an event', async () => {
+test('a claim and a volume that name each other are bound, and mismatches are rejected with an event', async () => {
   begin()
   const claimRef = { namespace, name: 'n-claim' }
   await makeVolume('n-volume', { spec: { claimRef } })
@@ -188,7 +188,7 @@ test('what names each other binds; a volume of another claim, and one that does 
   assert.match(String((await eventOf('n-mismatch', 'VolumeMismatch')).message), /too small/)
 })
 
-test('phases: Released with Retain; Failed where nobody can delete it; a claim that lost its volume is Lost', async () => {
+test('volumes become Released or Failed by policy, and a claim without its volume becomes Lost', async () => {
   begin()
   for (const [name, policy] of [
     ['p-keep', 'Retain'],
@@ -216,7 +216,7 @@ test('phases: Released with Retain; Failed where nobody can delete it; a claim t
   await eventOf('p-lost', 'ClaimLost')
 })
 
-test('a bound claim is not lost because the copy of the volumes is behind', async () => {
+test('a bound claim is not lost because of a stale volume cache', async () => {
   const wire = holdRequests()
   const volumeLists = wire.holdAnswers(({ path }) => /^\/api\/v1\/persistentvolumes\?.*limit=/.test(path))
   wire.hold(({ path }) => /^\/api\/v1\/persistentvolumes\?.*watch=/.test(path))
@@ -234,7 +234,7 @@ test('a bound claim is not lost because the copy of the volumes is behind', asyn
   assert.deepEqual(items, [])
 })
 
-test('the provisioner: a directory of mode 0700, bound, removed with its claim and not before its Pod', async () => {
+test('the provisioner creates a directory with mode 0700 and removes it with the claim', async () => {
   begin()
   await makeClass('dir')
   await makeClaim('d', { className: 'dir', size: '3Gi' })
@@ -262,7 +262,7 @@ test('the provisioner: a directory of mode 0700, bound, removed with its claim a
   await untilTrue(async () => readdirSync(root).length === 0)
 })
 
-/** A volume of the provisioner with a file in it, whose claim is gone while no loop runs. */
+/** Creates a provisioned volume with a file, and deletes its claim while no loop runs. */
 async function abandonedVolume(name: string): Promise<{ volume: string; file: string }> {
   begin()
   await makeClaim(name, { className: 'dir' })
@@ -279,7 +279,7 @@ async function abandonedVolume(name: string): Promise<{ volume: string; file: st
   return { volume: spec!.volumeName!, file }
 }
 
-test('the provisioner removes no data by an outdated copy of a volume', async () => {
+test('the provisioner deletes no data based on a stale volume', async () => {
   const { volume: name, file } = await abandonedVolume('kept')
   server.run(['persistentvolume-binder'])
   await volumeIn('Released', name)
@@ -303,7 +303,7 @@ test('the provisioner removes no data by an outdated copy of a volume', async ()
   await untilTrue(async () => !existsSync(file))
 })
 
-test('the provisioner does not take a directory of another machine for one that it has removed', async () => {
+test('the provisioner does not treat a directory on another machine as removed', async () => {
   const { volume: name, file } = await abandonedVolume('elsewhere')
   const away = `${root}-of-another-machine`
   renameSync(root, away)
@@ -323,13 +323,13 @@ test('the provisioner does not take a directory of another machine for one that 
   assert.equal(existsSync(file), false)
 })
 
-test('the provisioner removes nothing that it did not make, and one volume that fails does not hold up the others', async () => {
+test('the provisioner removes only its own directories, and a failing volume does not block others', async () => {
   begin()
   await makeClaim('s', { className: 'dir' })
   await makeClaim('s-other', { className: 'dir' })
   const { metadata, spec } = await claimIn('Bound', 's')
   await claimIn('Bound', 's-other')
-  // Somebody who may write volumes points one elsewhere.
+  // A user with write access to volumes points one to another directory.
   const stranger = join(server.directory, 'stranger')
   mkdirSync(stranger)
   const name = `pvc-${'0'.repeat(8)}-0000-0000-0000-${'0'.repeat(12)}`
@@ -354,7 +354,7 @@ test('the provisioner removes nothing that it did not make, and one volume that 
   await gone(kinds.PersistentVolumeClaim, 's-other')
 })
 
-test('a claim that waits for its first Pod gets its volume on the node that was selected, within the topologies', async () => {
+test('delayed binding uses the selected node within the allowed topologies', async () => {
   begin()
   const node = (name: string, zone: string) => ({
     apiVersion: 'v1',
@@ -397,7 +397,7 @@ test('a claim that waits for its first Pod gets its volume on the node that was 
   const { nodeAffinity } = (await volume(spec!.volumeName!)).spec ?? {}
   const [term] = nodeAffinity?.required?.nodeSelectorTerms ?? []
   assert.deepEqual(term?.matchExpressions, [{ key: 'orch.io/hostname', operator: 'In', values: ['node-a'] }])
-  // A volume that is there already on the node is taken before one is made.
+  // An existing volume on the node takes precedence over provisioning.
   const affinity = (zone: string) => ({
     nodeAffinity: {
       required: { nodeSelectorTerms: [{ matchExpressions: [{ key: 'zone', operator: 'In', values: [zone] }] }] },
@@ -410,7 +410,7 @@ test('a claim that waits for its first Pod gets its volume on the node that was 
   assert.equal((await claimIn('Bound', 'w-static')).spec?.volumeName, 'w-a')
 })
 
-test('other provisioners are asked by annotation and event; a class that is not there is reported, until it is', async () => {
+test('external provisioners are requested by annotation and event, and a missing class is reported', async () => {
   begin()
   await makeClass('external', { provisioner: 'example.com/disk' })
   await makeClaim('e', { className: 'external' })
@@ -427,7 +427,7 @@ test('other provisioners are asked by annotation and event; a class that is not 
   await claimIn('Bound', 'e-later')
 })
 
-test('a claim that binds a moment later draws no event; its events name the controller of Kubernetes', async () => {
+test('a claim that is bound shortly after gets no event, and event sources match Kubernetes', async () => {
   let now = 0
   const clock = { ...systemClock, monotonic: () => now }
   server.run(loops, { options: { volumeDirectory: root }, clock })
@@ -442,7 +442,7 @@ test('a claim that binds a moment later draws no event; its events name the cont
   now += 1000
   const { source } = (await eventOf('moment-never', 'ProvisioningFailed')) as { source?: unknown }
   assert.deepEqual(source, { component: 'persistentvolume-controller' })
-  // Events are written in order, so those of the other claims would be there by now.
+  // Events are written in order, so events of the other claims would exist by now.
   const { items } = await server.client.list(events, { namespace })
   const about = items.map((event) => (event as { involvedObject?: { name?: string } }).involvedObject?.name)
   assert.deepEqual(
@@ -451,7 +451,7 @@ test('a claim that binds a moment later draws no event; its events name the cont
   )
 })
 
-test('an ephemeral volume: its claim has the spec of the template, is owned by its Pod, and goes with it', async () => {
+test('the claim of an ephemeral volume follows its template, is owned by its Pod and deleted with it', async () => {
   begin()
   const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, storageClassName: 'dir' }
   const pod = (name: string, ...names: string[]) => ({
@@ -486,7 +486,7 @@ test('an ephemeral volume: its claim has the spec of the template, is owned by i
   assert.ok(await claim('q-taken'))
 })
 
-test('a manager that ends after any of its writes is finished by the next', async () => {
+test('the next manager finishes after a stop at any write', async () => {
   for (let allowed = 0; allowed < 8; allowed++) {
     let writes = 0
     const stopped = Promise.withResolvers<void>()
@@ -513,7 +513,7 @@ test('a manager that ends after any of its writes is finished by the next', asyn
   }
 })
 
-test('a claim that is deleted before it is told its volume leaves the volume free to go', async () => {
+test('deleting a claim before it records its volume releases the volume', async () => {
   let isTold = false
   begin((send) => async (request) => {
     if (!isTold && request.method === 'PUT' && request.path.endsWith('/persistentvolumeclaims/hasty')) {
@@ -530,7 +530,7 @@ test('a claim that is deleted before it is told its volume leaves the volume fre
   await gone(kinds.PersistentVolume, 'held')
 })
 
-test('a claim that asks for more gets it: a volume of our own grows, others are left to their controllers', async () => {
+test('a claim can grow if the built-in provisioner made its volume, and others are left to external controllers', async () => {
   const grow = (name: string) =>
     server.client.patch(
       kinds.PersistentVolumeClaim,
@@ -545,7 +545,7 @@ test('a claim that asks for more gets it: a volume of our own grows, others are 
   await makeClaim('g-other', { className: 'growing', spec: { volumeName: 'g-other' } })
   for (const name of ['g-a', 'g-b', 'g-other']) await claimIn('Bound', name)
   await server.end()
-  // The manager ends after it has let the volume of `g-a` grow, and cannot write that of `g-b` at all.
+  // The manager stops after expanding the volume of `g-a`, and cannot write that of `g-b`.
   const grown = Promise.withResolvers<void>()
   const other = (await claim('g-a')).spec?.volumeName
   const broken = (await claim('g-b')).spec?.volumeName

@@ -1,4 +1,4 @@
-/** ReplicaSets and ReplicationControllers: the right number of pods, adopted and released, created once, deleted in order. */
+/** ReplicaSets and ReplicationControllers: pod counts, adoption and release, no duplicates, deletion order. */
 
 import assert from 'node:assert/strict'
 import { afterEach, before, test } from 'node:test'
@@ -43,7 +43,7 @@ async function scale(app: string, replicas: number): Promise<void> {
 const namesOf = (all: readonly { metadata: { name?: string } }[]) =>
   all.map(({ metadata }) => metadata.name ?? '').sort()
 
-test('pods are created and deleted, and counted in the status', async () => {
+test('pods are created, deleted and counted in the status', async () => {
   server.run(['replicaset'])
   const set = await makeSet('counted', 3)
   const made = await untilPods(server.client, 'counted', 3)
@@ -60,7 +60,7 @@ test('pods are created and deleted, and counted in the status', async () => {
   })
   const counts = { replicas: 3, fullyLabeledReplicas: 3, readyReplicas: 1, availableReplicas: 1 }
   assert.deepEqual(told.status, { ...counts, observedGeneration: 1 })
-  // What is ready stays; of the others the cheaper one goes.
+  // The ready pod remains. Of the others, the one with the lower deletion cost is deleted.
   const annotations = { 'controller.orch.io/pod-deletion-cost': '-1' }
   const patch = { merge: { metadata: { annotations } } }
   await server.client.patch(kinds.Pod, { namespace, name: made[2]!.metadata.name! }, { patch })
@@ -70,7 +70,7 @@ test('pods are created and deleted, and counted in the status', async () => {
   await untilPods(server.client, 'counted', 0)
 })
 
-test('a pod of another namespace that names the set as its controller is none of its pods', async () => {
+test('a pod in another namespace is not controlled by the set', async () => {
   const { apiVersion, kind, metadata } = await makeSet('copied', 1)
   const owner = { apiVersion, kind, name: 'copied', uid: metadata.uid!, controller: true }
   await server.client.create(kinds.Pod, {
@@ -84,7 +84,7 @@ test('a pod of another namespace that names the set as its controller is none of
   await server.client.get(kinds.Pod, { namespace: 'kube-system', name: 'foreign' })
 })
 
-test('what ends or is deleted is replaced', async () => {
+test('terminated and deleted pods are replaced', async () => {
   server.run(['replicaset'])
   await makeSet('replaced', 2)
   const [first, second] = await untilPods(server.client, 'replaced', 2)
@@ -98,7 +98,7 @@ test('what ends or is deleted is replaced', async () => {
   })
 })
 
-test('orphans are adopted; what is no longer selected is released and replaced', async () => {
+test('orphans are adopted, and pods that are no longer selected are released and replaced', async () => {
   const orphan = { metadata: { name: 'orphan', namespace, labels: { app: 'adopting' } }, spec: template('x').spec }
   await server.client.create(kinds.Pod, orphan)
   server.run(['replicaset'])
@@ -112,14 +112,14 @@ test('orphans are adopted; what is no longer selected is released and replaced',
     const { metadata } = await server.client.get(kinds.Pod, { namespace, name: 'orphan' })
     return metadata.ownerReferences === undefined
   })
-  // One that is surplus is adopted, and then deleted as any other.
+  // A surplus pod is adopted and then deleted like any other.
   await server.client.create(kinds.Pod, { ...orphan, metadata: { ...orphan.metadata, name: 'late' } })
   await untilPods(server.client, 'adopting', 1)
 })
 
 const quotas: ResourceType = { group: '', version: 'v1', plural: 'resourcequotas', namespaced: true }
 
-test('a full quota is told in an Event and a condition, and tried seldom', async () => {
+test('an exhausted quota is reported in an Event and a condition with few retries', async () => {
   const events: ResourceType = { ...quotas, plural: 'events' }
   const where = 'tight'
   const named: ResourceType = { group: '', version: 'v1', plural: 'namespaces', namespaced: false }
@@ -164,7 +164,7 @@ test('a full quota is told in an Event and a condition, and tried seldom', async
   assert.equal(healed.status?.fullyLabeledReplicas, 5)
 })
 
-test('nothing is created or deleted twice while the watch lags behind', async () => {
+test('nothing is created or deleted twice while the watch lags', async () => {
   const lag = laggingWatch()
   const writes: string[] = []
   server.run(['replicaset'], {
@@ -182,7 +182,7 @@ test('nothing is created or deleted twice while the watch lags behind', async ()
   lag.close()
   await scale('slow', 3)
   await untilPods(server.client, 'slow', 3)
-  // Each change of the set is a step that sees none of the pods.
+  // Each change of the set triggers a step that sees none of the pods.
   for (const n of ['1', '2', '3']) {
     const patch = { merge: { spec: { minReadySeconds: Number(n) } } }
     const { metadata } = await server.client.patch(kinds.ReplicaSet, { namespace, name: 'slow' }, { patch })
@@ -203,7 +203,7 @@ test('nothing is created or deleted twice while the watch lags behind', async ()
   assert.deepEqual(writes.slice(3).sort(), ['DELETE', 'DELETE', 'POST'])
 })
 
-test('a manager that is killed at any write is followed by one that finishes', async () => {
+test('a manager killed at any write is followed by one that finishes', async () => {
   const ways = deaths(4)
   for (const [i, death] of (long ? ways : [ways[4]!]).entries()) {
     const app = `killed-${i}`
@@ -218,7 +218,7 @@ test('a manager that is killed at any write is followed by one that finishes', a
   }
 })
 
-test('pods count as available when they have been ready for long enough', async () => {
+test('pods become available after minReadySeconds', async () => {
   let now = Date.parse('2030-01-01T00:00:00Z')
   server.run(['replicaset'], { clock: { now: () => now, monotonic: () => now } })
   await makeSet('patient', 1, { minReadySeconds: 30 })
@@ -242,7 +242,7 @@ test('pods count as available when they have been ready for long enough', async 
   })
 })
 
-test('a ReplicationController does the same', async () => {
+test('ReplicationControllers behave like ReplicaSets', async () => {
   server.run(['replicationcontroller'])
   const spec = { replicas: 2, selector: { app: 'older' }, template: template('older') }
   const made = await server.client.create(kinds.ReplicationController, { metadata: { name: 'older', namespace }, spec })

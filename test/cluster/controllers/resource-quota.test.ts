@@ -1,4 +1,4 @@
-/** The loop of quotas: what is wanted is enforced, what is there is counted, and what is wrong is counted anew. */
+/** The resourcequota loop: limits are applied, usage is counted, and wrong usage is corrected. */
 
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
@@ -39,7 +39,7 @@ const pod = (name: string, spec: object = {}) => ({
   spec: { containers: [{ name: 'c', image: 'i', resources: { requests: { cpu: '250m' } } }], ...spec },
 })
 
-test('what is there when a quota comes is counted', async () => {
+test('existing objects are counted when a quota is created', async () => {
   for (const name of ['a', 'b', 'ended']) await make(`${base}/pods`, pod(name))
   await make(`${base}/pods`, pod('brief', { activeDeadlineSeconds: 60 }))
   await patch(`${base}/pods/ended/status`, { status: { phase: 'Failed' } })
@@ -73,7 +73,7 @@ test('what is there when a quota comes is counted', async () => {
   await untilSame(async () => (await quota('scoped')).status?.used, { 'count/secrets': '0', pods: '1' })
 })
 
-test('what is wanted is enforced when it changes, and what was counted stays', async () => {
+test('changed limits are applied and counted usage is kept', async () => {
   await make(`${base}/resourcequotas`, { metadata: { name: 'changing' }, spec: { hard: { secrets: '10' } } })
   await untilSame(async () => (await quota('changing')).status, { hard: { secrets: '10' }, used: { secrets: '2' } })
   await patch(`${base}/resourcequotas/changing`, { spec: { hard: { secrets: '5', services: '7' } } })
@@ -85,7 +85,7 @@ test('what is wanted is enforced when it changes, and what was counted stays', a
   await untilSame(async () => (await quota('changing')).status, { hard: { services: '7' }, used: { services: '1' } })
 })
 
-test('what is wrong is found, too much as well as too little', async () => {
+test('usage that is too high or too low is corrected', async () => {
   await make(`${base}/resourcequotas`, { metadata: { name: 'wrong' }, spec: { hard: { secrets: '50' } } })
   for (const secrets of ['49', '0']) {
     await untilSame(async () => (await quota('wrong')).status?.used, { secrets: '2' })
@@ -95,7 +95,7 @@ test('what is wrong is found, too much as well as too little', async () => {
   await untilSame(async () => (await quota('wrong')).status.used, { secrets: '2' })
 })
 
-/** A loop of the test's own against a server without loops, a step at a time, with a clock that the test sets. */
+/** Runs a loop step by step against a server without loops, with a simulated clock. */
 async function openLoop(t: TestContext, parts: Partial<ResourceQuotaLoopParts> = {}) {
   const stop = new AbortController()
   t.after(() => stop.abort())
@@ -111,7 +111,7 @@ async function openLoop(t: TestContext, parts: Partial<ResourceQuotaLoopParts> =
   const http = server.client()
   const path = '/api/v1/namespaces/default/resourcequotas/q'
   const read = async () => (await http.get(path)).body
-  /** One look at the quota as it is, so much later. */
+  /** Advances the clock and reconciles the quota once. */
   const look = async (laterMs: number) => {
     now += laterMs
     const { resourceVersion } = (await read()).metadata
@@ -133,12 +133,12 @@ async function openLoop(t: TestContext, parts: Partial<ResourceQuotaLoopParts> =
   return { look, use, http }
 }
 
-test('less than is charged counts when nothing more was given back; more counts at once', async (t) => {
+test('a lower count applies only without further refunds, a higher count at once', async (t) => {
   const { look, use, http } = await openLoop(t)
   await use('3')
   assert.deepEqual(await look(0), [{ afterMs: 1000 }, '3'])
   assert.deepEqual(await look(999), [{ afterMs: 1 }, '3'])
-  // The count finds none. Those who were charged may have gone just now, and will be given back by who deleted them.
+  // The count finds none. The charged objects may have been deleted just now, and the deleting server will refund them.
   assert.deepEqual(await look(1), [{ afterMs: 1000 }, '3'])
   await use('1')
   assert.deepEqual(await look(1000), [{ afterMs: 1000 }, '1'])
@@ -156,19 +156,19 @@ const still: Partial<ResourceQuotaLoopParts> = {
   whileStill: async (_, run) => await run(() => true),
 }
 
-test('objects that went while the first count was made are found by a second one soon', async (t) => {
+test('objects deleted during the first count are found by a second count soon after', async (t) => {
   const { look, use } = await openLoop(t, still)
   assert.deepEqual(await look(0), ['done', '0'])
   await use('3')
   assert.deepEqual(await look(600), [{ afterMs: 4400 }, '3'])
   await use('4')
   assert.deepEqual(await look(4400), ['done', '0'])
-  // Counted twice: from now on only when it was left alone.
+  // After the second count, the quota is counted only when it has not changed for a while.
   await use('2')
   assert.deepEqual(await look(0), [{ afterMs: 10_000 }, '2'])
 })
 
-test('a loop that starts anew counts what the one before may have left', async (t) => {
+test('a restarted loop recounts usage left by the previous one', async (t) => {
   const { look, use } = await openLoop(t, still)
   await use('3')
   assert.deepEqual(await look(0), [{ afterMs: 5000 }, '3'])
@@ -176,7 +176,7 @@ test('a loop that starts anew counts what the one before may have left', async (
   assert.deepEqual(await look(5000), ['done', '0'])
 })
 
-test('what a crash left is found although the namespace is written to all the time', async () => {
+test('usage left by a crash is corrected while the namespace is written to constantly', async () => {
   await make(`${base}/resourcequotas`, { metadata: { name: 'busy' }, spec: { hard: { configmaps: '500' } } })
   await untilSame(async () => Object.keys((await quota('busy')).status?.used ?? {}), ['configmaps'])
   let left = 0
@@ -190,7 +190,7 @@ test('what a crash left is found although the namespace is written to all the ti
     }
   })()
   const { used } = (await quota('busy')).status
-  // As a server does that is killed after it has charged.
+  // Simulates a server that was killed after charging.
   const leaked = { configmaps: String(Number(used.configmaps) + 300) }
   assert.equal((await patch(`${base}/resourcequotas/busy/status`, { status: { used: leaked } })).status, 200)
   const began = Date.now()
@@ -202,7 +202,7 @@ test('what a crash left is found although the namespace is written to all the ti
   assert.equal(Number((await quota('busy')).status.used.configmaps), there)
 })
 
-test('containers in default ask for a tenth of a processor, unless that is left out', async (t) => {
+test('containers in the default namespace request 100m CPU unless the LimitRange is disabled', async (t) => {
   await untilSame(async () => (await client.get('/api/v1/namespaces/default/serviceaccounts/default')).status, 200)
   const limits = (await client.get('/api/v1/namespaces/default/limitranges/limits')).body.spec.limits
   assert.deepEqual(limits, [{ type: 'Container', defaultRequest: { cpu: '100m' } }])

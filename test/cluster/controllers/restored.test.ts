@@ -1,6 +1,6 @@
 /**
- * Control loops that delete objects while etcd is restored from a backup under their server. A restore brings deleted
- * objects back with their old UIDs, and undoes deletions that were under way. No loop may act on what it saw before.
+ * Control loops that delete objects while etcd is restored from a backup. A restore brings back deleted objects with
+ * their old UIDs and undoes unfinished deletions. No loop may act on state from before the restore.
  */
 
 import assert from 'node:assert/strict'
@@ -33,10 +33,10 @@ before(async () => {
 })
 
 /**
- * Owners are Secrets and dependents are ConfigMaps: the collector follows each type by a watch of its own. The test holds
- * the watch of Secrets back, so that the collector sees the restored dependents first.
+ * Owners are Secrets and dependents are ConfigMaps, because the collector watches each type separately. The test delays
+ * the watch of Secrets, so that the collector sees the restored dependents first.
  */
-test('no dependent of a living owner is deleted after etcd is restored', { timeout: 300_000 }, async () => {
+test('no dependent of an existing owner is deleted after etcd is restored', { timeout: 300_000 }, async () => {
   const { client, start } = server
   const wire = holdRequests()
   const manager = start(['garbagecollector'], wire)
@@ -48,7 +48,8 @@ test('no dependent of a living owner is deleted after etcd is restored', { timeo
   const before = await dependents(client)
   assert.equal(before.length, policies.length * dependentsEach)
 
-  // The deletion of this owner does not end before the restore; that of the second waits for a finalizer.
+  // The deletion of the orphaning owner cannot finish before the restore. That of the foreground owner waits for a
+  // finalizer.
   const finalizer = wire.hold(({ method, path }) => method === 'PATCH' && path.endsWith(ownerName('Orphan')))
   for (const policy of policies)
     await client.delete(secrets, { namespace, name: ownerName(policy) }, { propagationPolicy: policy })
@@ -72,7 +73,7 @@ test('no dependent of a living owner is deleted after etcd is restored', { timeo
   await manager.stop()
 })
 
-test('a namespace whose deletion a restore has undone keeps its objects', { timeout: 300_000 }, async () => {
+test('a namespace whose deletion was undone by a restore keeps its objects', { timeout: 300_000 }, async () => {
   const { client, start } = server
   const wire = holdRequests()
   const deletions = wire.hold(({ method, path }) => method === 'DELETE' && path.includes('/doomed/configmaps'))
@@ -83,7 +84,7 @@ test('a namespace whose deletion a restore has undone keeps its objects', { time
   await cluster.save()
   await untilTrue(() => answers(client))
   await client.delete(kinds.Namespace, { name })
-  // The loop has read that the namespace is being deleted, and sends the deletion of its objects.
+  // The loop has read that the namespace is terminating, and sends the deletion of its objects.
   await untilTrue(async () => deletions.count > 0)
   await cluster.restore()
   await untilTrue(() => answers(client))
@@ -106,7 +107,7 @@ test('a namespace whose deletion a restore has undone keeps its objects', { time
 
 const ownerName = (policy: Policy) => `owner-${policy.toLowerCase()}`
 
-/** An owner and its dependents. One dependent has a finalizer, which keeps a foreground deletion from ending. */
+/** Creates an owner and its dependents. One dependent has a finalizer that blocks a foreground deletion. */
 async function makeFamily(client: Client, policy: Policy): Promise<void> {
   const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: ownerName(policy), namespace } }
   const { name, uid } = (await client.create(secrets, secret)).metadata
@@ -124,7 +125,7 @@ async function makeMap(
   await client.create(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...metadata, namespace } })
 }
 
-/** Each dependent with its identity, and whether it is as it was created. */
+/** Returns each dependent with its UID and whether it is unchanged. */
 async function dependents(client: Client): Promise<string[]> {
   const { items } = await client.list(configMaps, { namespace })
   return items.filter(({ metadata: { name = '' } }) => name.startsWith('dependent-')).map(describe)
@@ -136,7 +137,7 @@ function describe({ metadata }: ApiObject): string {
   return `${name} ${uid} ${state}`
 }
 
-/** Waits until the collector has worked on an object that was created after all that was done before. */
+/** Waits until the collector has processed an object that was created after all earlier changes. */
 async function caughtUp(client: Client): Promise<void> {
   const reference = { apiVersion: 'v1', kind: 'ConfigMap', name: 'never', uid: 'no-such-uid' }
   await makeMap(client, { name: 'late', ownerReferences: [reference] })

@@ -1,4 +1,4 @@
-/** Every namespace has the CA of the server in a ConfigMap, whatever happens to it. */
+/** Every namespace has a ConfigMap with the server's CA, which is restored after changes. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -9,7 +9,7 @@ import { until } from '../../support/until.ts'
 
 const name = 'kube-root-ca.crt'
 
-test('root CA', async (t) => {
+test('root CA publisher', async (t) => {
   const { client, start } = await openLoopServer(t)
   const options = { rootAuthority: () => 'the CA' }
   const makeNamespace = (namespace: string) =>
@@ -28,14 +28,14 @@ test('root CA', async (t) => {
       (told) => told === JSON.stringify({ 'ca.crt': text }),
     )
 
-  await t.test('without a CA it does not run, and says so', async () => {
+  await t.test('the loop does not run without a CA', async () => {
     const manager = start(['root-ca-cert-publisher'])
     await manager.firstPass
     await manager.stop()
     assert.equal(await held('default'), '')
   })
 
-  await t.test('the manager may be killed at any write', async () => {
+  await t.test('the CA is published even if the manager is killed at any write', async () => {
     for (const death of deaths(3)) {
       const dying = start(['root-ca-cert-publisher'], { options, death })
       await dying.killed
@@ -48,24 +48,27 @@ test('root CA', async (t) => {
     }
   })
 
-  await t.test('it is made, put right and made again; a namespace that is going does not stop the others', async () => {
-    const ca = { text: 'the CA' }
-    const manager = start(['root-ca-cert-publisher'], { options: { rootAuthority: () => ca.text } })
-    await makeNamespace('going')
-    await published('going')
-    await client.delete(kinds.Namespace, { name: 'going' })
-    await client.delete(kinds.ConfigMap, { namespace: 'going', name })
-    await makeNamespace('a')
-    await published('a')
-    const found = await client.get(kinds.ConfigMap, { namespace: 'a', name })
-    await client.update(kinds.ConfigMap, { ...found, data: { 'ca.crt': 'forged', more: 'x' } })
-    await published('a')
-    await client.delete(kinds.ConfigMap, { namespace: 'a', name })
-    await published('a')
-    assert.equal(await held('going'), '')
-    await manager.stop()
-    const next = start(['root-ca-cert-publisher'], { options: { rootAuthority: () => 'another' } })
-    await published('a', 'another')
-    await next.stop()
-  })
+  await t.test(
+    'the ConfigMap is created, repaired and recreated, and a terminating namespace does not block others',
+    async () => {
+      const ca = { text: 'the CA' }
+      const manager = start(['root-ca-cert-publisher'], { options: { rootAuthority: () => ca.text } })
+      await makeNamespace('going')
+      await published('going')
+      await client.delete(kinds.Namespace, { name: 'going' })
+      await client.delete(kinds.ConfigMap, { namespace: 'going', name })
+      await makeNamespace('a')
+      await published('a')
+      const found = await client.get(kinds.ConfigMap, { namespace: 'a', name })
+      await client.update(kinds.ConfigMap, { ...found, data: { 'ca.crt': 'forged', more: 'x' } })
+      await published('a')
+      await client.delete(kinds.ConfigMap, { namespace: 'a', name })
+      await published('a')
+      assert.equal(await held('going'), '')
+      await manager.stop()
+      const next = start(['root-ca-cert-publisher'], { options: { rootAuthority: () => 'another' } })
+      await published('a', 'another')
+      await next.stop()
+    },
+  )
 })

@@ -1,6 +1,6 @@
 /**
- * Tokens that are kept in secrets, in a real `orch up`: the loop fills such a secret, the token lets its account in, and
- * all of it goes with the account.
+ * Token Secrets in a real `orch up`: the loop fills the Secret, the token authenticates its account, and both are
+ * deleted with the account.
  */
 
 import assert from 'node:assert/strict'
@@ -19,7 +19,7 @@ import { eventOf } from '../../support/resource-types.ts'
 const namespace = 'default'
 const type = 'orch.io/service-account-token'
 
-test('tokens in secrets', async (t) => {
+test('service account token Secrets', async (t) => {
   const server = await serveUp(t, ['-v=9'])
   const client = new Client(server.transport())
   const admin = server.client()
@@ -41,7 +41,7 @@ test('tokens in secrets', async (t) => {
   const textOf = (data: { [key: string]: string } | undefined, key: string) =>
     Buffer.from(data?.[key] ?? '', 'base64').toString()
 
-  await t.test('a secret gets token, CA and namespace, and the token lets the account in', async () => {
+  await t.test('a Secret gets token, CA and namespace, and the token authenticates the account', async () => {
     const account = await makeAccount('kept')
     await makeSecret('kept-token', 'kept')
     const { data, metadata } = await filled('kept-token')
@@ -55,7 +55,7 @@ test('tokens in secrets', async (t) => {
     assert.deepEqual(body.status.audiences, ['https://orch.default.svc'])
   })
 
-  await t.test('the token ends with its secret, and with another token in it', async () => {
+  await t.test('a token becomes invalid when its Secret is deleted or contains another token', async () => {
     await makeSecret('brief', 'kept')
     const secret = await filled('brief')
     const used = server.client(textOf(secret.data, 'token'))
@@ -70,7 +70,7 @@ test('tokens in secrets', async (t) => {
     assert.equal((await used.get('/api')).status, 401)
   })
 
-  await t.test('secrets go with their account, and one of nobody goes at once', async () => {
+  await t.test('Secrets are deleted with their account, or at once without one', async () => {
     const kept = await client.get(kinds.Secret, { namespace, name: 'kept-token' })
     const used = server.client(textOf(kept.data, 'token'))
     assert.equal((await used.get('/api')).status, 200)
@@ -88,7 +88,7 @@ test('tokens in secrets', async (t) => {
     assert.equal((await used.get('/api')).status, 401)
   })
 
-  await t.test('a secret of another account of the same name goes too', async () => {
+  await t.test('a Secret of an earlier account of the same name is deleted', async () => {
     const { metadata } = await makeAccount('again')
     const annotations = { 'orch.io/service-account.name': 'again', 'orch.io/service-account.uid': 'former' }
     const made = await client.create(kinds.Secret, {
@@ -103,7 +103,7 @@ test('tokens in secrets', async (t) => {
     assert.equal((await client.get(kinds.ServiceAccount, { namespace, name: 'again' })).metadata.uid, metadata.uid)
   })
 
-  await t.test('a secret goes that names an account as none can be called', async () => {
+  await t.test('a Secret with an invalid account name is deleted', async () => {
     for (const [i, account] of ['..%2f..%2fx', '..', 'a/b', 'A b'].entries()) {
       const { metadata } = await makeSecret(`odd-${i}`, account)
       const name = { namespace, name: `odd-${i}` }
@@ -118,7 +118,7 @@ test('tokens in secrets', async (t) => {
 const nameKey = 'orch.io/service-account.name'
 const uidKey = 'orch.io/service-account.uid'
 
-/** A loop of the test's own against a server without loops, a step at a time. `meanwhile` is when a token is issued. */
+/** Runs a loop step by step against a server without loops. Calls `meanwhile` when a token is issued. */
 async function openLoop(t: TestContext, meanwhile: (client: Client) => Promise<void>) {
   const stop = new AbortController()
   t.after(() => stop.abort())
@@ -157,7 +157,7 @@ const until = async (reached: () => boolean) => {
   }
 }
 
-test('what another server has written into a secret meanwhile stays, for the account that it names', async (t) => {
+test('data that another server has written in the meantime is kept', async (t) => {
   const { client, informers, step } = await openLoop(t, async (by) => {
     const now = await by.get(kinds.Secret, { namespace, name: 's' })
     const annotations = { ...now.metadata.annotations, [uidKey]: 'former' }
@@ -175,7 +175,7 @@ test('what another server has written into a secret meanwhile stays, for the acc
   await assert.rejects(client.get(kinds.Secret, { namespace, name: 's' }), { code: 404 })
 })
 
-test('a secret is filled for the account that there is, not for one of which this copy has heard', async (t) => {
+test('a Secret is filled for the stored account, not for a stale cached one', async (t) => {
   const { client, informers, step } = await openLoop(t, async () => {})
   const { metadata } = await client.create(kinds.ServiceAccount, accountNamed('a'))
   const known = { ...accountNamed('a'), metadata: { ...metadata, uid: 'former' } }
@@ -187,7 +187,7 @@ test('a secret is filled for the account that there is, not for one of which thi
   assert.equal(annotations?.[uidKey], metadata.uid)
 })
 
-/** No token and no key was told, and no loop failed. */
+/** Checks that no token or key was logged, and that no loop failed. */
 function assertQuiet(server: Restartable): void {
   assert.doesNotMatch(server.output(), /eyJ|PRIVATE KEY/)
   assert.doesNotMatch(server.output(), / error /)

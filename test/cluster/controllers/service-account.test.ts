@@ -1,6 +1,6 @@
 /**
- * The account loop, in a real `orch up`: every namespace has a default account, and one that is deleted comes back; and a
- * manager that is killed in the middle.
+ * The serviceaccount loop in a real `orch up`: every namespace has a default account, which is recreated after a
+ * deletion, and the loop survives a killed manager.
  */
 
 import assert from 'node:assert/strict'
@@ -13,7 +13,7 @@ import { deaths, openLoopServer } from '../../support/loop-manager.ts'
 import { eventOf } from '../../support/resource-types.ts'
 import { until } from '../../support/until.ts'
 
-test('every namespace has a default account, and gets it back when it is deleted', async (t) => {
+test('every namespace has a default account, which is recreated after a deletion', async (t) => {
   const server = await serveUp(t)
   const client = new Client(server.transport())
   await client.create(kinds.Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'fresh' } })
@@ -30,7 +30,7 @@ test('every namespace has a default account, and gets it back when it is deleted
   assert.doesNotMatch(server.output(), / error /)
 })
 
-test('a namespace that is going gets no account, and goes', async (t) => {
+test('a terminating namespace gets no account and is deleted', async (t) => {
   const server = await serveUp(t)
   const client = new Client(server.transport())
   for (let i = 0; i < 20; i++) {
@@ -49,7 +49,7 @@ test('a namespace that is going gets no account, and goes', async (t) => {
   assert.doesNotMatch(server.output(), / error /)
 })
 
-test('the manager may be killed at any write, and a broken namespace does not stop the others', async (t) => {
+test('accounts are created even if the manager is killed at any write, and a failing namespace does not block others', async (t) => {
   const { start, client } = await openLoopServer(t)
   const names = ['default', 'kube-system', 'kube-public', 'kube-node-lease']
   const accounts = async () =>

@@ -1,4 +1,4 @@
-/** StatefulSets: pods in their order with names and claims of their own, updates by partition, revisions and their history. */
+/** StatefulSets: ordered pods with stable names and claims, partitioned updates, revisions and their history. */
 
 import assert from 'node:assert/strict'
 import { afterEach, before, test } from 'node:test'
@@ -58,7 +58,7 @@ async function settled(name: string, wanted: (status: NonNullable<StatefulSet['s
 const namesOf = (all: readonly Pod[]) => all.map(({ metadata }) => metadata.name).sort()
 const imageOf = ({ spec }: Pod) => spec?.containers?.[0]?.image
 
-/** The names of created and deleted pods of an application, in their order: `+web-0`, `-web-0`. */
+/** Records the created and deleted pods of an application in order: `+web-0`, `-web-0`. */
 async function historyOf(app: string): Promise<{ readonly events: string[]; readonly end: () => Promise<void> }> {
   const events: string[] = []
   const ended = new AbortController()
@@ -82,7 +82,7 @@ async function historyOf(app: string): Promise<{ readonly events: string[]; read
   }
 }
 
-test('pods come one after the other when the one before is ready, and go in the reverse order', async () => {
+test('pods are created in order as their predecessors become ready, and deleted in reverse', async () => {
   server.run(loops)
   const claim = {
     metadata: { name: 'data' },
@@ -122,7 +122,7 @@ test('pods come one after the other when the one before is ready, and go in the 
   assert.deepEqual(left[0]?.metadata.labels, { app: 'web' })
 })
 
-test('an update goes from the highest ordinal down to the partition, and its revision becomes current at the end', async () => {
+test('an update proceeds from the highest ordinal to the partition, and its revision becomes current at the end', async () => {
   nodesReady()
   server.run(loops)
   await make('rolled', { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 2 } } })
@@ -134,7 +134,7 @@ test('an update goes from the highest ordinal down to the partition, and its rev
   )
   assert.equal(half.status?.currentRevision, first.status?.currentRevision)
   assert.equal(half.status?.currentReplicas, 2)
-  // One below the partition that is deleted comes back as it was.
+  // A deleted pod below the partition is recreated from the old revision.
   const { uid } = (await server.client.get(kinds.Pod, { namespace, name: 'rolled-0' })).metadata
   await server.client.delete(kinds.Pod, { namespace, name: 'rolled-0' })
   const back = await untilObject(server.client, kinds.Pod, {
@@ -151,7 +151,7 @@ test('an update goes from the highest ordinal down to the partition, and its rev
   assert.equal(done.status?.currentReplicas, 3)
 })
 
-test('with OnDelete pods are replaced when someone deletes them; failed ones are at once', async () => {
+test('OnDelete replaces pods only after their deletion, and failed pods at once', async () => {
   nodesReady()
   server.run(loops)
   await make('manual', { replicas: 2, updateStrategy: { type: 'OnDelete' } })
@@ -165,7 +165,7 @@ test('with OnDelete pods are replaced when someone deletes them; failed ones are
   await settled('manual', ({ updatedReplicas, readyReplicas }) => updatedReplicas === 2 && readyReplicas === 2)
 })
 
-test('in parallel pods wait for nobody', async () => {
+test('Parallel creates and deletes pods without waiting', async () => {
   server.run(loops)
   await make('parallel', { podManagementPolicy: 'Parallel' })
   await untilPods(server.client, 'parallel', 3)
@@ -173,7 +173,7 @@ test('in parallel pods wait for nobody', async () => {
   assert.deepEqual(namesOf(await untilPods(server.client, 'parallel', 1)), ['parallel-0'])
 })
 
-test('a number of pods that was a slip can be taken back while they are made', async () => {
+test('an excessive replica count can be reduced while pods are created', async () => {
   server.run(loops)
   await make('slip', { podManagementPolicy: 'Parallel', replicas: 1_000_000 })
   await untilObject(server.client, kinds.StatefulSet, {
@@ -185,7 +185,7 @@ test('a number of pods that was a slip can be taken back while they are made', a
   await untilPods(server.client, 'slip', 0)
 })
 
-test('a pod without its labels gets them back; a strange one with a name of the set is adopted', async () => {
+test('a pod without its labels is repaired, and an orphan with a matching name is adopted', async () => {
   const metadata = { name: 'lost-0', namespace, labels: { app: 'lost' } }
   await server.client.create(kinds.Pod, { metadata, spec: template('lost').spec })
   server.run(loops)
@@ -198,7 +198,7 @@ test('a pod without its labels gets them back; a strange one with a name of the 
   assert.equal(adopted.metadata.ownerReferences?.[0]?.uid, set.metadata.uid)
 })
 
-test('old revisions beyond the limit go, and one that is returned to gets a new number', async () => {
+test('old revisions beyond the limit are deleted, and a restored revision gets a new number', async () => {
   nodesReady()
   server.run(loops)
   await make('kept', { replicas: 1, revisionHistoryLimit: 1 })
@@ -214,7 +214,7 @@ test('old revisions beyond the limit go, and one that is returned to gets a new 
   await until(revisions, (told) => told.join() === '3,4')
 })
 
-test('nothing is made twice while the watch lags behind, nor after a manager was killed', async () => {
+test('nothing is created twice while the watch lags or after a manager was killed', async () => {
   const lag = laggingWatch()
   server.run(loops, { through: lag.through })
   lag.close()

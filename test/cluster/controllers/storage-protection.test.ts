@@ -1,4 +1,4 @@
-/** The loops of storage protection, in a real `orch up`: what is deleted goes when nobody uses it, and not before. */
+/** The storage protection loops in a real `orch up`: deleted storage is removed only when it is unused. */
 
 import assert from 'node:assert/strict'
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
@@ -50,7 +50,7 @@ async function gone<T extends ApiObject>(client: Client, type: ResourceType<T>, 
   }
 }
 
-test('a claim that no pod names goes at once', async (t) => {
+test('an unused claim is deleted at once', async (t) => {
   const client = await begin(t)
   const made = await client.create(kinds.PersistentVolumeClaim, claim('free'))
   assert.deepEqual(made.metadata.finalizers, ['orch.io/pvc-protection'])
@@ -58,7 +58,7 @@ test('a claim that no pod names goes at once', async (t) => {
   await gone(client, kinds.PersistentVolumeClaim, { namespace, name: 'free' })
 })
 
-test('a claim that a pod names stays until the pod is gone, and so does one for an ephemeral volume', async (t) => {
+test('a claim remains until the pod that uses it is deleted, also for ephemeral volumes', async (t) => {
   const client = await begin(t)
   const users = {
     used: { persistentVolumeClaim: { claimName: 'used' } },
@@ -70,7 +70,7 @@ test('a claim that a pod names stays until the pod is gone, and so does one for 
   await client.create(pods, pod('p', users['p-v']))
   for (const name of [...Object.keys(users), 'free'])
     await client.delete(kinds.PersistentVolumeClaim, { namespace, name })
-  // The loop has looked at all of them when the one without a user is gone.
+  // Once the unused claim is deleted, the loop has processed all of them.
   await gone(client, kinds.PersistentVolumeClaim, { namespace, name: 'free' })
   for (const name of Object.keys(users)) {
     const { metadata } = await client.get(kinds.PersistentVolumeClaim, { namespace, name })
@@ -81,7 +81,7 @@ test('a claim that a pod names stays until the pod is gone, and so does one for 
   for (const name of Object.keys(users)) await gone(client, kinds.PersistentVolumeClaim, { namespace, name })
 })
 
-test('a volume goes when no claim is bound to it', async (t) => {
+test('a volume is deleted when no claim is bound to it', async (t) => {
   const client = await begin(t)
   const volume = (name: string) => ({
     apiVersion: 'v1',
@@ -103,7 +103,7 @@ test('a volume goes when no claim is bound to it', async (t) => {
   await gone(client, kinds.PersistentVolume, { name: 'bound' })
 })
 
-test('what was made without protection gets it; other finalizers are left alone', async (t) => {
+test('unprotected objects get the finalizer, and other finalizers are kept', async (t) => {
   const client = await begin(t, ['--disable-admission-plugins=StorageObjectInUseProtection'])
   const bare = claim('bare')
   await client.create(kinds.PersistentVolumeClaim, {
@@ -125,7 +125,7 @@ test('what was made without protection gets it; other finalizers are left alone'
   await gone(client, kinds.PersistentVolumeClaim, name)
 })
 
-test('a claim of the default class gets a directory below the data directory, grows, and takes it along', async (t) => {
+test('a claim of the default class gets a directory in the data directory, can grow, and is deleted with it', async (t) => {
   const server = await startUp(t)
   const client = new Client(server.transport())
   const name = { namespace, name: 'plain' }
@@ -154,7 +154,7 @@ test('a claim of the default class gets a directory below the data directory, gr
   assert.equal(existsSync(path), false)
 })
 
-test('--default-storage-class=false leaves the class out, --volume-directory says where volumes are', async (t) => {
+test('--default-storage-class=false omits the class, and --volume-directory sets the location of volumes', async (t) => {
   const place = mkdtempSync(join(tmpdir(), 'orch-volumes-'))
   t.after(() => rmSync(place, { recursive: true }))
   const client = await begin(t, ['--default-storage-class=false', `--volume-directory=${place}/v`])

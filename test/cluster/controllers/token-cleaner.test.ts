@@ -1,4 +1,4 @@
-/** Bootstrap tokens go when they expire, and not before. */
+/** Bootstrap tokens are deleted when they expire, and not before. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -30,7 +30,7 @@ test('token cleaner', async (t) => {
     client.get(kinds.Secret, { namespace, name: `bootstrap-token-${id}` }).then(() => false, isNotFound)
   const gone = (id: string) => until(() => isGone(id), Boolean)
 
-  await t.test('expired ones go at once, others when they expire, and what cannot be read too', async () => {
+  await t.test('expired and unreadable tokens are deleted at once, others when they expire', async () => {
     const held = await make('held00', inSeconds(-10))
     const finalizers = ['example.com/hold']
     await client.update(kinds.Secret, { ...held, metadata: { ...held.metadata, finalizers } })
@@ -48,7 +48,7 @@ test('token cleaner', async (t) => {
     await manager.stop()
   })
 
-  await t.test('by the clock', async () => {
+  await t.test('expiration follows the clock', async () => {
     const clock = { now: () => Date.now() + 2 * 3_600_000, monotonic: () => performance.now() }
     const manager = start(['tokencleaner'], { clock })
     await gone('later0')

@@ -1,4 +1,4 @@
-/** Jobs that are deleted some time after they have finished. The clock is the test's own. */
+/** Deletion of finished Jobs after their TTL, with a simulated clock. */
 
 import assert from 'node:assert/strict'
 import { afterEach, before, test } from 'node:test'
@@ -42,7 +42,7 @@ async function names(): Promise<string[]> {
   return items.map(({ metadata }) => metadata.name ?? '')
 }
 
-test('a finished Job goes when its time is over, whether it failed or not; others stay', async () => {
+test('completed and failed Jobs are deleted after their TTL, and others remain', async () => {
   await makeJob('complete', 60)
   await makeJob('failed', 60)
   await makeJob('longer', 61)
@@ -64,7 +64,7 @@ test('a finished Job goes when its time is over, whether it failed or not; other
   assert.deepEqual(await names(), ['kept', 'longer', 'running'])
 })
 
-test('a Job goes in the foreground; a next manager finishes what the last one began', async () => {
+test('Jobs are deleted in the foreground, and the next manager finishes the deletion', async () => {
   await makeJob('begun', 0)
   await finish('begun')
   server.run(['ttl-after-finished'], { clock })
@@ -78,7 +78,7 @@ test('a Job goes in the foreground; a next manager finishes what the last one be
   await untilTrue(async () => !(await names()).includes('begun'))
 })
 
-test('a Job that cannot be deleted does not hold up the others', async () => {
+test('a Job that cannot be deleted does not block others', async () => {
   for (const name of ['broken', 'b', 'c']) {
     await makeJob(name, 0)
     await finish(name)

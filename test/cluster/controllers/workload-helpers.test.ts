@@ -1,4 +1,4 @@
-/** What workload loops share: expectations, batches, the order of deletion, hashes, spacing. */
+/** Helpers of the workload loops: expectations, batches, deletion order, hashes and scan spacing. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Pod } from '../../../src/api/kinds/core/pod.ts'
@@ -13,7 +13,7 @@ import { contentHash } from '../../../src/cluster/controllers/workloads/template
 
 const now = Date.parse('2030-01-01T00:00:00Z')
 
-test('expectations are open until each write was seen or has failed, or five minutes have passed', () => {
+test('expectations stay open until each write is observed, fails or expires after five minutes', () => {
   let time = 0
   const expectations = new Expectations({ now: () => time, monotonic: () => time })
   expectations.expectCreations('a', 2)
@@ -33,7 +33,7 @@ test('expectations are open until each write was seen or has failed, or five min
   assert.equal(expectations.waitMs('a'), 0)
 })
 
-test('batches double, and end with the first failure', async () => {
+test('batches double and stop after the first failure', async () => {
   const begun: number[] = []
   const write = (failing: number) => async (i: number) => {
     begun.push(i)
@@ -70,7 +70,7 @@ function pod(
   } as Pod
 }
 
-test('pods that have come least far go first, then the cheapest, the crowded, the youngest', () => {
+test('pods are deleted by progress, deletion cost, crowding and age', () => {
   const pods = [
     pod('old', { ageMs: 1e9 }),
     pod('young', { ageMs: 1000 }),
@@ -90,7 +90,7 @@ test('pods that have come least far go first, then the cheapest, the crowded, th
   )
 })
 
-test('of many pods the first to go are found in pieces, so that others get their turn', () => {
+test('the deletion order of many pods is computed in steps', () => {
   const many = Array.from({ length: 10_000 }, (_, i) => pod(`p${i}`, { cost: String((i * 7919) % 10_000) }))
   const context = { vendor: vendorOf('orch'), now, crowdOf: () => 1 }
   const work = firstToDelete(many, 500, context)
@@ -105,7 +105,7 @@ test('of many pods the first to go are found in pieces, so that others get their
   assert.ok(rests >= 10, `it rested ${rests} times`)
 })
 
-test('looks at large sets are paid for together, and one set alone or small ones hardly wait', () => {
+test('scans of large sets share a cost, and single or small sets hardly wait', () => {
   const spacing = new StepSpacing()
   assert.equal(spacing.waitMs('a'), 0)
   spacing.looked('small', 10)
@@ -123,7 +123,7 @@ test('looks at large sets are paid for together, and one set alone or small ones
   assert.ok(spacing.waitMs('large-99') <= 1000, 'nobody waits for long')
 })
 
-test('a pod is available when it has been ready for long enough', () => {
+test('a pod is available after minReadySeconds', () => {
   const young = pod('a', { ageMs: 3000 })
   assert.equal(isAvailable(young, 0, now), true)
   assert.equal(isAvailable(young, 5, now), false)
@@ -134,7 +134,7 @@ test('a pod is available when it has been ready for long enough', () => {
   assert.equal(nextAvailableMs([young], 0, now), undefined)
 })
 
-test('equal contents have equal hashes, and a collision count leads to another', () => {
+test('equal contents have equal hashes, and a collision count changes the hash', () => {
   const hash = contentHash({ a: 1, b: ['x', { c: null }] }, undefined)
   assert.match(hash, /^[bcdfghjklmnpqrstvwxz2456789]{1,10}$/)
   assert.equal(contentHash({ b: ['x', { c: null }], a: 1, d: undefined }, undefined), hash)
