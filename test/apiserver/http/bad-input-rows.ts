@@ -114,12 +114,7 @@ export const apiServers: Rows = {
     open: 'canaries through all tests',
   },
   'CVE-2024-7598: objects that come while their namespace goes': {
-    held: [
-      [
-        'cluster/controllers/namespace.test.ts',
-        'nothing that is created while its namespace is deleted is left behind',
-      ],
-    ],
+    held: [['cluster/controllers/namespace.test.ts', 'no object created during the deletion of its namespace remains']],
   },
   'CVE-2021-29923: addresses with leading zeros': {
     held: [
@@ -213,7 +208,7 @@ export const identity: Rows = {
   },
   'a certificate request for another node': {
     held: [
-      ['cluster/controllers/csr-approving.test.ts', 'nothing else is, and one that is not does not hold up the others'],
+      ['cluster/controllers/csr-approving.test.ts', 'other requests stay pending and do not block later ones'],
       ['api/pki/built-in-signers.test.ts', 'each signer names every rule that a request breaks'],
     ],
   },

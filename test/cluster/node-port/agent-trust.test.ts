@@ -1,6 +1,6 @@
 /**
- * How the API server and node agents know each other: the certificate that the server shows to agents opens no API, and an
- * agent must show a certificate of its own node.
+ * Mutual authentication of the API server and node agents: the certificate that the server presents to agents does not
+ * grant API access, and an agent must present a certificate of its own node.
  */
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
@@ -39,7 +39,7 @@ function write(name: string, text: string): string {
   return file
 }
 
-/** Another server with the same CA, as servers on one etcd have, which flags tell how to reach nodes. */
+/** Another server with the same CA, like servers that share an etcd, with flags for connecting to nodes. */
 const given = issue('my-servers', ['system:masters'])
 const foreign = await openAuthority({ directory: join(api.directory, 'foreign'), clock: systemClock })
 const other = await startInProcess(
@@ -53,10 +53,10 @@ const other = await startInProcess(
     `--kubelet-certificate-authority=${write('foreign.crt', foreign.certificate)}`,
   ],
   async (data) => {
-    // Certificates without a data file would be refused as a directory that has lost its data.
+    // Certificates without a data file would be rejected as a directory that has lost its data.
     await (await LmdbStore.open({ directory: data })).close()
     cpSync(pki, join(data, 'pki'), { recursive: true })
-    // As an earlier version left it.
+    // Left by an earlier version.
     const old = issue('kube-apiserver-kubelet-client', ['system:masters'])
     writeFileSync(join(data, 'pki/node-client.crt'), old.certificate)
     writeFileSync(join(data, 'pki/node-client.key'), old.key, { mode: 0o600 })
@@ -72,13 +72,13 @@ async function askAs({ certificate: cert, key }: CertifiedKey, to: InProcess, pa
   return response.statusCode
 }
 
-/** Makes a Node of this name whose agent listens on this port of this machine. */
+/** Creates a Node of this name whose agent listens on this port of the local machine. */
 async function addNode(to: InProcess, name: string, port: number) {
   to.server.localNodes.add(localNode({ ...bare, name }, { host: '127.0.0.1', port }))
   assert.equal((await to.client.post('/api/v1/nodes', { metadata: { name } })).status, 201)
 }
 
-test('no API server accepts the certificate that servers show to node agents', async () => {
+test('no API server accepts the certificate that servers present to node agents', async () => {
   const own = await authority.nodeClientCertificate()
   const { commonNames, organizations } = readSubject(new X509Certificate(own.certificate).raw)
   assert.deepEqual([commonNames, organizations], [['system:apiserver-node-client'], []])
@@ -91,7 +91,7 @@ test('no API server accepts the certificate that servers show to node agents', a
   assert.equal(await askAs(issue('someone', ['system:masters']), api), 200)
 })
 
-test('no other credential names the user of that certificate', async () => {
+test('no other credential authenticates as the user of that certificate', async () => {
   const headers = { authorization: 'Bearer posing' }
   assert.equal((await other.client.send('/version', { headers })).status, 401)
   const review = { spec: { token: 'posing' } }
@@ -99,7 +99,7 @@ test('no other credential names the user of that certificate', async () => {
   assert.notEqual(body.status.authenticated, true)
 })
 
-test('node agents hear that this user may use their ports, and nothing else', async () => {
+test('this user may access only the ports of node agents', async () => {
   const isAllowed = async (resource: string, subresource: string, verb = 'create') => {
     const resourceAttributes = { verb, resource, subresource, name: 'n1' }
     const spec = { user: 'system:apiserver-node-client', groups: ['system:authenticated'], resourceAttributes }
@@ -117,7 +117,7 @@ test('node agents hear that this user may use their ports, and nothing else', as
     assert.equal(await isAllowed(resource, subresource, 'get'), false, `${resource}/${subresource}`)
 })
 
-test('an address that leads to an API server does not make its requests the server’s own', async (t) => {
+test('proxying to an API server does not grant its own permissions', async (t) => {
   const forwarder = await startProxy(other.server.url)
   t.after(() => forwarder.close())
   await addNode(api, 'relayed', Number(new URL(forwarder.endpoint).port))
@@ -128,7 +128,7 @@ test('an address that leads to an API server does not make its requests the serv
   }
 })
 
-test('an agent must show the certificate of its own node', async (t) => {
+test('an agent must present the certificate of its own node', async (t) => {
   let asked = 0
   const agent = createServer((_, response) => response.end(String(++asked))).listen(0, '127.0.0.1')
   t.after(() => agent.close())
@@ -142,14 +142,14 @@ test('an agent must show the certificate of its own node', async (t) => {
   for (const commonName of ['strict', 'system:node:other', 'system:node:strict.other', 'system:node:']) {
     show(commonName)
     assert.deepEqual([await ask(), asked], [500, 0], commonName)
-    // The second connection must not resume what the first has begun.
+    // The second connection must not resume the session of the first.
     assert.deepEqual([await ask(), asked], [500, 0], commonName)
   }
   show('system:node:strict')
   assert.deepEqual([await ask(), asked], [200, 1])
 })
 
-test('flags that name another client certificate leave simulated nodes alone', async (t) => {
+test('flags for another client certificate do not affect simulated nodes', async (t) => {
   const port = await openLocalNodePort(other.server, { vendor: vendorOf('orch'), nodes: [new TestNode(t, 'n1')] })
   t.after(() => port.close())
   await other.client.post('/api/v1/nodes', { metadata: { name: 'n1' } })
@@ -158,13 +158,13 @@ test('flags that name another client certificate leave simulated nodes alone', a
   assert.deepEqual(readSubject(renewed.raw).commonNames, ['system:apiserver-node-client'], 'replaced after an upgrade')
 })
 
-test('a certificate that a flag names for node agents is no client of the API, nor is one with its subject', async () => {
+test('a node client certificate set by a flag, or one with its subject, is rejected as an API client', async () => {
   const again = issue('my-servers', ['system:masters'])
   for (const pair of [given, again]) assert.equal(await askAs(pair, other), 401)
   assert.equal(await askAs(issue('my-servers', ['others']), other), 403)
 })
 
-test('flags allow an agent on this machine whose certificate of another CA names no node', async (t) => {
+test('flags allow a local agent with a certificate of another CA that names no node', async (t) => {
   const clients: string[] = []
   const { certificate: cert, key } = issuePair(foreign, { commonName: 'some-kubelet', ips: ['127.0.0.1'] })
   const options = { cert, key, ca: api.ca, requestCert: true, rejectUnauthorized: false }

@@ -1,4 +1,7 @@
-/** Debian's kubectl at a server that reaches a simulated node: logs, exec, cp, attach, port-forward and proxies, over SPDY. */
+/**
+ * Debian's kubectl with a server that reaches a simulated node: logs, exec, cp, attach, port-forward and proxies, over
+ * SPDY.
+ */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -20,7 +23,7 @@ const pod = await addPod('web')
 const container = pod.container('c')!
 container.last.append(1_700_000_000_000, 'first\nsecond\nthird')
 
-/** In the long form only. */
+/** Runs only in the long test suite. */
 const longTest = (name: string, options: { timeout: number }, run: () => Promise<void>) => {
   if (long) test(name, options, run)
 }
@@ -30,7 +33,7 @@ async function kubectl(args: readonly string[], input = '') {
   return { stdout, stderr, code }
 }
 
-test('logs, and the last lines of them', { timeout: 20_000 }, async () => {
+test('kubectl logs prints the log or its last lines', { timeout: 20_000 }, async () => {
   assert.equal((await kubectl(['logs', 'web'])).stdout, 'first\nsecond\nthird\n')
   assert.equal(
     (await kubectl(['logs', 'web', '--tail=1', '--timestamps'])).stdout,
@@ -40,7 +43,7 @@ test('logs, and the last lines of them', { timeout: 20_000 }, async () => {
   assert.match(previous.stderr, /previous terminated container "c" in pod "web" not found/)
 })
 
-test('exec: output, input, exit codes', { timeout: 20_000 }, async () => {
+test('kubectl exec supports output, input and exit codes', { timeout: 20_000 }, async () => {
   const large = randomBytes(3_000_000)
   writeFileSync(join(container.directory, 'large'), large)
   const ran = await kubectl(['exec', '-i', 'web', '--', 'sh', '-c', 'cat; echo oops >&2; exit 3'], 'from afar\n')
@@ -52,7 +55,7 @@ test('exec: output, input, exit codes', { timeout: 20_000 }, async () => {
   assert.match(none.stderr, /ENOENT/)
 })
 
-longTest('cp, there and back again', { timeout: 20_000 }, async () => {
+longTest('kubectl cp copies files in both directions', { timeout: 20_000 }, async () => {
   const bytes = randomBytes(2_000_000)
   writeFileSync(join(home, 'sent'), bytes)
   const there = await kubectl(['cp', join(home, 'sent'), `web:${container.directory}/taken`])
@@ -62,29 +65,33 @@ longTest('cp, there and back again', { timeout: 20_000 }, async () => {
   assert.ok(readFileSync(join(home, 'back')).equals(bytes))
 })
 
-longTest('port-forward: many connections at once, and a port where nobody is', { timeout: 20_000 }, async () => {
-  const child = spawn('kubectl', ['port-forward', 'web', ':7', ':80', ':9'], { env })
-  try {
-    const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
-    const ports = new Map<string, number>()
-    while (ports.size < 3) {
-      const { value = '' } = await lines.next()
-      const [, local, remote] = /127\.0\.0\.1:(\d+) -> (\d+)/.exec(value) ?? []
-      if (remote !== undefined) ports.set(remote, Number(local))
+longTest(
+  'kubectl port-forward supports concurrent connections and reports closed ports',
+  { timeout: 20_000 },
+  async () => {
+    const child = spawn('kubectl', ['port-forward', 'web', ':7', ':80', ':9'], { env })
+    try {
+      const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
+      const ports = new Map<string, number>()
+      while (ports.size < 3) {
+        const { value = '' } = await lines.next()
+        const [, local, remote] = /127\.0\.0\.1:(\d+) -> (\d+)/.exec(value) ?? []
+        if (remote !== undefined) ports.set(remote, Number(local))
+      }
+      const echoed = Array.from({ length: 10 }, (_, i) => echo(ports.get('7')!, randomBytes(50_000 + i)))
+      await Promise.all(echoed)
+      const page = await fetch(`http://127.0.0.1:${ports.get('80')}/hello`, { headers: { connection: 'close' } })
+      assert.equal(((await page.json()) as { url: string }).url, '/hello')
+      const refused = connect(ports.get('9')!, '127.0.0.1')
+      await once(refused, 'close')
+      const errors = createInterface(child.stderr)[Symbol.asyncIterator]()
+      assert.match((await errors.next()).value ?? '', /connection refused by port 9/)
+    } finally {
+      child.kill()
+      await once(child, 'close')
     }
-    const echoed = Array.from({ length: 10 }, (_, i) => echo(ports.get('7')!, randomBytes(50_000 + i)))
-    await Promise.all(echoed)
-    const page = await fetch(`http://127.0.0.1:${ports.get('80')}/hello`, { headers: { connection: 'close' } })
-    assert.equal(((await page.json()) as { url: string }).url, '/hello')
-    const refused = connect(ports.get('9')!, '127.0.0.1')
-    await once(refused, 'close')
-    const errors = createInterface(child.stderr)[Symbol.asyncIterator]()
-    assert.match((await errors.next()).value ?? '', /connection refused by port 9/)
-  } finally {
-    child.kill()
-    await once(child, 'close')
-  }
-})
+  },
+)
 
 async function echo(port: number, bytes: Buffer): Promise<void> {
   const socket = connect(port, '127.0.0.1')
@@ -99,7 +106,7 @@ async function echo(port: number, bytes: Buffer): Promise<void> {
 }
 
 longTest(
-  'attach, with a log that is followed meanwhile, until the server stops',
+  'kubectl attach and followed logs end with the server',
   {
     timeout: 30_000,
   },

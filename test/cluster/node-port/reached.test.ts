@@ -1,6 +1,6 @@
 /**
- * What a server and the port of a node say to clients other than kubectl: WebSockets, rights, refusals, nodes that name
- * addresses which no server should connect to, and tunnels that end with the server.
+ * Server and node port with clients other than kubectl: WebSockets, permissions, rejections, forbidden node addresses,
+ * and tunnels that end with the server.
  */
 
 import assert from 'node:assert/strict'
@@ -41,7 +41,7 @@ interface Asked {
   readonly servername?: string
 }
 
-/** Of the node itself, or of the server. */
+/** Sends a request to the node itself or to the server. */
 async function ask(to: number, path: string, { method = 'GET', headers = {}, servername = 'n1' }: Asked = {}) {
   const asked = request({ host: '127.0.0.1', port: to, path, method, headers, servername, ca: api.ca, agent: false })
   asked.end()
@@ -52,7 +52,7 @@ async function ask(to: number, path: string, { method = 'GET', headers = {}, ser
 
 const adminToken = { authorization: 'Bearer admin-token' }
 
-test('the port of a node admits whom the API server knows and permits, and nobody else', async () => {
+test('a node port admits only users that the API server authenticates and authorizes', async () => {
   const bob = { authorization: 'Bearer bob-token' }
   for (const path of ['/pods', '/healthz', '/exec/default/web/c', '/nothing']) {
     assert.equal((await ask(port, path)).status, 401, path)
@@ -73,7 +73,7 @@ test('the port of a node admits whom the API server knows and permits, and nobod
     ['POST', `/run/default/web/${pod.uid}/c?cmd=true`, 200, /^$/],
     ['POST', '/run/default/web/another-uid/c?cmd=true', 404, /does not exist/],
     ['GET', '/%zz', 404, /not found/],
-    // A right to one sub-resource must not lead to another by way of the path.
+    // Permission for one subresource must not grant another by means of the path.
     ['POST', '/stats/../run/default/web/c?cmd=echo%20hi', 400, /shortest form/],
     ['GET', '/metrics/%2e%2e/pods', 400, /shortest form/],
     ['GET', '//other/pods', 400, /shortest form/],
@@ -86,7 +86,7 @@ test('the port of a node admits whom the API server knows and permits, and nobod
   await assert.rejects(ask(port, '/pods', { headers: adminToken, servername: 'n2' }))
 })
 
-test('the port of a node rejects commands that a page of another origin causes', async () => {
+test('a node port rejects commands from web pages of other origins', async () => {
   const path = '/run/default/web/c?cmd=true'
   for (const headers of [{ origin: 'https://evil.example' }, { 'sec-fetch-site': 'cross-site' }, { origin: 'null' }])
     assert.equal((await ask(port, path, { method: 'POST', headers: { ...adminToken, ...headers } })).status, 403)
@@ -97,7 +97,7 @@ test('the port of a node rejects commands that a page of another origin causes',
   assert.deepEqual((await ask(port, exec, { headers: upgrade })).status, 403)
 })
 
-test('a node runs what a page of an own origin asks the server for, and the server rejects foreign pages', async () => {
+test('the server forwards commands from pages of its own origin and rejects foreign pages', async () => {
   const run = async (origin: string) => {
     const headers = { ...adminToken, origin }
     return await ask(api.port, '/api/v1/nodes/n1/proxy/run/default/web/c?cmd=true', {
@@ -110,7 +110,7 @@ test('a node runs what a page of an own origin asks the server for, and the serv
   assert.equal((await run('https://evil.example')).status, 403)
 })
 
-test('logs through the server: options, containers, and what the node says', async () => {
+test('logs through the server support options, containers and errors of the node', async () => {
   const log = (query: string) => client.get(`${pods}/web/log?${query}`)
   assert.equal((await log('container=c&tailLines=1')).text, 'three\n')
   assert.equal((await log('container=c&sinceTime=2030-01-01T00:00:00Z')).text, '')
@@ -120,7 +120,7 @@ test('logs through the server: options, containers, and what the node says', asy
   assert.deepEqual([none.status, none.body.reason], [400, 'BadRequest'])
 })
 
-test('a pod with one container has that one, whatever runs before it', async () => {
+test('a pod with one container needs no container name despite init containers', async () => {
   const spec = { nodeName: 'n1', containers: [{ name: 'c', image: 'i' }], initContainers: [{ name: 'i', image: 'i' }] }
   await client.post(pods, { metadata: { name: 'prepared' }, spec })
   node.add('prepared', '1').container('c')!.last.append(1, 'of c')
@@ -145,7 +145,7 @@ const status = (exit: number) =>
     ? '{"metadata":{},"status":"Success"}'
     : `{"metadata":{},"status":"Failure","message":"command terminated with non-zero exit code: exit status ${exit}","reason":"NonZeroExitCode","details":{"causes":[{"reason":"ExitCode","message":"${exit}"}]}}`
 
-test('exec over a WebSocket: binary and base64, exit codes, sizes of a terminal, closing of stdin', async () => {
+test('exec over WebSocket supports binary and base64, exit codes, terminal sizes and closing of stdin', async () => {
   const path = (rest: string) => `${pods}/web/exec?container=c&stdout=true&${rest}`
   const echo = 'command=sh&command=-c&command=read%20a%3B%20echo%20got%20%24a%3B%20exit%204&stdin=true'
   const [binary, text, closing] = await Promise.all([
@@ -203,7 +203,7 @@ test('a WebSocket authenticates with a token among its subprotocols, which no no
   assert.notEqual(plain.status, 200)
 })
 
-test('a log over a WebSocket: bytes, or base64 as text, after an empty message', async () => {
+test('a log over WebSocket is sent as bytes or base64 text after an empty message', async () => {
   const path = `${pods}/web/log?container=c`
   const [binary, plain, text, other, missing] = await Promise.all([
     webSocket(path, 'binary.k8s.io'),
@@ -230,7 +230,7 @@ test('a log over a WebSocket: bytes, or base64 as text, after an empty message',
   for (const facts of [other, missing]) assert.deepEqual(facts[0], { error: true })
 })
 
-test('a watch over a WebSocket: each event is a text message, and its end a closing frame', async () => {
+test('a watch over WebSocket sends each event as a text message and ends with a close frame', async () => {
   const maps = '/api/v1/namespaces/default/configmaps'
   const big = 'x'.repeat(100_000)
   for (const name of ['ws-1', 'ws-2'])
@@ -262,12 +262,12 @@ test('a watch over a WebSocket: each event is a text message, and its end a clos
   for (const name of ['ws-1', 'ws-2']) await client.delete(`${maps}/${name}`)
 })
 
-/** The answer to a key that RFC 6455 requires. */
+/** Returns the Sec-WebSocket-Accept value that RFC 6455 requires for a key. */
 function acceptOf(key: string): string {
   return createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64')
 }
 
-test('a watch over a WebSocket ends with its client, and passes the ordinary pipeline', async () => {
+test('a watch over WebSocket ends with its client and passes the normal request pipeline', async () => {
   const maps = '/api/v1/namespaces/default/configmaps'
   const before = api.server.watches
   const headers = {
@@ -305,7 +305,7 @@ test('a watch over a WebSocket ends with its client, and passes the ordinary pip
   await soon(() => api.server.watches === before)
 })
 
-test('port-forward over a WebSocket: the port first, then data, and what went wrong', async () => {
+test('port-forward over WebSocket sends the port first, then data and errors', async () => {
   const facts = await webSocket(`${pods}/web/portforward?ports=80&ports=9`, 'v4.channel.k8s.io', [
     '\u0000GET /hi HTTP/1.1\r\nhost: h\r\nconnection: close\r\n\r\n',
   ])
@@ -322,7 +322,7 @@ test('port-forward over a WebSocket: the port first, then data, and what went wr
   assert.ok(refused.some(({ error }) => error))
 })
 
-test('who may only read a sub-resource cannot get in by asking with GET', async () => {
+test('GET on a subresource requires create permission', async () => {
   const rules = [{ apiGroups: [''], resources: ['pods/exec', 'pods/portforward'], verbs: ['get'] }]
   const rbac = '/apis/rbac.authorization.k8s.io/v1/namespaces/default'
   await client.post(`${rbac}/roles`, { metadata: { name: 'reader' }, rules })
@@ -336,7 +336,7 @@ test('who may only read a sub-resource cannot get in by asking with GET', async 
   assert.match(body.message, /cannot create resource "pods\/exec"/)
 })
 
-test('a request that does not switch protocols, or over HTTP/2, is told to', async () => {
+test('a request without an upgrade, or over HTTP/2, is rejected with "Upgrade request required"', async () => {
   for (const path of [`${pods}/web/exec?container=c&command=id&stdout=true`, `${pods}/web/portforward`]) {
     const answer = await client.send(path, { method: 'POST' })
     assert.deepEqual([answer.status, answer.body.message], [400, 'Upgrade request required'])
@@ -347,7 +347,7 @@ function assertSandboxed({ headers }: { readonly headers: { readonly [name: stri
   assert.deepEqual([headers['content-security-policy'], headers['x-content-type-options']], ['sandbox', 'nosniff'])
 }
 
-test('pods, services and nodes as proxies: paths as they are, redirects that stay, upgrades', async () => {
+test('proxies of pods, services and nodes preserve paths, rewrite redirects and support upgrades', async () => {
   const services = '/api/v1/namespaces/default/services'
   await client.post(services, { metadata: { name: 'web' }, spec: { ports: [{ port: 8080, targetPort: 80 }] } })
   const targetRef = { kind: 'Pod', namespace: 'default', name: 'web' }
@@ -389,7 +389,7 @@ test('pods, services and nodes as proxies: paths as they are, redirects that sta
   socket.destroy()
 })
 
-test('a node that names this machine, the local link or nothing is not connected to', async () => {
+test('the server does not connect to nodes with local, link-local or missing addresses', async () => {
   const nodeAt = async (name: string, addresses: readonly object[], Port = 10250) => {
     await client.post('/api/v1/nodes', { metadata: { name } })
     const status = { addresses, daemonEndpoints: { kubeletEndpoint: { Port } } }
@@ -403,7 +403,7 @@ test('a node that names this machine, the local link or nothing is not connected
   assert.match(await nodeAt('other', [{ type: 'Hostname', address: 'no-such-host.invalid' }]), /no such host/)
 })
 
-test('a node whose certificate another authority has signed is not believed', async () => {
+test('a node with a certificate of an unknown CA is rejected', async () => {
   const { certificate: cert, key } = selfMadePair('n3', { dns: ['n3'], ips: [] }, Date.now())
   let asked = 0
   const impostor = createServer({ cert, key }, (_, response) => {
@@ -429,7 +429,7 @@ test('a node whose certificate another authority has signed is not believed', as
 
 const bare = { pods: () => [], pod: () => undefined, usage: () => ({ startedAt: 0, memoryBytes: 0, pods: [] }) }
 
-test('a tunnel opens only when the node says so, and ends with the server', async () => {
+test('a tunnel opens only if the node accepts it, and ends with the server', async () => {
   const { certificate: cert, key } = issuePair(api.server.signingAuthority, {
     commonName: 'system:node:n4',
     dns: ['n4'],

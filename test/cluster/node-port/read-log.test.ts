@@ -1,4 +1,4 @@
-/** The log of a container: what of it a client gets, and what is dropped. */
+/** Container logs: the selection by a client, and the lines that are dropped. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ContainerLog } from '../../../src/cluster/node-port/container-log.ts'
@@ -24,7 +24,7 @@ function threeLines(): ContainerLog {
   return log
 }
 
-test('the options choose lines, bytes and times', async () => {
+test('options select lines, bytes and times', async () => {
   const log = threeLines()
   assert.equal(await read(log), 'one\ntwo\ndrei ä\n')
   assert.equal(await read(log, { tailLines: 2 }), 'two\ndrei ä\n')
@@ -35,7 +35,7 @@ test('the options choose lines, bytes and times', async () => {
   assert.equal(await read(log, { tailLines: 1, timestamps: true }), '1970-01-01T00:00:02.000000000Z drei ä\n')
 })
 
-test('a reader that follows gets what is printed later, and ends with the container', async () => {
+test('a following reader gets later lines and ends with the container', async () => {
   const log = threeLines()
   const reading = read(log, { follow: true, tailLines: 0 })
   log.append(3000, 'four')
@@ -46,7 +46,7 @@ test('a reader that follows gets what is printed later, and ends with the contai
   assert.equal(await reading, 'four\nfive\n')
 })
 
-test('a reader that leaves is forgotten', async () => {
+test('a reader that disconnects is removed', async () => {
   const log = new ContainerLog()
   const leaving = new AbortController()
   const reading = Array.fromAsync(readLog(log, { ...all, follow: true }, leaving.signal))
@@ -55,7 +55,7 @@ test('a reader that leaves is forgotten', async () => {
   assert.deepEqual(await reading, [])
 })
 
-test('the oldest lines are dropped, and a slow reader goes on with what is left', async () => {
+test('the oldest lines are dropped, and a slow reader continues with the remaining ones', async () => {
   const log = new ContainerLog(1000)
   log.append(1, 'first')
   const reading = readLog(log, { ...all, follow: true }, never)
@@ -69,7 +69,7 @@ test('the oldest lines are dropped, and a slow reader goes on with what is left'
   assert.ok(rest.endsWith('line 99\n'))
 })
 
-test('a large log comes in bounded parts', async () => {
+test('a large log is read in chunks of limited size', async () => {
   const log = new ContainerLog(10_000_000)
   for (let i = 0; i < 10_000; i++) log.append(i, 'x'.repeat(100))
   const parts = await Array.fromAsync(readLog(log, all, never))

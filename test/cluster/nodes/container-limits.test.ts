@@ -1,4 +1,4 @@
-/** What a user who may create pods and run commands in them can cost a simulated node: each attack is bounded. */
+/** Limits for users who may create pods and run commands on simulated nodes: each attack is bounded. */
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -76,7 +76,7 @@ async function runningContainer(name: string, container: object = {}) {
 
 type Container = Awaited<ReturnType<typeof runningContainer>>
 
-/** Runs a command whose output nobody keeps; returns its exit code, what it printed as errors, and how much it printed. */
+/** Runs a command and discards its output. Returns the exit code, the error output and the number of bytes printed. */
 async function exec(container: Container, command: string[], input?: AsyncIterable<Buffer>) {
   let bytes = 0
   let errors = ''
@@ -106,12 +106,12 @@ async function cpuMsOf(work: () => Promise<unknown>): Promise<number> {
   return (own + system) / 1000
 }
 
-test('references that are never closed take linear time', async () => {
+test('unclosed references take linear time', async () => {
   const container = await runningContainer('unclosed', { env: [{ name: 'A', value: '$('.repeat(60_000) }] })
   await assertBelow(500, 'ms of processor time', () => cpuMsOf(() => exec(container, ['printenv', 'A'])))
 })
 
-test('references are expanded as a kubelet expands them', async () => {
+test('references are expanded like in a kubelet', async () => {
   const env = [
     { name: 'A', value: 'a' },
     { name: 'B', value: '$(A) $$(A) $(NONE) $$$(A) $A $ $(A' },
@@ -121,7 +121,7 @@ test('references are expanded as a kubelet expands them', async () => {
   assert.equal(bytes, Buffer.byteLength('a $(A) $(NONE) $a $A $ $(A\n'))
 })
 
-test('variables that refer to one another twice do not exhaust the heap', async () => {
+test('variables that double each other do not exhaust the heap', async () => {
   const env = Array.from({ length: 24 }, (_, i) => ({
     name: `V${i}`,
     value: i === 0 ? 'x'.repeat(16) : `$(V${i - 1})$(V${i - 1})`,
@@ -130,7 +130,7 @@ test('variables that refer to one another twice do not exhaust the heap', async 
   await assert.rejects(exec(container, ['env']), /argument list too long/)
 })
 
-test('one large key behind many prefixes does not exhaust the heap', async () => {
+test('one large key with many prefixes does not exhaust the heap', async () => {
   const envFrom = Array.from({ length: 200 }, (_, i) => ({ prefix: `P${i}_`, configMapRef: { name: 'large' } }))
   const container = await runningContainer('prefixes', { envFrom })
   await assert.rejects(exec(container, ['env']), /argument list too long/)
@@ -148,7 +148,7 @@ test('a shell variable that doubles itself stops at its limit', async () => {
   assert.equal(expanded.bytes, 0)
 })
 
-test('variables do not retain the lines that they were typed in', async () => {
+test('variables do not retain the lines in which they were typed', async () => {
   const container = await runningContainer('lines')
   const before = await heapInUse()
   let grown = 0
@@ -160,7 +160,7 @@ test('variables do not retain the lines that they were typed in', async () => {
   assert.ok(grown < 8 * mib, `${grown} bytes more`)
 })
 
-test('a line that runs itself again comes to an end', async () => {
+test('a line that runs itself recursively terminates', async () => {
   const container = await runningContainer('recursion')
   const once = await exec(container, ['sh', '-c', `A='sh -c "$A"'; sh -c "$A"`])
   assert.match(once.errors, /nested more than 16 deep/)
@@ -168,7 +168,7 @@ test('a line that runs itself again comes to an end', async () => {
   assert.match(often.errors, /more than 10000 commands/)
 })
 
-test('a line that comes byte by byte takes linear time', async () => {
+test('a line received byte by byte takes linear time', async () => {
   const container = await runningContainer('bytes')
   async function* input() {
     for (let i = 0; i < 60_000; i++) yield Buffer.from('#')
@@ -177,7 +177,7 @@ test('a line that comes byte by byte takes linear time', async () => {
   await assertBelow(350, 'ms of processor time', () => cpuMsOf(() => exec(container, ['sh'], input())))
 })
 
-test('many commands let others have their turn', async () => {
+test('many commands yield to other work', async () => {
   const container = await runningContainer('turns')
   let turns = 0
   const count = setInterval(() => turns++, 0)
@@ -197,7 +197,7 @@ test('the log of a container with a large command stays small', async () => {
   assert.ok(Math.max(...length) <= 2048, `${length}`)
 })
 
-test('a pod that names one large key many times waits with an event, and takes no space', async () => {
+test('a pod that references one large key many times waits with an event and uses no space', async () => {
   const items = Array.from({ length: 200 }, (_, i) => ({ key: 'key', path: `p${i}` }))
   const { metadata } = await makePod('copies', { volumes: [{ name: 'v', configMap: { name: 'large', items } }] })
   const failed = await until(
@@ -213,7 +213,7 @@ test('a pod that names one large key many times waits with an event, and takes n
   assert.equal(await usedBytes(join(directory, 'pods', metadata.uid!)), 0n)
 })
 
-test('volumes of many small files and of many tokens are bounded too', async () => {
+test('volumes with many small files or many tokens are limited', async () => {
   const items = Array.from({ length: 5000 }, (_, i) => ({ path: `p${i}`, fieldRef: { fieldPath: 'metadata.name' } }))
   const audience = (i: number) => ({ serviceAccountToken: { path: `t${i}`, audience: `a${i}` } })
   const sources = Array.from({ length: 65 }, (_, i) => audience(i))

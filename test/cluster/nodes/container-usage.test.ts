@@ -1,4 +1,4 @@
-/** What simulated containers are said to use: the numbers, and the two forms in which a node's port reports them. */
+/** Resource usage of simulated containers: the numbers, and the two formats that a node's port serves. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Pod } from '../../../src/api/kinds/core/pod.ts'
@@ -32,7 +32,7 @@ function pod(name: string, { annotations, requests, phase = 'Running' }: Describ
 
 const usageKey = (name: string) => `simulation.orch.io/${name}-usage`
 
-test('an annotation counts, else what is requested, else a little; pods that do not run use nothing', () => {
+test('usage comes from annotations, then requests, then a minimum, and only from running pods', () => {
   const meter = new UsageMeter(vendorOf('orch'))
   const told = meter.read(
     [
@@ -55,14 +55,14 @@ test('an annotation counts, else what is requested, else a little; pods that do 
   )
 })
 
-test('processor time only grows, whatever the annotation becomes', () => {
+test('CPU time only grows, even if the annotation changes', () => {
   const meter = new UsageMeter(vendorOf('orch'))
   const read = (cpu: string, seconds: number) =>
     meter.read([pod('a', { annotations: { [usageKey('cpu')]: cpu } })], later(seconds))[0]?.containers[0]?.coreSeconds
   assert.deepEqual([read('1', 10), read('100m', 20), read('0', 30), read('2', 31), read('2', 31)], [10, 11, 11, 13, 13])
 })
 
-test('a metrics server finds both forms: the summary, and metrics as text', () => {
+test('usage is served as a summary and as text metrics', () => {
   const pods = new UsageMeter(vendorOf('orch')).read([pod('a', { requests: { cpu: '1', memory: '1Mi' } })], later(5))
   const usage: NodeUsage = { startedAt: start, memoryBytes: 4 * mebibyte, pods }
   const node = { name: 'n', usage: () => usage } as unknown as NodeRuntime

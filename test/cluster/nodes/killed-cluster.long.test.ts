@@ -1,6 +1,6 @@
 /**
- * A whole simulated cluster that is killed every few seconds for a minute, while workloads are made, scaled and rolled out:
- * it comes to the same end as one that was left alone, no bound is broken on the way, and nothing is made twice.
+ * A simulated cluster that is killed every few seconds for a minute while workloads are created, scaled and rolled out.
+ * It reaches the same final state as an undisturbed one, violates no limit, and creates nothing twice.
  */
 
 import assert from 'node:assert/strict'
@@ -22,14 +22,16 @@ import { namespace, selector, template } from '../../support/workloads.ts'
 
 const nodes = 5
 const replicas = 20
-/** A quarter of the replicas, by default. */
+/** A quarter of the replicas, which is the default. */
 const surge = 5
 const completions = 24
 const kills = 15
 const lifeMs = { shortest: 1500, longest: 5000 }
 const patienceMs = 180_000
 
-test('killed every few seconds for a minute: the same end, nothing made twice', { timeout: 600_000 }, async (t) => {
+test('a cluster killed every few seconds reaches the same final state and creates nothing twice', {
+  timeout: 600_000,
+}, async (t) => {
   const random = seeded(Number(process.env.ORCH_TEST_SEED ?? Date.now() % 2 ** 32))
   const loops = controlLoops.map(({ name }) => name).join()
   const server = await startUp(t, [`--nodes=${nodes}`, '--node-volumes=false', `--controllers=*,${loops}`])
@@ -52,7 +54,7 @@ test('killed every few seconds for a minute: the same end, nothing made twice', 
   t.diagnostic(`${kills} kills, ${seen.total()} pods`)
 })
 
-/** What there ever was, and the bounds that were broken at any event. */
+/** Records all pods that ever existed, and limits violated at any event. */
 function follow(t: TestContext, client: Client) {
   const made = new Map<string, Set<string>>()
   const faults: string[] = []
@@ -77,7 +79,7 @@ function follow(t: TestContext, client: Client) {
   }
 }
 
-/** Of the pods that one kind of workload has now. */
+/** Checks the current pods of one kind of workload. */
 function brokenBounds(all: readonly Pod[]): string[] {
   const active = all.filter(isActive)
   const kind = controllerOf(all[0]!)?.kind

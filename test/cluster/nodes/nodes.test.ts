@@ -1,4 +1,4 @@
-/** Simulated nodes beside a real server: they register, tell that they live, and drive the pods that are bound to them. */
+/** Simulated nodes with a real server: they register, send heartbeats and run the pods bound to them. */
 
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
@@ -45,7 +45,7 @@ async function untilPod(name: string, wanted: (pod: Pod) => boolean): Promise<Po
 const phaseIs = (phase: string) => (pod: Pod) => pod.status?.phase === phase
 const condition = (pod: Pod, type: string) => pod.status?.conditions?.find((each) => each.type === type)?.status
 
-test('a node registers as an agent does, with its Lease', async () => {
+test('a node registers like an agent and renews its Lease', async () => {
   const node = await until(
     async () => (await client.list(kinds.Node)).items.find(({ metadata }) => metadata.name === 'node-2'),
     (found) => found?.status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True',
@@ -57,7 +57,7 @@ test('a node registers as an agent does, with its Lease', async () => {
     node.status?.addresses?.map(({ type }) => type),
     ['InternalIP', 'Hostname'],
   )
-  // Loops of the cluster write to it too: its taints, and an annotation.
+  // Cluster loops write to the node too: taints and an annotation.
   assert.ok(node.metadata.managedFields?.some(({ manager }) => manager === 'nodeagent'))
   const lease = await until(
     async () =>
@@ -70,7 +70,7 @@ test('a node registers as an agent does, with its Lease', async () => {
   assert.equal(lease?.metadata.ownerReferences?.[0]?.uid, node.metadata.uid)
 })
 
-test('a pod runs and is ready, with an address of its node that no other has', async () => {
+test('a pod becomes running and ready with a unique address of its node', async () => {
   await makePod('one')
   await makePod('two', {}, { initContainers: [{ name: 'first', image: 'i' }] })
   await makePod('host', {}, { hostNetwork: true })
@@ -85,7 +85,7 @@ test('a pod runs and is ready, with an address of its node that no other has', a
   assert.equal(one!.status?.qosClass, 'Burstable')
 })
 
-test('annotations delay and prevent readiness, and a gate holds it back', async () => {
+test('annotations delay or prevent readiness, and readiness gates block it', async () => {
   await makePod('never', { [key('ready')]: 'never' })
   await makePod('late', { [key('ready-after')]: '300ms' })
   await makePod('gated', {}, { readinessGates: [{ conditionType: 'example.com/gate' }] })
@@ -97,7 +97,7 @@ test('annotations delay and prevent readiness, and a gate holds it back', async 
   assert.equal(condition(await read('never'), 'Ready'), 'False')
 })
 
-test('what ends is over or starts again, by its policy and its code', async () => {
+test('terminated containers restart according to policy and exit code', async () => {
   const soon = { [key('run-for')]: '10ms', [key('restart-after')]: '10ms' }
   await makePod('succeeds', soon, { restartPolicy: 'Never' })
   await makePod('fails', { ...soon, [key('exit-code')]: '3' }, { restartPolicy: 'Never' })
@@ -112,7 +112,7 @@ test('what ends is over or starts again, by its policy and its code', async () =
   assert.equal(crashing.status?.containerStatuses?.[0]?.lastState?.terminated?.exitCode, 1)
 })
 
-test('pods of a Job end with success, and an image may be missing', async () => {
+test('pods of a Job succeed, and an image pull can fail', async () => {
   const owner = { apiVersion: 'batch/v1', kind: 'Job', name: 'j', uid: 'f0a6f0d6-0000-4000-8000-000000000000' }
   await client.create(kinds.Pod, {
     metadata: { name: 'of-job', namespace: 'default', ownerReferences: [owner] },
@@ -122,14 +122,14 @@ test('pods of a Job end with success, and an image may be missing', async () => 
   const waits = await untilPod('no-image', ({ status }) => (status?.containerStatuses ?? []).length > 0)
   assert.equal(waits.status?.phase, 'Pending')
   assert.equal(waits.status?.containerStatuses?.[0]?.state?.waiting?.reason, 'ImagePullBackOff')
-  // The garbage collector takes pods whose owner does not exist, so it may be gone already.
+  // The garbage collector deletes pods whose owner does not exist, so the pod may already be deleted.
   await until(
     () => client.get(kinds.Pod, { namespace: 'default', name: 'of-job' }).catch(() => undefined),
     (pod) => pod === undefined || pod.status?.phase === 'Succeeded',
   )
 })
 
-test('a node refuses pods that it has no room for, also of several at once', async () => {
+test('a node rejects pods that exceed its resources, even if several arrive at once', async () => {
   const { status } = await client.get(kinds.Node, { name: 'node-2' })
   const most = Number(status?.allocatable?.cpu)
   const asking = (cpu: number) => ({
@@ -158,7 +158,7 @@ test('a node refuses pods that it has no room for, also of several at once', asy
   await untilPod('in-its-place', phaseIs('Running'))
 })
 
-test('a node refuses pods whose ports another has, and pods that ask for another node', async () => {
+test('a node rejects pods with conflicting host ports or a mismatching node selection', async () => {
   const onPort = (hostIP: string, protocol = 'TCP') => ({
     nodeName: 'node-1',
     containers: [{ name: 'c', image: 'i', ports: [{ containerPort: 80, hostPort: 8080, hostIP, protocol }] }],
@@ -197,7 +197,7 @@ function toNode(name: string): object {
   }
 }
 
-test('a pod that others took for not ready is ready again; one with a gate is ready while the gate is open', async () => {
+test('a pod wrongly marked as not ready becomes ready again, and readiness follows its gates', async () => {
   const set = (name: string, type: string, status: string) =>
     client.patch(
       kinds.Pod,
@@ -207,7 +207,7 @@ test('a pod that others took for not ready is ready again; one with a gate is re
   const readyIs = (status: string) => (pod: Pod) => condition(pod, 'Ready') === status
   await makePod('mistaken')
   await untilPod('mistaken', readyIs('True'))
-  // As the loop does that takes a node for lost.
+  // Simulates the loop that considers a node lost.
   await set('mistaken', 'Ready', 'False')
   await untilPod('mistaken', readyIs('True'))
   await makePod('with-a-gate', {}, { readinessGates: [{ conditionType: 'example.com/gate' }] })
@@ -219,7 +219,7 @@ test('a pod that others took for not ready is ready again; one with a gate is re
   }
 })
 
-test('what others add to the capacity of a node can be requested there', async () => {
+test("extended resources added to a node's capacity can be requested", async () => {
   const gpu = 'example.com/gpu'
   const set = (amount: string | null) =>
     client.patch(
@@ -236,7 +236,7 @@ test('what others add to the capacity of a node can be requested there', async (
   const limits = { [gpu]: '2' }
   const containers = [{ name: 'c', image: 'i', resources: { limits } }]
   await set('2')
-  // The node's own capacity is what the node says.
+  // The node overwrites its own capacity.
   await untilAmount('2')
   await makePod('with-gpu', {}, { containers })
   await untilPod('with-gpu', phaseIs('Running'))
@@ -246,9 +246,9 @@ test('what others add to the capacity of a node can be requested there', async (
   await untilAmount(undefined)
 })
 
-test('a pod that has been active for longer than it may be is ended by its node, and not run again', async () => {
+test('a pod that exceeds its active deadline is terminated and not restarted', async () => {
   await makePod('limited', {}, { activeDeadlineSeconds: 1 })
-  // That it ran before shows in how its container ended: who looks now and then may miss it.
+  // The exit code proves that the pod ran before. Polling may miss that phase.
   const { status } = await untilPod('limited', phaseIs('Failed'))
   assert.equal(status?.reason, 'DeadlineExceeded')
   assert.equal(status?.message, 'Pod was active on the node longer than the specified deadline')
@@ -256,7 +256,7 @@ test('a pod that has been active for longer than it may be is ended by its node,
   assert.equal(status?.conditions?.find(({ type }) => type === 'Ready')?.status, 'False')
 })
 
-test('a deleted pod is gone soon; one that ignores it when its grace period is over; a finalizer keeps it', async () => {
+test('a deleted pod is removed soon or after its grace period, unless a finalizer remains', async () => {
   const gone = (name: string) =>
     until(
       () => read(name).catch((error: { code?: number }) => error.code),
@@ -283,14 +283,14 @@ test('a deleted pod is gone soon; one that ignores it when its grace period is o
   assert.equal((await read('stubborn')).status?.phase, 'Running')
 })
 
-test('pods of other nodes are left alone', async () => {
+test('pods of other nodes are ignored', async () => {
   await makePod('elsewhere', {}, { nodeName: 'node-3' })
   await makePod('here')
   await untilPod('here', phaseIs('Running'))
   assert.equal((await read('elsewhere')).status?.phase, 'Pending')
 })
 
-test('after a restart the nodes go on with the pods that there are, and hand out no address twice', async () => {
+test('nodes continue after a restart and assign no address twice', async () => {
   const before = await read('one')
   await server.restart(['--nodes=2'])
   await makePod('after')
@@ -303,7 +303,7 @@ test('after a restart the nodes go on with the pods that there are, and hand out
   assert.equal((await read('one')).status?.startTime, before.status?.startTime)
 })
 
-test('many nodes tell at once that they live, however long each is not answered', async (t) => {
+test('heartbeats of many nodes are sent concurrently even if none is answered', async (t) => {
   let asking = 0
   const transport: Transport = ({ signal }) => {
     asking++
@@ -328,7 +328,7 @@ test('many nodes tell at once that they live, however long each is not answered'
     vendor,
     clock: systemClock,
   })
-  // Only what names nodes: the informer would ask too.
+  // Only the source with the node names, because the informer would send requests too.
   const sources = loop.sources.slice(0, 1)
   const records = { log, clock: systemClock, metrics: new WorkQueueMetrics(), missingRights: new MissingRights(log) }
   const running = startLoops([{ ...loop, sources }], records)

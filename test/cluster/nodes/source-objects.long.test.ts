@@ -1,4 +1,4 @@
-/** The ConfigMaps and Secrets of volumes: few are read at the same time, and what is too old to be used is not held. */
+/** ConfigMaps and Secrets of volumes: concurrent reads are limited, and stale data is dropped. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { systemClock } from '../../../src/base/time/clock.ts'
@@ -42,7 +42,7 @@ after(() => server.stop())
 
 const name = (i: number) => ({ plural: 'configmaps', namespace: 'default', name: `c${i}` }) as const
 
-test('objects of many pods are read a few at a time, and released when they are old', async () => {
+test('objects of many pods are read a few at a time and released when stale', async () => {
   const objects = new SourceObjects(clock, pollMs)
   const before = await heapInUse()
   most = 0

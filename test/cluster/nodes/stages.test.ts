@@ -1,4 +1,4 @@
-/** Stages as data: what their expressions, delays and templates mean, and what is refused by its name. */
+/** Stages as data: expressions, delays, templates, and rejected fields. */
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -36,7 +36,7 @@ const pod: JsonObject = {
   },
 }
 
-test('expressions find what they say, and nothing in what is missing', () => {
+test('expressions find their values and nothing for missing ones', () => {
   for (const [text, wanted] of [
     ['.status.phase', ['Running']],
     ['.metadata.annotations["example.com/wait"]', ['90s']],
@@ -52,7 +52,7 @@ test('expressions find what they say, and nothing in what is missing', () => {
     assert.deepEqual(compileQuery(text)(pod), wanted, text)
 })
 
-test('expressions that are not of this part of jq are refused', () => {
+test('unsupported jq expressions are rejected', () => {
   for (const text of [
     '.a | length',
     'map(.x)',
@@ -77,7 +77,7 @@ const expression = (key: string, operator: string, values: string[] = []) => ({
   selector: { matchExpressions: [{ key, operator, values }] },
 })
 
-test('selectors', () => {
+test('selectors match pods', () => {
   const matches = (spec: JsonObject) => readStage(stage(spec)).matches(pod)
   assert.ok(matches({}))
   assert.ok(!matches({ selector: null }))
@@ -89,7 +89,7 @@ test('selectors', () => {
   assert.ok(!matches({ selector: { matchLabels: { a: 'b' } } }))
 })
 
-test('what is not carried out is named', () => {
+test('unsupported fields of a stage are reported by name', () => {
   for (const [spec, message] of [
     [{ resourceRef: { kind: 'Node' } }, /only stages of pods/],
     [{ next: { patches: [] } }, /spec\.next\.patches is not supported/],
@@ -108,7 +108,7 @@ test('what is not carried out is named', () => {
     )
 })
 
-test('delays come from the stage, the object, a point in time and a count of failures', () => {
+test('delays come from the stage, the object, a point in time or a failure count', () => {
   const now = Date.parse('2030-01-01T00:00:00Z')
   const of = (delay: JsonObject, object: Json = pod) => delayOf(readStage(stage({ delay })).delay, object, now)
   const from = (expressionFrom: string) => ({ expressionFrom })
@@ -132,7 +132,7 @@ test('delays come from the stage, the object, a point in time and a count of fai
     assert.equal(of({ durationMilliseconds: 10_000, backoffFrom: from('.n') }, { n: failures }), wanted)
 })
 
-test('of several stages one is drawn by weight', () => {
+test('one of several stages is chosen by weight', () => {
   const stages = [readStage(stage({ weight: 1 }, 'rare')), readStage(stage({ weight: 1e9 }, 'often'))]
   for (let i = 0; i < 20; i++) assert.equal(chooseStage(stages, pod)?.name, 'often')
   assert.equal(chooseStage([readStage(stage({ selector: null }))], pod), undefined)
@@ -141,7 +141,7 @@ test('of several stages one is drawn by weight', () => {
 const functions = { Now: () => '2030-01-01T00:00:00Z' }
 const run = (text: string) => compileTemplate(text, new Set(['Now']))(pod, functions)
 
-test('templates', () => {
+test('templates produce the expected output', () => {
   for (const [text, wanted] of [
     ['a{{ .metadata.name }}b', 'aab'],
     ['{{ $now := Now }}{{ $now | Quote }}', '"2030-01-01T00:00:00Z"'],
@@ -162,7 +162,7 @@ test('templates', () => {
     assert.equal(run(text), wanted, text)
 })
 
-test('templates that cannot be carried out are refused when they are read, or bounded', () => {
+test('invalid templates are rejected at parse time, and others are limited', () => {
   for (const [text, message] of [
     ['{{ fly }}', /line 1, column 4: function "fly" not defined/],
     ['{{ template "x" }}', /template "x" not defined/],
@@ -185,7 +185,7 @@ test('templates that cannot be carried out are refused when they are read, or bo
     assert.throws(() => run(text), { name: 'StageError', message }, text)
 })
 
-test('files of stages are read whole, and their faults named with the file', () => {
+test('stage files are read, and errors include the file name', () => {
   const file = join(directory, 'stages.yaml')
   writeFileSync(
     file,

@@ -1,4 +1,4 @@
-/** What volumes are made of: files that change all at once, the pod about itself, limits and the life of tokens. */
+/** Contents of volumes: atomic files, the downward API, limits and the lifetime of tokens. */
 import assert from 'node:assert/strict'
 import { lstatSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ after(() => removeTemporary(directory))
 const files = (entries: { [path: string]: string }, mode = 0o644): VolumeFiles =>
   new Map(Object.entries(entries).map(([path, text]) => [path, { content: Buffer.from(text), mode }]))
 
-test('files appear through one link, with their modes, and change all at once', async () => {
+test('files appear through one link with their modes and change atomically', async () => {
   const volume = join(directory, 'v')
   assert.equal(await writeFiles(volume, files({ a: '1', 'deep/b': '2' }, 0o440)), true)
   assert.equal(readFileSync(join(volume, 'a'), 'utf8'), '1')
@@ -34,12 +34,12 @@ test('files appear through one link, with their modes, and change all at once', 
       .sort(),
     ['a', 'c'],
   )
-  // What was before is gone, and nothing else is left behind.
+  // The previous version is removed, and nothing else remains.
   assert.equal(readdirSync(volume).filter((name) => name.startsWith('..')).length, 2)
   assert.equal(statSync(join(volume, 'a')).mode & 0o777, 0o644)
 })
 
-test('what a killed process left behind is written over', async () => {
+test('leftovers of a killed process are overwritten', async () => {
   const volume = join(directory, 'killed')
   await writeFiles(volume, files({ a: '1' }))
   writeFileSync(join(volume, '..data_tmp'), '')
@@ -66,7 +66,7 @@ const pod: Pod = {
   status: { podIP: '10.0.0.1' },
 }
 
-test('the pod about itself', () => {
+test('the downward API returns fields and resources of the pod', () => {
   const of = (fieldPath: string) => fieldValue(pod, { fieldPath })
   assert.equal(of('metadata.labels'), 'a="1"\nb="say \\"x\\""')
   assert.equal(of("metadata.labels['b']"), 'say "x"')
@@ -83,7 +83,7 @@ test('the pod about itself', () => {
   assert.equal(amount('limits.cpu', '1', 'none'), undefined)
 })
 
-test('a directory in memory holds no more than its limit, its containers or its node', async () => {
+test('a memory-backed emptyDir is limited by its own limit, its containers and its node', async () => {
   const limit = (emptyDir: object, memory = '1Gi', spec = pod.spec!) =>
     emptyDirLimit({ name: 'v', emptyDir }, spec, memory)
   const mebi = 1024n * 1024n
@@ -98,7 +98,7 @@ test('a directory in memory holds no more than its limit, its containers or its 
   assert.equal(await usedBytes(join(directory, 'missing')), 0n)
 })
 
-test('a token is replaced at 80% of its life, or after a day', () => {
+test('a token is replaced after 80% of its lifetime or one day', () => {
   const made = Date.parse('2030-01-01T00:00:00Z')
   const after = (seconds: number) => (staleFrom({ expires: made + seconds * 1000, seconds }) - made) / 1000
   assert.equal(after(600), 480)

@@ -1,4 +1,4 @@
-/** Pods with volumes on simulated nodes, and what their containers offer: files, logs, commands, ports. */
+/** Pods with volumes on simulated nodes, and their containers: files, logs, commands and ports. */
 
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -26,7 +26,7 @@ const directory = temporaryDirectory('orch-test-nodes-')
 const user = (name: string, ...groups: string[]): User => ({ name, uid: '', groups, extra: new Map() })
 const type = (plural: string) => ({ group: '', version: 'v1', plural, namespaced: true })
 const configMaps = type('configmaps')
-/** Moves tokens through their life: the wall clock alone, as those of the loops go on by the other. */
+/** Advances only the wall clock, which determines the age of tokens. Loops use the monotonic clock. */
 let aheadMs = 0
 const clock = { ...systemClock, now: () => Date.now() + aheadMs }
 
@@ -122,7 +122,7 @@ const inVolume = ({ metadata }: Pod, sort: string, ...path: string[]) =>
   join(directory, 'pods', metadata.uid!, 'volumes', `orch.io~${sort}`, ...path)
 const text = (...at: Parameters<typeof inVolume>) => readFileSync(inVolume(...at), 'utf8')
 
-test('volumes hold what their sources hold, with the modes asked for', async () => {
+test('volumes contain their sources with the requested modes', async () => {
   const pod = await makePod('one')
   await runs('one')
   assert.equal(text(pod, 'configmap', 'config', 'deep', 'color'), 'blue')
@@ -136,7 +136,7 @@ test('volumes hold what their sources hold, with the modes asked for', async () 
   assert.deepEqual(JSON.parse(Buffer.from(claims, 'base64url').toString()).aud, ['somebody'])
 })
 
-test('they follow their sources, and tokens are replaced before they end', async () => {
+test('volumes follow their sources, and tokens are replaced before they expire', async () => {
   const pod = await read('one')
   await admin.patch(
     configMaps,
@@ -175,7 +175,7 @@ test('they follow their sources, and tokens are replaced before they end', async
   aheadMs = 0
 })
 
-test('a pod waits for what is missing, and says so', async () => {
+test('a pod waits for missing sources and reports them', async () => {
   await makePod('waiting', {
     volumes: [{ name: 'late', configMap: { name: 'late' } }],
     containers: [{ name: 'c', image: 'i' }],
@@ -192,7 +192,7 @@ test('a pod waits for what is missing, and says so', async () => {
   await runs('waiting')
 })
 
-test('nodes read only what their own pods need', async () => {
+test('nodes can read only objects that their own pods need', async () => {
   const secret = { namespace: 'default', name: 'password' }
   await asNode('n1').get(type('secrets'), secret)
   await assert.rejects(asNode('n2').get(type('secrets'), secret), { code: 403 })
@@ -218,7 +218,7 @@ async function exec(command: string[], input?: string): Promise<{ code: number; 
   return { code, out: await all(stdout), err: await all(stderr) }
 }
 
-test('commands in a container', async () => {
+test('commands run in a simulated container', async () => {
   for (const [command, code, out] of [
     [['echo', 'a', 'b'], 0, 'a b\n'],
     [['hostname'], 0, 'one\n'],
@@ -238,7 +238,7 @@ test('commands in a container', async () => {
   await assert.rejects(exec(['nginx']), /has no program "nginx"/)
 })
 
-test('the log of a container tells of its life, and a port says hello', async () => {
+test('a container log describes its lifecycle, and a port answers requests', async () => {
   const never = new AbortController().signal
   const log = runtime('one').container('c')!.log('last')!
   const all = { follow: false, timestamps: false, tailLines: undefined, since: undefined, limitBytes: undefined }
@@ -275,7 +275,7 @@ function pair(): [Duplex, Duplex] {
   return [joined(a, b), joined(b, a)]
 }
 
-test('a directory that outgrows its limit evicts its pod, and what a pod had goes with it', async () => {
+test('exceeding an emptyDir limit evicts the pod, and volumes are removed with their pod', async () => {
   const pod = await makePod('greedy')
   await runs('greedy')
   writeFileSync(inVolume(pod, 'empty-dir', 'scratch', 'large'), Buffer.alloc(2 * 1024 * 1024))

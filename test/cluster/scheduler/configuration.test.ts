@@ -1,4 +1,4 @@
-/** The configuration of a kube-scheduler as settings, and what is said of one that cannot be taken. */
+/** Reading the configuration of kube-scheduler, and the errors for invalid ones. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json, JsonObject } from '../../../src/api/json/json.ts'
@@ -16,7 +16,7 @@ const names = (plugins: readonly { readonly name: string }[]) => plugins.map(({ 
 const weights = (config: Json) =>
   Object.fromEntries(readConfiguration(config).profiles[0]!.scores.map(({ plugin, weight }) => [plugin.name, weight]))
 
-test('an empty one is the default', () => {
+test('an empty configuration yields the defaults', () => {
   const { profiles, percentageOfNodes, timing } = readConfiguration(file())
   assert.deepEqual([percentageOfNodes, timing.firstBackoffMs, timing.maxBackoffMs], [0, 1000, 10_000])
   assert.deepEqual(
@@ -25,14 +25,14 @@ test('an empty one is the default', () => {
   )
 })
 
-test('weights are those of its version', () => {
+test('default weights depend on the version', () => {
   const { TaintToleration, NodeAffinity, PodTopologySpread } = weights(file())
   assert.deepEqual([TaintToleration, NodeAffinity, PodTopologySpread], [3, 2, 2])
   const before = weights(file({}, 'kubescheduler.config.orch.io/v1beta2'))
   assert.deepEqual([before.TaintToleration, before.NodeAffinity, before.PodTopologySpread], [1, 1, 2])
 })
 
-test('several profiles, back-offs and the share of nodes', () => {
+test('profiles, backoff times and the percentage of nodes are read', () => {
   const profiles = [{ schedulerName: 'a' }, { schedulerName: 'b' }]
   const found = readConfiguration(file({ profiles, percentageOfNodesToScore: 30, podMaxBackoffSeconds: 60 }))
   assert.deepEqual(
@@ -42,7 +42,7 @@ test('several profiles, back-offs and the share of nodes', () => {
   assert.deepEqual([found.percentageOfNodes, found.timing.maxBackoffMs], [30, 60_000])
 })
 
-test('plugins are left out and added, at one point or at all', () => {
+test('plugins can be disabled and enabled at one or all extension points', () => {
   const noTaints = withPlugins({ filter: { disabled: [{ name: 'TaintToleration' }] } })
   assert.equal(names(noTaints.filters).includes('TaintToleration'), false)
   assert.equal(
@@ -62,7 +62,7 @@ test('plugins are left out and added, at one point or at all', () => {
   assert.deepEqual([bare.filters.length, bare.scores.length, bare.preempts], [0, 0, false])
 })
 
-test('the fullest node that fits is taken where that is asked for', () => {
+test('MostAllocated prefers the fullest node that fits', () => {
   const pluginConfig = [{ name: 'NodeResourcesFit', args: { scoringStrategy: { type: 'MostAllocated' } } }]
   const plugins = { score: { disabled: [{ name: '*' }], enabled: [{ name: 'NodeResourcesFit' }] } }
   const [profile] = readConfiguration(file({ profiles: [{ plugins, pluginConfig }] })).profiles
@@ -110,6 +110,6 @@ for (const [config, pattern] of [
   ],
   [file({ percentageOfNodesToScore: 101 }), /^percentageOfNodesToScore must be a number from 0 to 100$/],
 ] as const)
-  test(`refused: ${String(pattern).slice(2, 60)}`, () => {
+  test(`rejected: ${String(pattern).slice(2, 60)}`, () => {
     assert.throws(() => readConfiguration(config as Json), { message: pattern })
   })

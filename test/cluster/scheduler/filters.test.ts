@@ -1,4 +1,4 @@
-/** Which nodes are possible for a Pod and why the others are not, rule by rule, as kube-scheduler 1.23 says it. */
+/** Feasible nodes for a Pod, and the reasons for the others, rule by rule, in the words of kube-scheduler 1.23. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type ClusterParts, type NodeParts, type PodParts, placeOf, pod, reasons } from '../../support/scheduling.ts'
@@ -13,7 +13,7 @@ interface Row {
   readonly name: string
   readonly pod: PodParts
   readonly cluster: ClusterParts
-  /** By node: why it is out, or '' where it is possible. */
+  /** Reason by node, or '' if the node is feasible. */
   readonly wanted: { readonly [node: string]: string }
 }
 
@@ -44,46 +44,51 @@ const hostPort = (port: object) => ({
 const requesting = (requests: object) => ({ name: 'c', image: 'i', resources: { requests } })
 
 const nodeRows: Row[] = [
-  { name: 'a cordoned node', pod: {}, cluster: one(cordon), wanted: { n: 'node(s) were unschedulable' } },
+  { name: 'a cordoned node is excluded', pod: {}, cluster: one(cordon), wanted: { n: 'node(s) were unschedulable' } },
   {
-    name: 'a cordoned node is tolerated',
+    name: 'a toleration allows a cordoned node',
     pod: { tolerations: [{ key: 'node.kubernetes.io/unschedulable', operator: 'Exists' }] },
     cluster: one(cordon),
     wanted: { n: '' },
   },
   {
-    name: 'a taint',
+    name: 'a NoSchedule taint excludes the node',
     pod: {},
     cluster: one(tainted('NoSchedule')),
     wanted: { n: "node(s) had taint {k: v}, that the pod didn't tolerate" },
   },
   {
-    name: 'a taint that also drives out',
+    name: 'a NoExecute taint needs its own toleration',
     pod: { tolerations: [{ key: 'k', operator: 'Equal', value: 'v', effect: 'NoSchedule' }] },
     cluster: one(tainted('NoExecute')),
     wanted: { n: "node(s) had taint {k: v}, that the pod didn't tolerate" },
   },
-  { name: 'a taint that only prefers', pod: {}, cluster: one(tainted('PreferNoSchedule')), wanted: { n: '' } },
   {
-    name: 'a taint that is tolerated by its value',
+    name: 'a PreferNoSchedule taint excludes nothing',
+    pod: {},
+    cluster: one(tainted('PreferNoSchedule')),
+    wanted: { n: '' },
+  },
+  {
+    name: 'a toleration by value allows the taint',
     pod: { tolerations: [{ key: 'k', value: 'v' }] },
     cluster: one(tainted('NoSchedule')),
     wanted: { n: '' },
   },
   {
-    name: 'all taints are tolerated',
+    name: 'a toleration without a key allows all taints',
     pod: { tolerations: [{ operator: 'Exists' }] },
     cluster: one(tainted('NoSchedule')),
     wanted: { n: '' },
   },
   {
-    name: 'nodeSelector',
+    name: 'nodeSelector excludes nodes with other labels',
     pod: { nodeSelector: { zone: '2' } },
     cluster: { nodes: zones },
     wanted: { a: noAffinity, b: noAffinity, c: '' },
   },
   {
-    name: 'terms are alternatives, requirements of a term are not, and an empty term matches nothing',
+    name: 'terms are ORed, requirements of a term are ANDed, and an empty term matches nothing',
     pod: {
       affinity: nodeAffinity(
         {},
@@ -95,13 +100,13 @@ const nodeRows: Row[] = [
     wanted: { a: noAffinity, b: '', c: noAffinity, d: '' },
   },
   {
-    name: 'numbers are compared, and what is none never fits',
+    name: 'Gt compares numbers and never matches other values',
     pod: { affinity: nodeAffinity({ matchExpressions: [expression('cores', 'Gt', '7')] }) },
     cluster: { nodes: { a: { labels: { cores: '10' } }, b: { labels: { cores: '7' } }, c: { labels: { cores: '' } } } },
     wanted: { a: '', b: noAffinity, c: noAffinity },
   },
   {
-    name: 'a port of the node, of one address and of all',
+    name: 'host ports conflict by address, with the wildcard address and by protocol',
     pod: hostPort({ hostPort: 80, hostIP: '10.0.0.1' }),
     cluster: {
       nodes: { a: {}, b: {}, c: {} },
@@ -117,7 +122,7 @@ const nodeRows: Row[] = [
 
 const resourceRows: Row[] = [
   {
-    name: 'every resource of which there is too little',
+    name: 'every insufficient resource is reported',
     pod: { cpu: '2', memory: '2Gi' },
     cluster: {
       nodes: {
@@ -130,7 +135,7 @@ const resourceRows: Row[] = [
     wanted: { a: 'Insufficient cpu', b: 'Too many pods, Insufficient cpu, Insufficient memory', c: '' },
   },
   {
-    name: 'an extended resource and ephemeral storage',
+    name: 'extended resources and ephemeral storage must fit',
     pod: { containers: [requesting({ 'example.com/gpu': '2', 'ephemeral-storage': '1Gi' })] },
     cluster: {
       nodes: {
@@ -147,7 +152,7 @@ const resourceRows: Row[] = [
     },
   },
   {
-    name: 'the largest init container or the sum of containers, and the overhead',
+    name: 'requests are the maximum of init containers and the sum of containers, plus overhead',
     pod: {
       containers: [requesting({ cpu: '500m' }), requesting({ cpu: '500m' })],
       initContainers: [requesting({ cpu: '2' }), requesting({ cpu: '1' })],
@@ -157,7 +162,7 @@ const resourceRows: Row[] = [
     wanted: { a: 'Insufficient cpu', b: '' },
   },
   {
-    name: 'a pod that requests nothing needs a place only',
+    name: 'a pod without requests needs only a free pod slot',
     pod: {},
     cluster: { nodes: { a: { cpu: '0' }, b: { pods: '1' } }, pods: [pod('other', { on: 'b' })] },
     wanted: { a: '', b: 'Too many pods' },
@@ -166,13 +171,13 @@ const resourceRows: Row[] = [
 
 const podRows: Row[] = [
   {
-    name: 'affinity to pods of the same zone',
+    name: 'affinity requires pods in the same zone',
     pod: { affinity: near(like('web')) },
     cluster: { nodes: { ...zones, d: {} }, pods: [pod('w', { on: 'a', labels: web })] },
     wanted: { a: '', b: '', c: apart, d: apart },
   },
   {
-    name: 'affinity to pods of another namespace, by name and by labels',
+    name: 'affinity selects other namespaces by name and by labels',
     pod: {
       affinity: near(like('web', 'zone', { namespaces: ['x'], namespaceSelector: { matchLabels: { team: 'y' } } })),
     },
@@ -188,43 +193,43 @@ const podRows: Row[] = [
     wanted: { a: '', b: '', c: '', d: apart },
   },
   {
-    name: 'the first of pods that want to be together may go anywhere with the label',
+    name: 'the first pod with affinity to itself may run on any node with the label',
     pod: { labels: web, affinity: near(like('web')) },
     cluster: { nodes: { ...zones, d: {} } },
     wanted: { a: '', b: '', c: '', d: apart },
   },
   {
-    name: 'all terms must be met by the same pods',
+    name: 'the same pods must match all affinity terms',
     pod: { affinity: near(like('web'), like('web', 'kubernetes.io/hostname')) },
     cluster: { nodes: zones, pods: [pod('w', { on: 'a', labels: web })] },
     wanted: { a: '', b: apart, c: apart },
   },
   {
-    name: 'anti-affinity to pods of the same zone',
+    name: 'anti-affinity excludes zones with matching pods',
     pod: { affinity: away(like('web')) },
     cluster: { nodes: { ...zones, d: {} }, pods: [pod('w', { on: 'a', labels: web })] },
     wanted: { a: tooNear, b: tooNear, c: '', d: '' },
   },
   {
-    name: 'anti-affinity of pods that are there already',
+    name: 'anti-affinity of existing pods excludes their zone',
     pod: { labels: web },
     cluster: { nodes: zones, pods: [pod('hermit', { on: 'c', affinity: away(like('web')) })] },
     wanted: { a: '', b: '', c: repelled },
   },
   {
-    name: 'a term without a selector means no pods',
+    name: 'a term without a selector matches no pods',
     pod: { affinity: away({ topologyKey: 'zone' }) },
     cluster: { nodes: zones, pods: [pod('w', { on: 'a', labels: web })] },
     wanted: { a: '', b: '', c: '' },
   },
   {
-    name: 'spread: places differ by no more than maxSkew',
+    name: 'topology spread keeps the difference within maxSkew',
     pod: { labels: web, topologySpreadConstraints: [spread('zone')] },
     cluster: { nodes: { ...zones, d: {} }, pods: [pod('w', { on: 'a', labels: web })] },
     wanted: { a: uneven, b: uneven, c: '', d: `${uneven} (missing required label)` },
   },
   {
-    name: 'spread counts neither pods that go, nor other namespaces, nor nodes that are not possible',
+    name: 'topology spread ignores terminating pods, other namespaces and excluded nodes',
     pod: { labels: web, topologySpreadConstraints: [spread('zone')], nodeSelector: { zone: '1' } },
     cluster: {
       nodes: zones,
@@ -237,7 +242,7 @@ const podRows: Row[] = [
     wanted: { a: '', b: '', c: noAffinity },
   },
   {
-    name: 'spread over two topologies',
+    name: 'topology spread supports two topology keys',
     pod: { labels: web, topologySpreadConstraints: [spread('zone'), spread('kubernetes.io/hostname')] },
     cluster: {
       nodes: zones,
@@ -264,25 +269,25 @@ const all = (reason: string) => ({ a: reason, b: reason, c: reason })
 
 const volumeRows: Row[] = [
   {
-    name: 'a claim that does not exist',
+    name: 'a missing claim excludes all nodes',
     pod: usesData,
     cluster: { nodes: zones },
     wanted: all('persistentvolumeclaim "data" not found'),
   },
   {
-    name: 'the claim of an ephemeral volume that is not there yet',
+    name: 'a missing claim of an ephemeral volume excludes all nodes',
     pod: { volumes: [{ name: 'v', ephemeral: { volumeClaimTemplate: {} } }] },
     cluster: { nodes: zones },
     wanted: all('waiting for ephemeral volume controller to create the persistentvolumeclaim "p-v"'),
   },
   {
-    name: 'a claim that is not bound and waits for no node',
+    name: 'an unbound claim with immediate binding excludes all nodes',
     pod: usesData,
     cluster: { nodes: zones, storage: { claims: [claim('data')] } },
     wanted: all('pod has unbound immediate PersistentVolumeClaims'),
   },
   {
-    name: 'a volume that is in one zone',
+    name: 'a volume in one zone excludes other zones',
     pod: usesData,
     cluster: {
       nodes: zones,
@@ -295,13 +300,13 @@ const volumeRows: Row[] = [
     },
   },
   {
-    name: 'a volume that does not exist',
+    name: 'a missing volume excludes all nodes',
     pod: usesData,
     cluster: { nodes: zones, storage: { claims: [bound('gone')] } },
     wanted: all('node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)'),
   },
   {
-    name: 'a claim that waits finds a free volume in one zone only',
+    name: 'a delayed claim finds a free volume in one zone only',
     pod: usesData,
     cluster: {
       nodes: zones,
@@ -320,7 +325,7 @@ const volumeRows: Row[] = [
     wanted: { a: noVolume, b: noVolume, c: '' },
   },
   {
-    name: 'a claim whose volume is made where the class allows it',
+    name: 'a delayed claim is provisioned within the allowed topologies',
     pod: usesData,
     cluster: {
       nodes: zones,
@@ -338,7 +343,7 @@ const volumeRows: Row[] = [
     wanted: { a: '', b: '', c: noVolume },
   },
   {
-    name: 'a claim that another pod has given to a node',
+    name: 'a claim with a selected node excludes other nodes',
     pod: usesData,
     cluster: {
       nodes: zones,
@@ -350,7 +355,7 @@ const volumeRows: Row[] = [
     wanted: { a: noVolume, b: '', c: noVolume },
   },
   {
-    name: 'the zone of a volume by its label',
+    name: 'the zone label of a volume excludes other zones',
     pod: usesData,
     cluster: {
       nodes: {
@@ -366,7 +371,7 @@ const volumeRows: Row[] = [
     wanted: { a: '', b: 'node(s) had no available volume zone', c: '' },
   },
   {
-    name: 'as many volumes of a driver as the node takes',
+    name: 'the volume limit of a CSI driver excludes full nodes',
     pod: usesData,
     cluster: {
       nodes: { a: {}, b: {} },
@@ -386,7 +391,7 @@ const volumeRows: Row[] = [
     wanted: { a: 'node(s) exceed max volume count', b: '' },
   },
   {
-    name: 'a disk that another pod writes to',
+    name: 'a disk that another pod writes to excludes its node',
     pod: { volumes: [{ name: 'v', gcePersistentDisk: { pdName: 'd', readOnly: true } }] },
     cluster: {
       nodes: { a: {}, b: {} },
@@ -404,7 +409,7 @@ for (const row of [...nodeRows, ...resourceRows, ...podRows, ...volumeRows])
     assert.deepEqual(reasons(row.cluster, pod('p', row.pod)), row.wanted)
   })
 
-test('the message counts nodes by reason, in the order of its words', () => {
+test('the message counts nodes by reason in alphabetical order', () => {
   const nodes = { a: cordon, b: { cpu: '1' }, c: { cpu: '1' }, d: { cpu: '1', memory: '1Mi' } }
   assert.equal(
     placeOf({ nodes }, pod('p', { cpu: '2', memory: '1Gi' })),

@@ -1,4 +1,4 @@
-/** Which Pods make room for a more important one: the choices of kube-scheduler 1.23. */
+/** Victims of preemption, chosen like kube-scheduler 1.23. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { PodDisruptionBudget } from '../../../src/api/kinds/policy/pod-disruption-budget.ts'
@@ -13,7 +13,7 @@ interface Row {
   readonly pod?: PodParts
   readonly cluster: ClusterParts
   readonly budgets?: readonly object[]
-  /** The node and the victims; undefined: no room can be made. */
+  /** The node and the victims. Undefined if preemption is impossible. */
   readonly wanted: readonly [string, ...string[]] | undefined
 }
 
@@ -30,7 +30,7 @@ const budget = (app: string, disruptionsAllowed: number) => ({
 
 const rows: Row[] = [
   {
-    name: 'the least important victims',
+    name: 'prefers victims of the lowest priority',
     cluster: {
       nodes: two,
       pods: [holder('a1', 'a', 50), holder('a2', 'a', 10), holder('b1', 'b', 20), holder('b2', 'b', 30)],
@@ -38,7 +38,7 @@ const rows: Row[] = [
     wanted: ['a', 'a2'],
   },
   {
-    name: 'the fewest of them, and those that fit are left alone',
+    name: 'prefers the fewest victims and spares pods that fit',
     pod: { cpu: '2' },
     cluster: {
       nodes: { a: { cpu: '3' }, b: { cpu: '3' } },
@@ -50,7 +50,7 @@ const rows: Row[] = [
     wanted: ['b', 'b1'],
   },
   {
-    name: 'of equal ones those that were started last',
+    name: 'prefers the most recently started among equal victims',
     cluster: {
       nodes: two,
       pods: [
@@ -61,7 +61,7 @@ const rows: Row[] = [
     wanted: ['b', 'b1'],
   },
   {
-    name: 'those that no budget keeps',
+    name: 'prefers victims without a budget violation',
     cluster: {
       nodes: two,
       pods: [
@@ -73,24 +73,24 @@ const rows: Row[] = [
     wanted: ['b', 'b1'],
   },
   {
-    name: 'those that a budget keeps, where there is no other way',
+    name: 'violates a budget if there is no alternative',
     cluster: { nodes: { a: small }, pods: [holder('a1', 'a', 10, { cpu: '2', labels: { app: 'kept' } })] },
     budgets: [budget('kept', 0)],
     wanted: ['a', 'a1'],
   },
   {
-    name: 'never one that is as important',
+    name: 'never evicts pods of equal priority',
     cluster: { nodes: { a: small }, pods: [holder('a1', 'a', 100, { cpu: '2' })] },
     wanted: undefined,
   },
   {
-    name: 'not where it would not help',
+    name: 'evicts nothing if that would not help',
     pod: { nodeSelector: { disk: 'fast' } },
     cluster: { nodes: two, pods: [holder('a1', 'a', 10, { cpu: '2' }), holder('b1', 'b', 10, { cpu: '2' })] },
     wanted: undefined,
   },
   {
-    name: 'those that keep it away by anti-affinity',
+    name: 'evicts pods with conflicting anti-affinity',
     pod: { cpu: '1', labels: { app: 'web' } },
     cluster: {
       nodes: { a: { cpu: '8' } },
@@ -110,7 +110,7 @@ const rows: Row[] = [
     wanted: ['a', 'hermit'],
   },
   {
-    name: 'those that make the spread uneven',
+    name: 'evicts pods that violate the spread constraint',
     pod: {
       cpu: '1',
       labels: { app: 'web' },
@@ -130,7 +130,7 @@ const rows: Row[] = [
     wanted: ['a', 'web'],
   },
   {
-    name: 'not if it must not push out others',
+    name: 'evicts nothing with preemptionPolicy Never',
     pod: { preemptionPolicy: 'Never' },
     cluster: { nodes: { a: small }, pods: [holder('a1', 'a', 10, { cpu: '2' })] },
     wanted: undefined,
@@ -146,7 +146,7 @@ function choose(cluster: ClusterParts, wanted: PodInfo, budgets: readonly object
   const parts = { ...search, refusals: found.refusals, budgets: budgets as readonly PodDisruptionBudget[] }
   const before = sight.cluster.nodes.map(({ requested, pods }) => [requested.cpu, pods.size])
   const preemption = mayPreempt(parts) ? runToCompletion(findPreemption(parts)) : undefined
-  // Trying has left everything as it was.
+  // The search leaves the cluster state unchanged.
   assert.deepEqual(
     sight.cluster.nodes.map(({ requested, pods }) => [requested.cpu, pods.size]),
     before,
@@ -155,18 +155,18 @@ function choose(cluster: ClusterParts, wanted: PodInfo, budgets: readonly object
 }
 
 for (const { name, pod: parts = {}, cluster, budgets, wanted } of rows)
-  test(`room is made by ${name}`, () => {
+  test(`preemption: ${name}`, () => {
     const urgent = pod('urgent', { priority: 100, cpu: '1', ...parts })
     assert.deepEqual(choose(cluster, urgent, budgets), wanted)
   })
 
-test('no more room is made while the victims end', () => {
+test('no further preemption happens while victims terminate', () => {
   const going = holder('a1', 'a', 10, { cpu: '2', isTerminating: true })
   const cluster = { nodes: two, pods: [going, holder('b1', 'b', 10, { cpu: '2' })] }
   assert.equal(choose(cluster, pod('urgent', { priority: 100, cpu: '1' }), [], 'a'), undefined)
 })
 
-test('a node is kept: less important pods do not fit, more important ones do', () => {
+test('a nominated node rejects pods of lower or equal priority and accepts higher ones', () => {
   const sight = sightOf({ nodes: { a: small } })
   sight.cluster.nominate(pod('kept', { priority: 50, cpu: '2' }), 'a')
   const place = (priority: number) =>

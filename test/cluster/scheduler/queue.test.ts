@@ -1,4 +1,4 @@
-/** Which Pod is tried when: by priority and time, after back-offs, and when something happens that could help it. */
+/** The order of scheduling attempts: by priority and time, after backoff, and after relevant changes. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Heap } from '../../../src/base/collections/heap.ts'
@@ -18,7 +18,7 @@ function open() {
     queue.refresh()
     return queue.take()
   }
-  /** Tries the next one, which fits nowhere. */
+  /** Tries the next Pod, which fits nowhere. */
   const refuse = (wokenBy: number) => {
     const entry = next()!
     queue.rest(entry, wokenBy)
@@ -27,7 +27,7 @@ function open() {
   return { clock, queue, add, next, refuse }
 }
 
-test('the more important first, then the older', () => {
+test('pods are tried by priority, then by age', () => {
   const { clock, add, next } = open()
   for (const [name, priority] of [
     ['a', 0],
@@ -44,7 +44,7 @@ test('the more important first, then the older', () => {
   )
 })
 
-test('a pod that fits nowhere rests until something happens that could help it', () => {
+test('an unschedulable pod rests until a relevant change', () => {
   const { clock, queue, add, next, refuse } = open()
   add('a')
   refuse(podGone)
@@ -56,7 +56,7 @@ test('a pod that fits nowhere rests until something happens that could help it',
   assert.equal(next()?.pod.name, 'a')
 })
 
-test('back-offs grow from one second to ten, whatever happens', () => {
+test('backoff grows from one to ten seconds despite changes', () => {
   const { clock, queue, add, next, refuse } = open()
   add('a')
   const waits: number[] = []
@@ -74,7 +74,7 @@ test('back-offs grow from one second to ten, whatever happens', () => {
   assert.deepEqual(waits, [1_000, 2_000, 4_000, 8_000, 10_000, 10_000])
 })
 
-test('after a minute it is tried again in any case', () => {
+test('an unschedulable pod is tried again after one minute', () => {
   const { clock, queue, add, next, refuse } = open()
   add('a')
   refuse(podGone)
@@ -85,7 +85,7 @@ test('after a minute it is tried again in any case', () => {
   assert.equal(next()?.pod.name, 'a')
 })
 
-test('what happens while a pod is being tried is not missed', () => {
+test('changes during an attempt are not missed', () => {
   const { clock, queue, add, next } = open()
   add('a')
   const entry = next()!
@@ -95,7 +95,7 @@ test('what happens while a pod is being tried is not missed', () => {
   assert.equal(next()?.pod.name, 'a')
 })
 
-test('a pod that was changed is tried again, one whose status was changed is not', () => {
+test('a changed pod is tried again, but not after a status change', () => {
   const { clock, queue, add, next, refuse } = open()
   add('a')
   const { pod: known } = refuse(0)
@@ -106,7 +106,7 @@ test('a pod that was changed is tried again, one whose status was changed is not
   assert.equal(next()?.pod.name, 'a')
 })
 
-test('a pod that is gone is not tried, nor is it kept', () => {
+test('a deleted pod is neither tried nor kept', () => {
   const { queue, add, next } = open()
   for (const name of ['a', 'b', 'c']) add(name)
   const a = next()!
@@ -119,7 +119,7 @@ test('a pod that is gone is not tried, nor is it kept', () => {
   assert.deepEqual([queue.size, queue.nextMs], [0, undefined])
 })
 
-test('ten thousand pods that wait are looked at once for ten thousand happenings', () => {
+test('10,000 waiting pods are checked once for 10,000 changes', () => {
   const { clock, queue, add, next, refuse } = open()
   for (let i = 0; i < 10_000; i++) add(`p${i}`)
   for (let i = 0; i < 10_000; i++) refuse(podGone)
@@ -130,7 +130,7 @@ test('ten thousand pods that wait are looked at once for ten thousand happenings
   assert.equal(count, 10_000)
 })
 
-test('a heap hands out its values in order', () => {
+test('a heap returns its values in order', () => {
   const heap = new Heap<number>((a, b) => a < b)
   const values = Array.from({ length: 500 }, (_, i) => (i * 7919) % 503)
   for (const value of values) heap.push(value)
@@ -139,7 +139,7 @@ test('a heap hands out its values in order', () => {
   assert.deepEqual(found, [...values.sort((a, b) => a - b), undefined])
 })
 
-test('a pool has no more tasks under way than it may, except for those that wait elsewhere', async () => {
+test('a task pool limits running tasks, except those waiting outside', async () => {
   const pool = new TaskPool(1)
   const first = Promise.withResolvers<void>()
   const outside = Promise.withResolvers<void>()

@@ -1,4 +1,4 @@
-/** The scheduler against a real server: Pods get nodes, or are told why not, as its own account and with its own rights. */
+/** The scheduler against a real server, with its own account and permissions: Pods get nodes or the reason why not. */
 
 import assert from 'node:assert/strict'
 import { afterEach, before, beforeEach, test } from 'node:test'
@@ -26,7 +26,7 @@ const priorities: ResourceType = {
   namespaced: false,
 }
 const owner = endOfFile()
-/** Pods that fitted nowhere are tried again soon, so that no test waits for a second. */
+/** Short backoff, so that no test waits a second. */
 const timing = { firstBackoffMs: 20, maxBackoffMs: 100, maxRestMs: 60_000 }
 const settings = { ...defaultSettings, timing, profiles: [profileOf('default-scheduler'), profileOf('second')] }
 const quick: ManagerOptions = { options: { scheduler: settings } }
@@ -73,7 +73,7 @@ async function makeNode(name: string, { cpu = '2', labels = {} as Record<string,
 interface PodParts {
   readonly cpu?: string
   readonly labels?: object
-  /** Further fields of the spec. */
+  /** Additional fields of the spec. */
   readonly [field: string]: unknown
 }
 
@@ -119,10 +119,10 @@ async function untilEvent(pod: string, reason: string): Promise<ApiObject> {
   return items[0]!
 }
 
-test('a Pod whose binding a restore has undone is scheduled again', async () => {
+test('a Pod whose binding was undone by a restore is scheduled again', async () => {
   await makePod('undone')
   let answered = 0
-  // The server acknowledges the first binding, and then has none: as a store that was restored from a backup.
+  // The server acknowledges the first binding without storing it, like a store restored from a backup.
   const through =
     (send: Transport): Transport =>
     async (request) => {
@@ -138,7 +138,7 @@ test('a Pod whose binding a restore has undone is scheduled again', async () => 
   assert.ok(answered >= 2)
 })
 
-test('a pod gets a node, and an event says so', async () => {
+test('a pod gets a node and an event reports it', async () => {
   server.run(['scheduler'], quick)
   await makePod('a')
   const node = await untilPlaced('a')
@@ -148,7 +148,7 @@ test('a pod gets a node, and an event says so', async () => {
   assert.equal(scheduled(await getPod('a'))?.status, 'True')
 })
 
-test('a pod that fits nowhere is told why, and is placed when a node comes that it fits on', async () => {
+test('an unschedulable pod gets the reason and is placed when a suitable node is added', async () => {
   server.run(['scheduler'], quick)
   await makePod('big', { cpu: '3' })
   const pod = await untilRefused('big', /^0\/2 nodes are available: 2 Insufficient cpu\.$/)
@@ -159,14 +159,14 @@ test('a pod that fits nowhere is told why, and is placed when a node comes that 
   assert.equal(await untilPlaced('big'), 'node-3')
 })
 
-test('without nodes that is the reason', async () => {
+test('without nodes, the message says so', async () => {
   await client.deleteCollection(kinds.Node)
   server.run(['scheduler'], quick)
   await makePod('a')
   await untilRefused('a', /^no nodes available to schedule pods$/)
 })
 
-test('many pods are spread so that none asks for more than its node has', async () => {
+test('many pods are spread without overcommitting nodes', async () => {
   server.run(['scheduler'], quick)
   await Promise.all(Array.from({ length: 22 }, (_, i) => makePod(`p-${i}`, { cpu: '200m' })))
   const placed = () => client.list(kinds.Pod, { namespace, fieldSelector: 'spec.nodeName!=' })
@@ -178,10 +178,10 @@ test('many pods are spread so that none asks for more than its node has', async 
   )
 })
 
-test('a pod that is deleted makes room, and waiting pods are tried in the order of their priority', async () => {
+test('a deleted pod frees resources, and waiting pods are tried by priority', async () => {
   await client.deleteCollection(kinds.Node)
   await makeNode('one', { cpu: '1' })
-  // No back-off: otherwise the one that has waited for longer would be the first to be tried again.
+  // Without backoff. Otherwise the Pod that has waited longer would be tried first.
   const eager = { ...settings, timing: { ...timing, firstBackoffMs: 0, maxBackoffMs: 0 } }
   server.run(['scheduler'], { options: { scheduler: eager } })
   await makePod('first', { cpu: '1' })
@@ -194,7 +194,7 @@ test('a pod that is deleted makes room, and waiting pods are tried in the order 
   assert.equal((await getPod('less')).spec?.nodeName, undefined)
 })
 
-test('a less important pod makes room for one that is more important', async () => {
+test('a pod of lower priority is preempted for one of higher priority', async () => {
   await client.deleteCollection(kinds.Node)
   for (const name of ['one', 'two']) await makeNode(name, { cpu: '1' })
   await client.create(budgets, {
@@ -215,7 +215,7 @@ test('a less important pod makes room for one that is more important', async () 
   assert.equal((await getPod('kept')).spec?.nodeName, keptAt)
 })
 
-test('a node is kept for a pod until its victim is gone', async () => {
+test('a node stays nominated for a pod until its victim is deleted', async () => {
   await client.deleteCollection(kinds.Node)
   await makeNode('one', { cpu: '1' })
   server.run(['scheduler'], quick)
@@ -233,7 +233,7 @@ test('a node is kept for a pod until its victim is gone', async () => {
   await untilRefused('sneaky', /Insufficient cpu/)
 })
 
-test('only pods that name one of its profiles are its own', async () => {
+test('the scheduler handles only pods that name one of its profiles', async () => {
   server.run(['scheduler'], quick)
   await makePod('foreign', { schedulerName: 'somebody-else' })
   await makePod('mine', { schedulerName: 'second' })
@@ -245,7 +245,7 @@ test('only pods that name one of its profiles are its own', async () => {
   assert.equal(status?.conditions, undefined)
 })
 
-test('a claim that waits for its first pod is bound to a volume that the node can reach', async () => {
+test('delayed binding uses a volume that the node can access', async () => {
   await client.create(inDomainOf(vendor, kinds.StorageClass), {
     apiVersion: 'storage.orch.io/v1',
     kind: 'StorageClass',
@@ -280,7 +280,7 @@ test('a claim that waits for its first pod is bound to a volume that the node ca
   await untilRefused('b', /^0\/2 nodes are available: 2 persistentvolumeclaim "missing" not found\.$/)
 })
 
-test('a claim whose volume is made on demand names the node first', async () => {
+test('delayed provisioning selects the node first', async () => {
   server.run(['scheduler', 'persistentvolume-binder', 'host-path-provisioner'], {
     options: { scheduler: settings, volumeDirectory: `${server.directory}/volumes` },
   })
@@ -304,7 +304,7 @@ test('a claim whose volume is made on demand names the node first', async () => 
   assert.notEqual(claim.spec?.volumeName, undefined)
 })
 
-test('a scheduler that is killed at any of its writes is followed by one that finishes', async () => {
+test('a scheduler killed at any write is followed by one that finishes', async () => {
   for (const [i, death] of deaths(3).entries()) {
     for (const name of [`x-${i}`, `y-${i}`]) await makePod(name, { cpu: '1m' })
     await server.run(['scheduler'], { ...quick, death }).killed
@@ -315,10 +315,10 @@ test('a scheduler that is killed at any of its writes is followed by one that fi
   }
 })
 
-test('a slow watch places nothing twice: the space of a pod is gone as soon as it is decided', async () => {
+test('a slow watch causes no overcommitment, because decisions count at once', async () => {
   await client.deleteCollection(kinds.Node)
   await makeNode('one', { cpu: '1' })
-  // Binds are answered late: until then only the scheduler itself knows of its decisions.
+  // Bindings are answered late, so only the scheduler itself knows its decisions until then.
   const held = Promise.withResolvers<void>()
   server.run(['scheduler'], {
     ...quick,
@@ -336,7 +336,7 @@ test('a slow watch places nothing twice: the space of a pod is gone as soon as i
   await until(placed, ({ length }) => length === 2)
 })
 
-test('another scheduler that was faster is respected', async () => {
+test('a binding by another scheduler is respected', async () => {
   const binding = subresource(kinds.Pod, 'binding')
   let isFirst = true
   server.run(['scheduler'], {

@@ -1,4 +1,4 @@
-/** Which of the possible nodes is preferred, plugin by plugin: the numbers of kube-scheduler 1.23. */
+/** Scores of feasible nodes, plugin by plugin, with the numbers of kube-scheduler 1.23. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { nodesToFind } from '../../../src/cluster/scheduler/find-node.ts'
@@ -28,7 +28,7 @@ interface Row {
 const rows: Row[] = [
   {
     plugin: 'NodeResourcesFit',
-    name: 'less requested is better: the mean of cpu and memory',
+    name: 'fewer requests score higher, averaged over CPU and memory',
     pod: { cpu: '3000m', memory: '5000' },
     cluster: { nodes: { a: { cpu: '4000m', memory: '10000' }, b: { cpu: '6000m', memory: '10000' } } },
     // ((4000-3000)*100/4000 + (10000-5000)*100/10000) / 2, and the same with 6000.
@@ -36,7 +36,7 @@ const rows: Row[] = [
   },
   {
     plugin: 'NodeResourcesFit',
-    name: 'a pod that requests nothing counts as a small one',
+    name: 'a pod without requests counts as a small one',
     pod: {},
     cluster: {
       nodes: { a: { cpu: '1', memory: '2000Mi' }, b: { cpu: '1', memory: '2000Mi' } },
@@ -46,23 +46,29 @@ const rows: Row[] = [
   },
   {
     plugin: 'NodeResourcesBalancedAllocation',
-    name: 'cpu and memory to about the same part',
+    name: 'similar shares of CPU and memory score higher',
     pod: { cpu: '3000m', memory: '5000' },
     cluster: { nodes: { a: { cpu: '4000m', memory: '10000' }, b: { cpu: '6000m', memory: '10000' } } },
-    // 75% and 50%: 1 - 0.25/2; 50% and 50%.
+    // 75% and 50% used: 1 - 0.25/2. 50% and 50% used: 1.
     wanted: [87, 100],
   },
   {
     plugin: 'TaintToleration',
-    name: 'fewer taints that only prefer',
+    name: 'fewer untolerated PreferNoSchedule taints score higher',
     pod: { tolerations: [{ key: 'ok', operator: 'Exists' }] },
     cluster: { nodes: { a: mild('x', 'y'), b: mild('x', 'ok'), c: {} } },
     wanted: [0, 50, 100],
   },
-  { plugin: 'TaintToleration', name: 'no taints', pod: {}, cluster: { nodes: { a: {} } }, wanted: undefined },
+  {
+    plugin: 'TaintToleration',
+    name: 'nodes without taints get no score',
+    pod: {},
+    cluster: { nodes: { a: {} } },
+    wanted: undefined,
+  },
   {
     plugin: 'NodeAffinity',
-    name: 'the sum of the weights of what matches',
+    name: 'the weights of matching terms are summed',
     pod: {
       affinity: {
         nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [ofNode(4, 'fast'), ofNode(1, 'new')] },
@@ -73,24 +79,24 @@ const rows: Row[] = [
   },
   {
     plugin: 'ImageLocality',
-    name: 'images that are there, by size and by how many nodes have them',
+    name: 'existing images score by size and spread over nodes',
     pod: { containers: [{ name: 'c', image: 'example.com/big' }] },
     cluster: {
       nodes: { a: { images: [{ names: ['example.com/big:latest'], sizeBytes: 1000 * mb }] }, b: {} },
     },
-    // Half of the nodes have it: (500 - 23) / (1000 - 23).
+    // Half of the nodes have the image: (500 - 23) / (1000 - 23).
     wanted: [48, 0],
   },
   {
     plugin: 'InterPodAffinity',
-    name: 'near to those that it prefers',
+    name: 'preferred affinity scores higher',
     pod: { affinity: { podAffinity: preferred(5, like('web')) } },
     cluster: { nodes: zones, pods: [pod('w', { on: 'a', labels: web })] },
     wanted: [100, 100, 0],
   },
   {
     plugin: 'InterPodAffinity',
-    name: 'away from those that it prefers to be away from, and near to those that demand it',
+    name: 'preferred anti-affinity scores lower, required affinity of existing pods higher',
     pod: { labels: web, affinity: { podAntiAffinity: preferred(5, like('db')) } },
     cluster: {
       nodes: { ...zones, d: { labels: { zone: '3' } } },
@@ -106,7 +112,7 @@ const rows: Row[] = [
   },
   {
     plugin: 'PodTopologySpread',
-    name: 'fewer pods alike in the same zone',
+    name: 'fewer matching pods in the same zone score higher',
     pod: {
       labels: web,
       topologySpreadConstraints: [
@@ -121,12 +127,12 @@ const rows: Row[] = [
         pod('3', { on: 'c', labels: web }),
       ],
     },
-    // 2 and 1 pods times ln(4): 3 and 1; a node without the label counts for nothing.
+    // 2 and 1 pods times ln(4) round to 3 and 1. A node without the label scores 0.
     wanted: [33, 33, 100, 0],
   },
   {
     plugin: 'PodTopologySpread',
-    name: 'pods of a workload are spread over hosts without saying so',
+    name: 'pods of a workload are spread over hosts by default',
     pod: { labels: web },
     cluster: {
       nodes: { a: {}, b: {} },
@@ -138,7 +144,7 @@ const rows: Row[] = [
   },
   {
     plugin: 'PodTopologySpread',
-    name: 'a pod that belongs to nothing is not spread',
+    name: 'a pod without a workload is not spread',
     pod: { labels: web },
     cluster: { nodes: { a: {}, b: {} } },
     wanted: undefined,
@@ -166,6 +172,6 @@ for (const [all, percentage, wanted] of [
   [6000, 0, 300],
   [6000, 100, 6000],
 ] as const)
-  test(`of ${all} nodes at ${percentage}% it is enough to find ${wanted}`, () => {
+  test(`of ${all} nodes at ${percentage}%, finding ${wanted} is enough`, () => {
     assert.equal(nodesToFind(all, percentage), wanted)
   })

@@ -1,4 +1,4 @@
-/** Pods that demand much work of the scheduler are tried in steps, so that no turn of the event loop takes long. */
+/** Pods that require much work are scheduled in steps, so that no turn of the event loop takes long. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { TimeSlice } from '../../../src/base/concurrency/time-slice.ts'
@@ -9,14 +9,14 @@ import { type PodParts, pod, searchIn, sightOf } from '../../support/scheduling.
 
 const numbers = (length: number) => Array.from({ length }, (_, i) => i)
 
-/** 100 nodes with the labels that constraints name, and 600 Pods, each with labels of its own. */
+/** 100 nodes with the labels that constraints name, and 600 Pods with different labels. */
 const names = numbers(100).map((i) => `n${i}`)
 const labels = Object.fromEntries(numbers(500).map((i) => [`place-${i}`, 'here']))
 const nodes = Object.fromEntries(names.map((name) => [name, { labels }]))
 const pods = numbers(600).map((i) => pod(`p${i}`, { labels: { app: `a${i}` }, on: names[i % names.length]! }))
 const sight = sightOf({ nodes, pods })
 
-/** A selector that no label narrows down: it is compared with the Pods of every workload. */
+/** A selector that no index narrows down, so it is compared with the Pods of every workload. */
 const anyApp = { labelSelector: { matchExpressions: [{ key: 'app', operator: 'Exists' }] } }
 const spread = (whenUnsatisfiable: string) =>
   numbers(500).map((i) => ({ ...anyApp, topologyKey: `place-${i}`, maxSkew: 5000, whenUnsatisfiable }))
@@ -29,9 +29,9 @@ const preferred = {
 const demanding: { readonly [name: string]: PodParts } = {
   'required spread constraints': { topologySpreadConstraints: spread('DoNotSchedule') },
   'preferred spread constraints': { topologySpreadConstraints: spread('ScheduleAnyway') },
-  'required terms of affinity': { affinity: { podAffinity: required } },
-  'required terms of anti-affinity': { affinity: { podAntiAffinity: required } },
-  'preferred terms of affinity': { affinity: { podAffinity: preferred } },
+  'required affinity terms': { affinity: { podAffinity: required } },
+  'required anti-affinity terms': { affinity: { podAntiAffinity: required } },
+  'preferred affinity terms': { affinity: { podAffinity: preferred } },
 }
 
 async function find(wanted: PodInfo): Promise<boolean> {
@@ -42,10 +42,10 @@ for (const [name, parts] of Object.entries(demanding))
   test(`a pod with 500 ${name} is tried in turns of less than 50 ms`, async () => {
     const wanted = pod('wanted', { ...parts, labels: { app: 'wanted' } })
     const { result } = await assertBrief(50, () => find(wanted))
-    assert.equal(result, name !== 'required terms of anti-affinity')
+    assert.equal(result, name !== 'required anti-affinity terms')
   })
 
-test('labels that no node has take no memory after the pod was tried', async () => {
+test('labels that no node has take no memory after the attempt', async () => {
   const groups = () => [...sight.cluster.groups.caring, ...pods.map((each) => sight.cluster.groups.describe(each))]
   const constraint = { ...anyApp, topologyKey: 'nobody-has-this', maxSkew: 1, whenUnsatisfiable: 'DoNotSchedule' }
   await find(pod('wanted', { topologySpreadConstraints: [constraint] }))
