@@ -48,7 +48,7 @@ export class ServingContexts {
     })
   }
 
-  /** Uses the certificate of this node for clients that name none, as soon as it is available. */
+  /** Uses the certificate of this node for clients that name none, as soon as the certificate is available. */
   async showByDefault(server: Server, node: string): Promise<void> {
     const { certificate, clock, log } = this.#parts
     let waitMs = retryMs

@@ -169,7 +169,7 @@ test('a deleted Job is removed from the status', async () => {
   await untilEvent('gone', 'MissingJob')
 })
 
-test('a manager killed at any write is followed by one that creates no Job twice', async () => {
+test('no Job is created twice after the manager is killed at any write', async () => {
   for (const [i, death] of deaths(long ? 2 : 1).entries()) {
     const name = `killed-${i}`
     await makeCronJob(name)

@@ -302,7 +302,7 @@ test('the revision after a 64-bit revision is exact', async () => {
   })
 })
 
-test('a manager killed at any write is followed by one that completes the rollout', async () => {
+test('the next manager completes the rollout after a kill at any write', async () => {
   nodesReady()
   const ways = deaths(long ? 24 : 6)
   for (const [i, death] of (long ? ways : [ways[5]!]).entries()) {

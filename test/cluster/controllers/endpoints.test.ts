@@ -285,7 +285,7 @@ test('a slow watch creates no duplicate slice', async (t) => {
   assert.equal((await slicesOf('slow')).length, 1)
 })
 
-test('a manager killed at any write is followed by one that finishes', async () => {
+test('the next manager finishes after a kill at any write', async () => {
   for (const [i, death] of deaths(long ? 2 : 1).entries()) {
     const name = `killed-${i}`
     await makeService(name)
@@ -394,7 +394,7 @@ test('Endpoints without a Service, of leader elections or with skip-mirror are n
   assert.deepEqual(await slicesOf('too-many'), [])
 })
 
-test('a mirroring manager killed at any write is followed by one that finishes', async () => {
+test('the next mirroring manager finishes after a kill at any write', async () => {
   const ways = long ? deaths(3) : deaths(3).slice(-2)
   for (const [i, death] of ways.entries()) {
     const name = `copied-${i}`

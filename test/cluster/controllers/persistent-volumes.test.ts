@@ -451,7 +451,7 @@ test('a claim that is bound shortly after gets no event, and event sources match
   )
 })
 
-test('the claim of an ephemeral volume follows its template, is owned by its Pod and deleted with it', async () => {
+test('the claim of an ephemeral volume follows its template and is owned by its Pod and deleted with the Pod', async () => {
   begin()
   const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, storageClassName: 'dir' }
   const pod = (name: string, ...names: string[]) => ({

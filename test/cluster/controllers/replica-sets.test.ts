@@ -203,7 +203,7 @@ test('nothing is created or deleted twice while the watch lags', async () => {
   assert.deepEqual(writes.slice(3).sort(), ['DELETE', 'DELETE', 'POST'])
 })
 
-test('a manager killed at any write is followed by one that finishes', async () => {
+test('the next manager finishes after a kill at any write', async () => {
   const ways = deaths(4)
   for (const [i, death] of (long ? ways : [ways[4]!]).entries()) {
     const app = `killed-${i}`

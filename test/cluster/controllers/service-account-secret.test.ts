@@ -70,7 +70,7 @@ test('service account token Secrets', async (t) => {
     assert.equal((await used.get('/api')).status, 401)
   })
 
-  await t.test('Secrets are deleted with their account, or at once without one', async () => {
+  await t.test('Secrets are deleted with their account, or at once if the account does not exist', async () => {
     const kept = await client.get(kinds.Secret, { namespace, name: 'kept-token' })
     const used = server.client(textOf(kept.data, 'token'))
     assert.equal((await used.get('/api')).status, 200)

@@ -125,7 +125,7 @@ test('unprotected objects get the finalizer, and other finalizers are kept', asy
   await gone(client, kinds.PersistentVolumeClaim, name)
 })
 
-test('a claim of the default class gets a directory in the data directory, can grow, and is deleted with it', async (t) => {
+test('a claim of the default class gets a directory in the data directory, can grow, and both are deleted together', async (t) => {
   const server = await startUp(t)
   const client = new Client(server.transport())
   const name = { namespace, name: 'plain' }

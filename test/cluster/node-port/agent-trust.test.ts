@@ -1,6 +1,6 @@
 /**
  * Mutual authentication of the API server and node agents: the certificate that the server presents to agents does not
- * grant API access, and an agent must present a certificate of its own node.
+ * grant API access, and an agent must present a certificate for its node.
  */
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
@@ -128,7 +128,7 @@ test('proxying to an API server does not grant its own permissions', async (t) =
   }
 })
 
-test('an agent must present the certificate of its own node', async (t) => {
+test('an agent must present a certificate for its node', async (t) => {
   let asked = 0
   const agent = createServer((_, response) => response.end(String(++asked))).listen(0, '127.0.0.1')
   t.after(() => agent.close())

@@ -65,33 +65,29 @@ longTest('kubectl cp copies files in both directions', { timeout: 20_000 }, asyn
   assert.ok(readFileSync(join(home, 'back')).equals(bytes))
 })
 
-longTest(
-  'kubectl port-forward supports concurrent connections and reports closed ports',
-  { timeout: 20_000 },
-  async () => {
-    const child = spawn('kubectl', ['port-forward', 'web', ':7', ':80', ':9'], { env })
-    try {
-      const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
-      const ports = new Map<string, number>()
-      while (ports.size < 3) {
-        const { value = '' } = await lines.next()
-        const [, local, remote] = /127\.0\.0\.1:(\d+) -> (\d+)/.exec(value) ?? []
-        if (remote !== undefined) ports.set(remote, Number(local))
-      }
-      const echoed = Array.from({ length: 10 }, (_, i) => echo(ports.get('7')!, randomBytes(50_000 + i)))
-      await Promise.all(echoed)
-      const page = await fetch(`http://127.0.0.1:${ports.get('80')}/hello`, { headers: { connection: 'close' } })
-      assert.equal(((await page.json()) as { url: string }).url, '/hello')
-      const refused = connect(ports.get('9')!, '127.0.0.1')
-      await once(refused, 'close')
-      const errors = createInterface(child.stderr)[Symbol.asyncIterator]()
-      assert.match((await errors.next()).value ?? '', /connection refused by port 9/)
-    } finally {
-      child.kill()
-      await once(child, 'close')
+longTest('kubectl port-forward supports concurrent connections', { timeout: 20_000 }, async () => {
+  const child = spawn('kubectl', ['port-forward', 'web', ':7', ':80', ':9'], { env })
+  try {
+    const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
+    const ports = new Map<string, number>()
+    while (ports.size < 3) {
+      const { value = '' } = await lines.next()
+      const [, local, remote] = /127\.0\.0\.1:(\d+) -> (\d+)/.exec(value) ?? []
+      if (remote !== undefined) ports.set(remote, Number(local))
     }
-  },
-)
+    const echoed = Array.from({ length: 10 }, (_, i) => echo(ports.get('7')!, randomBytes(50_000 + i)))
+    await Promise.all(echoed)
+    const page = await fetch(`http://127.0.0.1:${ports.get('80')}/hello`, { headers: { connection: 'close' } })
+    assert.equal(((await page.json()) as { url: string }).url, '/hello')
+    const refused = connect(ports.get('9')!, '127.0.0.1')
+    await once(refused, 'close')
+    const errors = createInterface(child.stderr)[Symbol.asyncIterator]()
+    assert.match((await errors.next()).value ?? '', /connection refused by port 9/)
+  } finally {
+    child.kill()
+    await once(child, 'close')
+  }
+})
 
 async function echo(port: number, bytes: Buffer): Promise<void> {
   const socket = connect(port, '127.0.0.1')

@@ -97,7 +97,7 @@ test('a node port rejects commands from web pages of other origins', async () =>
   assert.deepEqual((await ask(port, exec, { headers: upgrade })).status, 403)
 })
 
-test('the server forwards commands from pages of its own origin and rejects foreign pages', async () => {
+test('the server forwards commands from same-origin pages and rejects foreign pages', async () => {
   const run = async (origin: string) => {
     const headers = { ...adminToken, origin }
     return await ask(api.port, '/api/v1/nodes/n1/proxy/run/default/web/c?cmd=true', {

@@ -304,7 +304,7 @@ test('delayed provisioning selects the node first', async () => {
   assert.notEqual(claim.spec?.volumeName, undefined)
 })
 
-test('a scheduler killed at any write is followed by one that finishes', async () => {
+test('the next scheduler finishes after a kill at any write', async () => {
   for (const [i, death] of deaths(3).entries()) {
     for (const name of [`x-${i}`, `y-${i}`]) await makePod(name, { cpu: '1m' })
     await server.run(['scheduler'], { ...quick, death }).killed

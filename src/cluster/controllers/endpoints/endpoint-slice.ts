@@ -1,6 +1,6 @@
 /**
  * Maintains the EndpointSlices of every Service with a selector, for each IP family and each set of ports of its pods.
- * It changes as few slices as possible. The Service owns the slices, so they are deleted with it.
+ * It changes as few slices as possible. The Service owns the slices, so deleting the Service deletes them.
  *
  * The server generates the names of slices, so a slow watch must not cause duplicates. After a write, the loop writes
  * no more slices for that Service until it has observed the write (`slice-writes.ts`).

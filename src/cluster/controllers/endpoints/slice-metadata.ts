@@ -50,10 +50,7 @@ export function fromService(service: Service, vendor: Vendor): SliceOrigin {
   return { owner: service, labels: labelsFor(service, vendor) }
 }
 
-/**
- * Metadata of mirrored slices. Copies all labels and annotations except those that describe the Endpoints object
- * itself.
- */
+/** Metadata of mirrored slices. Copies all labels and annotations that do not describe the Endpoints object itself. */
 export function fromEndpoints(endpoints: Endpoints, vendor: Vendor): SliceOrigin {
   const { name = '', labels = {}, annotations = {} } = endpoints.metadata
   const left = new Set([triggerTimeKey(vendor), vendorKey(vendor, 'last-applied-configuration', 'kubectl')])

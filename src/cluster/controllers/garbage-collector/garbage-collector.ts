@@ -254,9 +254,9 @@ async function endForeground(collector: Collector, node: OwnerNode, signal: Abor
 const orphansAtOnce = 16
 
 /**
- * Removes the references to an owner from its dependents: first those in the graph, then those that a search finds.
- * Then removes the owner's finalizer. The owner is read before the search, so a restore in between invalidates its
- * version.
+ * Removes the references to an owner from its dependents: first from dependents in the graph, then from those found by
+ * a search. Then removes the owner's finalizer. The owner is read before the search, so a restore in between
+ * invalidates its version.
  */
 async function orphanDependents(collector: Collector, node: OwnerNode, signal: AbortSignal): Promise<StepOutcome> {
   if (node.dependents !== undefined) {

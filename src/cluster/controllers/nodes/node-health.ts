@@ -76,7 +76,7 @@ const stopped = ['NodeStatusUnknown', 'Kubelet stopped posting node status.'] as
 /** Condition types that a node agent reports. */
 const reported = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure']
 
-/** Returns the conditions of a silent node: those that its agent reports become Unknown. */
+/** Returns the conditions of a silent node. All agent-reported conditions become Unknown. */
 export function unknownConditions(node: Node, now: string): Condition[] {
   const before = node.status?.conditions ?? []
   const others = before.filter(({ type = '' }) => !reported.includes(type))

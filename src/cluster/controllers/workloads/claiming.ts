@@ -1,6 +1,6 @@
 /**
- * Determines the objects that belong to an owner: those that it controls and selects. The owner adopts matching orphans
- * and releases controlled objects that it no longer selects. A terminating owner does neither.
+ * Determines the objects that belong to an owner: objects that it controls and selects. The owner adopts matching
+ * orphans and releases controlled objects that it no longer selects. A terminating owner does neither.
  *
  * Before adopting, the owner is read from the server instead of the cache, because a terminating owner, or a new object
  * of the same name, must not adopt anything. Each patch includes the UID of the object it changes.

@@ -1,6 +1,6 @@
 /**
  * Ranks pods for scale-down. The first to go are pods that have progressed least, then those with the lowest
- * `pod-deletion-cost`, those that share a node with most others, and finally the youngest. Ages are compared only by
+ * `pod-deletion-cost`, pods that share a node with most others, and finally the youngest. Ages are compared only by
  * order of magnitude, so that the remaining pods differ in age.
  */
 

@@ -1,8 +1,8 @@
 /**
  * Admission of pods on a node. Tracks the requests of admitted pods, and checks whether resources are left and the
- * pod's node selection matches. A node checks every pod bound to it, regardless of which client bound the pod. Admitted
- * pods are derived from the pods' statuses, plus recent admissions. Nothing else is stored, so a restart restores the
- * same state.
+ * pod's node selection matches. A node checks every pod bound to it, whichever client bound the pod. Admitted pods are
+ * derived from the pods' statuses, plus recent admissions. Nothing else is stored, so a restart restores the same
+ * state.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { SelectableNode } from '../../../api/selectors/node-selector.ts'

@@ -12,7 +12,7 @@ import type { Client } from '../../../client/requests/client.ts'
 import { isNotFound } from '../../../client/requests/status-error.ts'
 import { ReadLimit } from './read-limit.ts'
 
-/** Reference to an object. A pod reads only objects of its own namespace. */
+/** Reference to an object. A pod reads only objects in its namespace. */
 export interface SourceName {
   readonly plural: 'configmaps' | 'secrets'
   readonly namespace: string

@@ -105,8 +105,8 @@ async function projectedFiles(
 }
 
 /**
- * Returns the mode of a token file. Only the owner may read it if all containers run as one user or the pod has an
- * fsGroup.
+ * Returns the mode of a token file: 0600 if all containers run as one user or the pod has an fsGroup, else the default
+ * mode. The group of the fsGroup gets read access later.
  */
 function tokenMode({ spec }: Pod, defaultMode: number): number {
   const { fsGroup } = spec?.securityContext ?? {}

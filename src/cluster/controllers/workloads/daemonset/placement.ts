@@ -46,7 +46,7 @@ const borne: readonly (readonly [string, Toleration['effect']])[] = [
   ['unschedulable', 'NoSchedule'],
 ]
 
-/** Returns the template's tolerations, and those that keep daemon pods on nodes with problems. */
+/** Returns the template's tolerations, and the tolerations that keep daemon pods on nodes with problems. */
 export function daemonTolerations(vendor: Vendor, { tolerations = [], hostNetwork }: PodSpec = {}): Toleration[] {
   const wanted = [...borne, ...(hostNetwork === true ? [['network-unavailable', 'NoSchedule'] as const] : [])]
   const own = wanted.map(([name, effect]): Toleration => {

@@ -49,7 +49,7 @@ export function deploymentLoop(parts: DeploymentParts): Loop {
   }
 }
 
-/** Triggers the Deployments of changed ReplicaSets, and those that may adopt one. */
+/** Triggers the Deployments of changed ReplicaSets, and Deployments that may adopt a ReplicaSet. */
 function fromReplicaSets(parts: DeploymentParts, selecting: SelectingOwners<Deployment>): Source {
   return fromInformer(parts.replicaSets, ({ previous, object }) => {
     const owners = [previous, object].flatMap((set) => (set && controllerKey(set, kind)) ?? [])

@@ -60,7 +60,7 @@ export class Rollout {
     return this.deployment.spec?.replicas ?? 1
   }
 
-  /** Writes the status, and annotations that changed with it. */
+  /** Writes the status and changed annotations. */
   async writeStatus(change: Partial<Pick<Deployment, 'metadata' | 'status'>>): Promise<void> {
     const next = { ...this.deployment, ...change }
     this.deployment = await this.parts.client.update(kinds.Deployment, next, {
