@@ -86,7 +86,7 @@ export interface LoopOptions {
    */
   readonly endpointBatchMs?: number
   readonly sliceBatchMs?: number
-  /** Defaults to 100. */
+  /** Maximum number of endpoints per EndpointSlice. Defaults to 100. */
   readonly maxEndpointsPerSlice?: number
   /**
    * Minimum time to collect Endpoints changes before updating the mirrored EndpointSlices, in milliseconds. Defaults to

@@ -4,10 +4,10 @@
  */
 
 export interface LogLine {
-  /** Milliseconds since 1970. */
+  /** Time of the line, in milliseconds since 1970. */
   readonly time: number
   readonly stream: 'stdout' | 'stderr'
-  /** Without the line break. */
+  /** Text of the line, without the line break. */
   readonly text: string
 }
 

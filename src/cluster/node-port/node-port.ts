@@ -36,7 +36,7 @@ export interface NodePortParts extends Reviewer, ServingParts {
 /** A listening port. */
 export interface NodePort {
   readonly port: number
-  /** Ends all streams. */
+  /** Stops listening and ends all streams. */
   close(): Promise<void>
 }
 

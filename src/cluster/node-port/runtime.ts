@@ -11,7 +11,7 @@ import type { ApiObject } from '../../api/model/object.ts'
 import type { TerminalSize } from '../../wire/streaming/terminal-sizes.ts'
 import type { ContainerLog } from './container-log.ts'
 
-/** One node. */
+/** A node as its port sees it. */
 export interface NodeRuntime {
   readonly name: string
   /** Returns the pods on this node as API objects, for `/pods`. */

@@ -42,7 +42,7 @@ const concurrency = 128
 /** State of one node of this process. */
 interface State {
   isRegistered: boolean
-  /** On the monotonic clock. */
+  /** Time of the next Lease renewal, on the monotonic clock. */
   renewAt: number
   lease: Lease | undefined
 }

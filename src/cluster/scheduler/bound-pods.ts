@@ -22,7 +22,7 @@ interface BoundPod {
 
 export class BoundPods {
   readonly #parts: BoundPodsParts
-  /** Ordered by due time. */
+  /** Unconfirmed Pods, ordered by due time. */
   readonly #pods = new Map<string, BoundPod>()
   #timer: NodeJS.Timeout | undefined
 

@@ -71,7 +71,7 @@ export interface Plugin {
 /** Preparation of a plugin for a Pod: immediate, or in steps if it can take long. */
 export type Prepared<T> = T | undefined | Steps<T | undefined>
 
-/** Completes the preparation. */
+/** Runs the preparation of a plugin to completion. */
 export function* prepared<T extends object>(work: Prepared<T>): Steps<T | undefined> {
   return work !== undefined && Symbol.iterator in work ? yield* work as Steps<T | undefined> : (work as T | undefined)
 }

@@ -24,7 +24,7 @@ interface Write {
 
 export class SliceWrites {
   readonly #clock: Clock
-  /** By Service key, then by slice UID. */
+  /** Writes that the watch has not delivered yet, by Service key and then by slice UID. */
   readonly #unseen = new Map<string, Map<string, Write>>()
 
   constructor(clock: Clock) {

@@ -10,12 +10,12 @@ import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
 
 interface SeenTimes {
   readonly service: string
-  /** By pod name. */
+  /** Last transition of each pod's Ready condition, by pod name. */
   readonly pods: ReadonlyMap<string, string>
 }
 
 export class TriggerTimes {
-  /** By Service key. */
+  /** Times observed at the last call, by Service key. */
   readonly #seen = new Map<string, SeenTimes>()
 
   /**

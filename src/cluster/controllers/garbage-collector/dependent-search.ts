@@ -16,7 +16,7 @@ import { type DiscoveredType, discover } from '../../../client/requests/discover
 import { metadataForm } from '../../../client/requests/metadata-form.ts'
 import { isCollected } from './followed-types.ts'
 
-/** Location of a dependent. */
+/** Type, name and UID of a dependent. */
 export interface Dependent {
   readonly type: DiscoveredType
   readonly namespace: string | undefined

@@ -78,7 +78,7 @@ export class FollowedTypes implements Feed {
     return undefined
   }
 
-  /** Runs discovery soon. */
+  /** Runs discovery again without waiting for the interval. */
   refreshSoon(): void {
     this.#wake.abort()
   }

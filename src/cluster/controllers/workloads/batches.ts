@@ -10,7 +10,7 @@ const maxAtOnce = 16
 /** Result of a number of writes. */
 export interface BatchOutcome {
   readonly succeeded: number
-  /** First failure. */
+  /** The first failure, if any. */
   readonly error?: unknown
 }
 

@@ -12,7 +12,7 @@ import { isReady, readySince } from './pod-state.ts'
 /** Inputs of the ranking besides the pods. */
 export interface DeletionContext {
   readonly vendor: Vendor
-  /** Milliseconds since 1970. */
+  /** Current time, in milliseconds since 1970. */
   readonly now: number
   /** Returns the number of pods of the same workload on the pod's node. */
   readonly crowdOf: (pod: Pod) => number

@@ -11,11 +11,11 @@ import { hostnameOf } from './environment.ts'
 const maxFileBytes = 4 * 1024 * 1024
 /** Chunk size for reading files, because many commands may read at the same time. */
 const partBytes = 64 * 1024
-/** The limit of Linux. */
+/** Maximum length of a path, as on Linux. */
 const maxPathLength = 4096
 
 interface Mount {
-  /** Path in the container. */
+  /** Path of the mount in the container. */
   readonly at: string
   readonly directory: string
   readonly within: string
@@ -23,7 +23,7 @@ interface Mount {
 
 export class ContainerFiles {
   readonly #pod: Pod
-  /** By path in the container. */
+  /** Mounts by their path in the container. */
   readonly #mounts: ReadonlyMap<string, Mount>
 
   constructor(pod: Pod, container: Container, volumes: PodVolumes | undefined) {

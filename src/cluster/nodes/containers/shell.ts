@@ -32,7 +32,7 @@ const notFound = 127
 const cannotRun = 126
 const shells = new Set(['sh', 'bash', 'ash', '/bin/sh', '/bin/bash', '/bin/ash'])
 
-/** By command name. */
+/** Available commands by name. */
 const builtins: ReadonlyMap<string, Builtin> = new Map<string, Builtin>([
   ['echo', echo],
   ['env', printEnvironment],

@@ -9,7 +9,7 @@ import { timestamp } from '../../../api/model/object.ts'
 import type { StepName } from '../stages/stage.ts'
 
 export interface StepContext {
-  /** Wall clock, in milliseconds. */
+  /** Current wall-clock time, in milliseconds since 1970. */
   readonly now: number
   readonly hostIp: string
   readonly podIp: string
@@ -21,7 +21,7 @@ export interface StepContext {
 
 type Step = (pod: Pod, context: StepContext) => PodStatus
 
-/** By step name. */
+/** All steps by name. */
 export const steps: { readonly [name in StepName]: Step } = {
   /** The containers run and are ready. */
   Start: (pod, context) => started(pod, context, 'True'),

@@ -15,7 +15,7 @@ export interface VolumeFile {
   readonly mode: number
 }
 
-/** By path within the volume. */
+/** Files of a volume, by path within the volume. */
 export type VolumeFiles = ReadonlyMap<string, VolumeFile>
 
 /** Group that may read the files, if this process may change their group. */

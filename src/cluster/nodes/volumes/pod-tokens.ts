@@ -40,7 +40,7 @@ export function staleFrom({ expires, seconds }: { readonly expires: number; read
 export class PodTokens {
   readonly #clock: Clock
   readonly #vendor: Vendor
-  /** By pod UID, then by parameters. */
+  /** Tokens by pod UID, then by parameters. */
   readonly #held = new Map<string, Map<string, PodToken>>()
 
   constructor(clock: Clock, vendor: Vendor) {

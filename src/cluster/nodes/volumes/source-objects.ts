@@ -30,7 +30,7 @@ interface Source {
   data: Promise<SourceData> | undefined
   version: string
   isImmutable: boolean
-  /** On the monotonic clock. */
+  /** Time of the read, on the monotonic clock. */
   readonly readAt: number
 }
 

@@ -16,13 +16,13 @@ const pageBytes = 4096
 
 interface PodCharge {
   total: number
-  /** By volume directory. */
+  /** Charged bytes by volume directory. */
   readonly volumes: Map<string, number>
 }
 
 export class StorageQuota {
   readonly #directory: string
-  /** By pod UID. */
+  /** Charges by pod UID. */
   readonly #pods = new Map<string, PodCharge>()
   #total = 0
   #limit: number | undefined
