@@ -1,10 +1,11 @@
 /**
- * What happened before the caches were loaded, for watches that resume from there, as all do after a restart.
+ * Extends the event buffers back to before the caches were loaded, for watches that resume from there. After a restart
+ * all watches do.
  *
- * A cache begins with a snapshot and no events. When the first watch resumes from before it, the log between the two is
- * read once, for all kinds: it fills their windows, as if they had been following then already, and shows which kinds
- * have not changed at all. Those who come later find it done. Bounded: where there is too much, the newest events stay,
- * and who needs older ones reads the log by themselves.
+ * A cache starts with a snapshot and no events. When the first watch resumes from before the snapshot, the log in
+ * between is read once for all kinds. The caches' event buffers are then filled as if they had followed the log at that
+ * time, and kinds that did not change are known. Later watches find this work done. If the events do not fit, the
+ * newest are kept, and watches that need older ones read the log separately.
  */
 
 import { UnreadableValue } from '../../api/codec/stored.ts'
@@ -14,10 +15,10 @@ import type { CacheEvent } from './event.ts'
 import { type KindCache, weight } from './kind-cache.ts'
 import type { LogChunk, LogChunks } from './log-chunks.ts'
 
-/** Who resumes from further back is alone in that, and reads at its own pace. */
+/** A watch that resumes from further back reads the log separately, at its own speed. */
 const maxRevisions = 100_000
 const maxBytes = 64 * 1024 * 1024
-/** What it costs to make events of a piece of the log. */
+/** Cost of creating the events of a log chunk, in the units of a TimeSlice. */
 const pieceCost = 500
 
 export class Backlog {
@@ -27,18 +28,21 @@ export class Backlog {
   readonly #caches: () => Iterable<KindCache>
   readonly #log: LogChunks
 
-  /** The caches have just been loaded, at this revision. */
+  /** `revision` is the one at which the caches have just been loaded. */
   constructor(caches: () => Iterable<KindCache>, log: LogChunks, revision: Revision) {
     this.#caches = caches
     this.#log = log
     this.#from = revision
   }
 
-  /** Lets the window of a cache begin at this revision, if that can be. Throws RevisionGone when the log does not. */
+  /**
+   * Extends the event buffer of a cache back to this revision if possible. Throws RevisionGone if the revision is
+   * before the history window.
+   */
   async reach(cache: KindCache, revision: Revision): Promise<void> {
     while (this.#from > revision && cache.floor === this.#from && this.#from - revision <= maxRevisions) {
       if (this.#extending !== undefined) {
-        // Whoever began it gets the error; others try themselves.
+        // The caller that started the extension gets its error. Other callers try again.
         await this.#extending.catch(() => {})
       } else {
         this.#extending = this.#extend(revision).finally(() => {
@@ -51,7 +55,7 @@ export class Backlog {
 
   async #extend(revision: Revision): Promise<void> {
     const until = this.#from
-    // A cache that was loaded later has a window of its own, which begins elsewhere.
+    // A cache that was loaded later has an event buffer that starts elsewhere.
     const caches = [...this.#caches()].filter(({ floor }) => floor === until)
     const found = new Found()
     const pace = new TimeSlice()
@@ -66,14 +70,17 @@ export class Backlog {
   }
 }
 
-/** Events as they are found, in the order of the log; of too many the oldest are dropped. */
+/** Collects events in log order. If there are too many, drops the oldest. */
 class Found {
   #parts: { readonly cache: KindCache; readonly events: readonly CacheEvent[] }[] = []
-  /** The revision of the last event that was dropped. */
+  /** The revision of the last dropped event. */
   readonly #lost = new Map<KindCache, Revision>()
   #bytes = 0
 
-  /** A piece that cannot be read, and all before it, is lost to its kind alone. */
+  /**
+   * Adds the events of a chunk. If the chunk cannot be decoded, this kind alone loses the chunk and everything before
+   * it.
+   */
   addFrom(piece: LogChunk, cache: KindCache, { after, until }: { after: Revision; until: Revision }): void {
     try {
       this.#add(

@@ -1,7 +1,7 @@
 /**
- * An object as the cache holds it: the bytes that a GET sends, and the little that lists and watches select by.
- * Made once per change and shared by every reader. What it says never changes; its bytes may move to another place in
- * memory. There are as many as the cluster has objects, so what the key says is not stored again.
+ * An object in the cache: the bytes that a GET returns and the few fields that lists and watches select by. Created
+ * once per change and shared by all readers. Its content never changes, but its bytes can move to another buffer. The
+ * cache has one for every object of the cluster, so fields that the key contains are not stored again.
  */
 import {
   type Allocate,
@@ -15,14 +15,14 @@ import {
 import { formatVersion } from '../../api/model/resource-version.ts'
 import type { StoredJson } from '../../api/schema/kind.ts'
 
-/** One object as it is kept: its bytes, and what selectors ask for. */
+/** One cached object: its bytes and the fields that selectors use. */
 export class CachedObject implements VersionedJson, StoredJson {
   readonly key: string
   readonly revision: number
   readonly #header: Header
   json: Buffer
   readonly versionAt: number
-  /** Where in the key the namespace starts, or the name of an object without one. */
+  /** Offset in the key of the namespace, or of the name for cluster-scoped objects. */
   readonly #placeAt: number
 
   constructor(key: string, placeAt: number, revision: number, header: Header, { json, versionAt }: VersionedJson) {
@@ -42,7 +42,7 @@ export class CachedObject implements VersionedJson, StoredJson {
     return this.#header.completeFor
   }
 
-  /** '' for kinds without namespaces. */
+  /** Empty for cluster-scoped kinds. */
   get namespace(): string {
     const slash = this.key.indexOf('/', this.#placeAt)
     return slash < 0 ? '' : this.key.slice(this.#placeAt, slash)
@@ -52,12 +52,12 @@ export class CachedObject implements VersionedJson, StoredJson {
     return this.key.slice(this.key.lastIndexOf('/') + 1)
   }
 
-  /** Lets go of its bytes for these, in memory that workers share, if they are the same. */
+  /** Replaces its bytes with an equal copy in memory that the workers share. */
   shareBytes(bytes: Buffer): void {
     if (bytes.equals(this.json)) this.json = bytes
   }
 
-  /** Takes its bytes out of memory that workers share: what is no longer current would keep its neighbours there. */
+  /** Copies its bytes out of the shared block. A replaced object would otherwise keep the whole block in memory. */
   leaveBlock(): void {
     if (!(this.json.buffer instanceof SharedArrayBuffer)) return
     const own = Buffer.allocUnsafeSlow(this.json.length)
@@ -65,21 +65,24 @@ export class CachedObject implements VersionedJson, StoredJson {
     this.json = own
   }
 
-  /** The object as a DELETED event shows it: its last state, with the version of its deletion. */
+  /** Returns the object as a DELETED event shows it: its last state, with the resourceVersion of the deletion. */
   withRevision(revision: number): CachedObject {
     const json = replaceVersion(this, formatVersion(this.revision), formatVersion(revision))
     return new CachedObject(this.key, this.#placeAt, revision, this.#header, { json, versionAt: this.versionAt })
   }
 }
 
-/** Makes objects of what is stored under keys with one prefix. */
+/** Decodes the objects stored under one key prefix. */
 export interface ObjectReader {
   readonly prefix: string
   readonly headers: HeaderReader
   readonly allocate: Allocate
 }
 
-/** `key` is `<prefix><namespace>/<name>`, or `<prefix><name>` for kinds without namespaces. Throws UnreadableValue. */
+/**
+ * Decodes one stored object. `key` is `<prefix><namespace>/<name>`, or `<prefix><name>` for cluster-scoped kinds.
+ * Throws UnreadableValue.
+ */
 export function readStored(
   { prefix, headers, allocate }: ObjectReader,
   key: string,

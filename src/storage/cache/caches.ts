@@ -1,13 +1,14 @@
 /**
- * The caches of all kinds, fed by one watch over the store.
+ * The caches of all kinds, updated by one watch of the store.
  *
- * `start` loads a snapshot and follows the log from there. Readers ask `reached(revision)` before they answer, so
- * that what they read is at least as new as the revision they must not be older than. When the feed breaks the caches
- * are loaded again and watchers are closed: their clients resume by revision or list again. For those who resume from
- * before a cache's window there is the log, read once for all of them where that can be. A window holds no event that is
- * older than history is kept.
+ * `start` loads a snapshot and follows the log from there. Readers wait for `reached(revision)` so that their result is
+ * not older than the required revision. If the feed is interrupted, the caches are loaded again and watchers are
+ * closed. Their clients resume from a revision or list again. A watch that resumes from before the event buffer reads
+ * the log, which is read once for all such watches if possible. An event buffer holds no event older than the history
+ * retention time.
  *
- * Caches may be added and removed while the feed runs: `add`, then `fill`, and the new one is as far as all others.
+ * Caches can be added and removed while the feed is running. After `add` and `fill`, the new cache is as current as all
+ * others.
  */
 import { pause } from '../../base/concurrency/abort.ts'
 import { TimeSlice } from '../../base/concurrency/time-slice.ts'
@@ -29,32 +30,32 @@ import { type HistoryTime, RevisionTimes } from './revision-times.ts'
 import { type SharedBytes, type Sharing, shareBlocks } from './shared-blocks.ts'
 import type { Unreadable } from './unreadable.ts'
 
-/** Every object's key is `objects/<group>/<plural>/...`. */
+/** The prefix of all objects. Keys have the form `objects/<group>/<plural>/...`. */
 const objectsPrefix = 'objects/'
 
 export interface CacheListeners {
-  /** The feed broke; it is taken up again. */
+  /** Called when the feed is interrupted. The caches resume it. */
   onError(error: unknown): void
-  /** Met while loading, or in a change. */
+  /** Called for an unreadable value found while loading or in a change. */
   onUnreadable(held: Unreadable): void
 }
 
-/** What may be left out. */
+/** Optional settings. */
 export interface CacheOptions {
-  /** How long events are kept; absent: as long as there is room for them. */
+  /** The retention time of events. Absent means that only memory limits them. */
   readonly kept?: HistoryTime | undefined
-  /** Absent: no other worker has the same objects. */
+  /** The workers to share memory with. Absent means that memory is not shared. */
   readonly sharing?: Sharing | undefined
 }
 
 const loadPage = 1000
 const retryMs = 500
 
-/** The caches of all kinds, and the watch that feeds them. */
+/** The caches of all kinds and the watch that updates them. */
 export class Caches {
-  /** Everything up to this revision is in the caches. */
+  /** The caches contain everything up to this revision. */
   revision = 0
-  /** What the objects hold of pools. */
+  /** The pool values that objects reserve. */
   readonly reservations = new Reservations()
   readonly #store: Store
   readonly #byPrefix = new Map<string, KindCache>()
@@ -62,18 +63,18 @@ export class Caches {
   readonly #waiting = new Set<{ revision: number; resolve: () => void }>()
   readonly #listeners: CacheListeners
   readonly #log: LogChunks
-  /** Caches that were added while the feed runs and are not loaded yet. */
+  /** Caches that were added while the feed is running and are not loaded yet. */
   readonly #late = new Map<KindCache, LateLoad>()
   #backlog: Backlog
   #started = false
-  /** Moves on when all caches begin to be loaded, and when they are. */
+  /** Incremented when a load of all caches starts and when it completes. */
   #epoch = 0
   #feed: Promise<void> = Promise.resolve()
-  /** Why the caches must be loaded again before they take in more changes; undefined: they need not. */
+  /** The reason why the caches must be reloaded before they apply more changes; undefined if they need not. */
   #fault: string | undefined = 'the store has not been read yet'
-  /** Undefined: events are kept as long as there is room for them. */
+  /** Undefined if only memory limits the age of events. */
   readonly #times: RevisionTimes | undefined
-  /** Undefined: no other worker has the same objects. */
+  /** Undefined if memory is not shared with other workers. */
   readonly #sharedBytes: SharedBytes | undefined
 
   constructor(store: Store, listeners: CacheListeners, { kept, sharing }: CacheOptions = {}) {
@@ -85,22 +86,25 @@ export class Caches {
     this.#backlog = this.#backlogAt(0)
   }
 
-  /** Why the caches are void; undefined: they are not. */
+  /** The reason why the caches are invalid; undefined if they are valid. */
   get fault(): string | undefined {
     return this.#fault
   }
 
-  /** Differs when all caches were loaded anew meanwhile, as after a restore of the store. */
+  /** Changes whenever all caches are reloaded, for example after the store was restored. */
   get epoch(): number {
     return this.#epoch
   }
 
-  /** How many watchers there are, of all kinds. */
+  /** Number of watchers of all kinds. */
   get watchers(): number {
     return this.#byPrefix.values().reduce((sum, { watchers }) => sum + watchers, 0)
   }
 
-  /** The cache of a kind, made on first use. One that is made after `start` holds nothing before `fill` has resolved. */
+  /**
+   * Returns the cache of a kind and creates it on first use. A cache created after `start` is empty until `fill` has
+   * resolved.
+   */
   add(group: string, plural: string): KindCache {
     const prefix = prefixOf(group, plural)
     const known = this.#byPrefix.get(prefix)
@@ -115,21 +119,21 @@ export class Caches {
     return this.#byPrefix.get(prefixOf(group, plural))
   }
 
-  /** Resolves when a cache that was added late is as far as all others; at once for any other. Throws StoreError. */
+  /** Resolves when a late cache is as current as all others; immediately for other caches. Throws StoreError. */
   async fill(cache: KindCache): Promise<void> {
     while (this.#late.has(cache)) await this.#loadLate(cache)
-    // The list may be of a later revision than the feed has come to.
+    // The list may be at a later revision than the feed.
     while (this.revision < cache.floor && !this.#stop.signal.aborted) await this.reached(cache.floor, retryMs)
   }
 
-  /** Lets go of a cache: its watches end, and nobody may read from it any more. */
+  /** Removes a cache and ends its watches. The cache must not be read afterwards. */
   remove(cache: KindCache): void {
     if (this.#byPrefix.get(cache.prefix) === cache) this.#byPrefix.delete(cache.prefix)
     this.#late.delete(cache)
     cache.retire()
   }
 
-  /** What is stored and cannot be read, of all kinds. */
+  /** Returns the unreadable values of all kinds. */
   unreadable(): Unreadable[] {
     return [...this.#byPrefix.values()].flatMap((cache) => cache.allUnreadable())
   }
@@ -140,7 +144,7 @@ export class Caches {
     this.#feed = this.#run()
   }
 
-  /** Resolves true once the caches hold everything up to `revision`, false after `timeoutMs`. */
+  /** Resolves to true once the caches contain everything up to `revision`, and to false after `timeoutMs`. */
   async reached(revision: number, timeoutMs: number): Promise<boolean> {
     if (this.revision >= revision) return true
     return await new Promise((resolve) => {
@@ -156,25 +160,25 @@ export class Caches {
   }
 
   /**
-   * Lets the window of a cache begin at this revision, if that can be done for all caches at once. Throws RevisionGone
-   * when the log begins later.
+   * Extends the event buffer of a cache back to this revision, if all caches can be extended together. Throws
+   * RevisionGone if the revision is before the history window.
    */
   async lookBack(cache: KindCache, revision: number): Promise<void> {
     await this.#backlog.reach(cache, revision)
   }
 
-  /** The log after a revision before a cache's window, as far as one piece goes. */
+  /** Returns a chunk of the log after a revision that is before a cache's event buffer. */
   async readLog(cache: KindCache, after: number): Promise<LogChunk> {
     return await this.#log.read(after, cache.floor)
   }
 
-  /** Drops the events that are older than history is kept: watches from before them are too old. */
+  /** Drops events that are older than the history retention time. Watches that start before them are too old. */
   forgetOutdated(): void {
     const outdated = this.#times?.outdated() ?? 0
     if (outdated > 0) for (const cache of this.#byPrefix.values()) cache.forgetUpTo(outdated)
   }
 
-  /** Ends every watch, those to come as well; reads go on. */
+  /** Ends all current and future watches. Reads still work. */
   endWatches(): void {
     for (const cache of this.#byPrefix.values()) cache.endWatches()
   }
@@ -187,7 +191,7 @@ export class Caches {
     await this.#feed
   }
 
-  /** Of the caches there are now; one that is added meanwhile has a load of its own. */
+  /** Loads all current caches. A cache that is added in the meantime has its own load. */
   async #load(): Promise<void> {
     this.#epoch++
     const loads = new Map([...this.#byPrefix.values()].map((cache) => [cache, cache.beginLoad()]))
@@ -209,7 +213,10 @@ export class Caches {
     this.#advance(revision)
   }
 
-  /** When all caches are loaded anew meanwhile there is a gap in what was noted: then it is for another try. */
+  /**
+   * Loads a cache that was added late. If all caches are reloaded in the meantime, the recorded changes have a gap and
+   * the caller tries again.
+   */
   async #loadLate(cache: KindCache): Promise<void> {
     const late = new LateLoad(cache)
     this.#late.set(cache, late)
@@ -229,7 +236,10 @@ export class Caches {
     return new Backlog(() => this.#byPrefix.values(), this.#log, revision)
   }
 
-  /** Entries come in the order of their keys, so one belongs to the same kind as the one before it, most of the time. */
+  /**
+   * Adds entries to their caches. Entries are sorted by key, so an entry usually belongs to the same kind as its
+   * predecessor.
+   */
   #take({ entries }: Snapshot, loads: ReadonlyMap<KindCache, Load>): void {
     let cache: KindCache | undefined
     let load: Load | undefined
@@ -242,12 +252,15 @@ export class Caches {
     }
   }
 
-  /** All that is stored under a prefix, as of one revision. The store reads the next page while one is taken in. */
+  /**
+   * Yields everything stored under a prefix, as of one revision. The store reads the next page while the caller
+   * processes the current one.
+   */
   async *#pages(prefix: string): AsyncGenerator<Snapshot> {
     let page: Snapshot | undefined = await this.#store.list({ prefix, limit: loadPage, count: false })
     while (page !== undefined) {
       const next = this.#pageAfter(prefix, page)
-      // Should that fail, it is told where it is awaited.
+      // The error is thrown where this promise is awaited.
       next?.catch(() => {})
       yield page
       page = await next
@@ -268,7 +281,7 @@ export class Caches {
       } catch (error) {
         if (this.#stop.signal.aborted) return
         this.#listeners.onError(error)
-        // A gap in the log cannot be bridged; anything else resumes where it stopped.
+        // A gap in the log forces a reload. After any other error the feed resumes where it stopped.
         if (error instanceof RevisionGone || !(error instanceof StoreError)) this.#fault ??= faultOf(error)
         await pause(retryMs, this.#stop.signal)
       }
@@ -282,8 +295,9 @@ export class Caches {
   }
 
   /**
-   * Each change is encoded for all who watch its kind, so that many take their time. Those of one revision belong together.
-   * Nobody else runs between a change and its revision: a list made there would be told to be older than what it holds.
+   * Applies a batch. Each change is encoded for all watchers of its kind, so long batches yield to other tasks. Changes
+   * of one revision are applied together. No other task runs between a change and the update of `revision`: a list
+   * there would report an older resourceVersion than its content.
    */
   async #handAll({ changes, through }: Batch): Promise<void> {
     const pace = new TimeSlice()
@@ -321,7 +335,8 @@ export class Caches {
   }
 
   /**
-   * `objects/core/configmaps/a/b` belongs to `objects/core/configmaps/`. Keys of kinds not served here belong to none.
+   * Returns the cache that a key belongs to: `objects/core/configmaps/` for `objects/core/configmaps/a/b`. Undefined
+   * for keys of kinds that are not served.
    */
   #cacheOf(key: string): KindCache | undefined {
     if (!key.startsWith(objectsPrefix)) return undefined
@@ -331,7 +346,7 @@ export class Caches {
   }
 }
 
-/** The prefix of the keys under which a kind is stored. */
+/** Returns the prefix of a kind's keys. */
 export function prefixOf(group: string, plural: string): string {
   return `${objectsPrefix}${group}/${plural}/`
 }

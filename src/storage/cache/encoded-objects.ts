@@ -1,20 +1,22 @@
 /**
- * Other forms of cached objects than their JSON, such as Protobuf: made when somebody first asks, and kept for all who
- * ask after that, until the object changes or the memory for all such forms is used up.
+ * Caches encodings of objects other than JSON, such as Protobuf. An encoding is created on first request and kept for
+ * later ones until the object changes or the shared memory limit is reached.
  *
- * Then what nobody has asked for lately gives way, and what was asked for stays: each new form looks at the one that
- * waits for longest, and takes its place only if that was not asked for since it was looked at last. So a list of more
- * objects than there is room for does not drive out all that it will ask for again from its beginning.
+ * At the limit, recently requested encodings survive. Each new encoding examines the oldest one in the queue and
+ * replaces it only if it was not requested since it was last examined. A list of more objects than fit therefore does
+ * not evict everything that the next list needs.
  */
 
-/** A whole document, and where in it the object itself is, without what is around it. */
+/** A complete document, and the range of the object itself within its envelope. */
 export interface EncodedObject {
   readonly document: Buffer
   readonly start: number
   readonly end: number
 }
 
-/** A state of an object, as a cache that was loaded so often holds it: after a load nothing is known to be the same. */
+/**
+ * Identifies a state of an object in a cache after a given number of loads. After a reload no earlier state is valid.
+ */
 export interface KeptState {
   readonly key: string
   readonly revision: number
@@ -23,7 +25,7 @@ export interface KeptState {
 
 interface Kept {
   readonly state: KeptState
-  /** Undefined once it is dropped: it may stand in the queue for a while. */
+  /** Undefined once dropped. The entry may remain in the queue for a while. */
   form: EncodedObject | undefined
   asked: boolean
   readonly home: Map<string, Kept>
@@ -32,11 +34,11 @@ interface Kept {
 const mega = 1024 * 1024
 const fewForms = 1000
 
-/** The memory that the forms of all kinds share. */
+/** The memory limit shared by the encodings of all kinds. */
 export class EncodedObjectBudget {
   readonly #maxBytes: number
   #bytes = 0
-  /** In the order in which they are looked at, from `#next` on. */
+  /** In the order of examination, starting at `#next`. */
   #queue: Kept[] = []
   #next = 0
   #dropped = 0
@@ -45,12 +47,12 @@ export class EncodedObjectBudget {
     this.#maxBytes = maxBytes
   }
 
-  /** How much is kept now. */
+  /** Number of bytes in use. */
   get bytes(): number {
     return this.#bytes
   }
 
-  /** Whether there is room for so many bytes more, or could be made. */
+  /** Returns whether this many bytes fit, evicting one or more encodings if necessary. */
   makeRoom(bytes: number): boolean {
     if (bytes > this.#maxBytes) return false
     while (this.#bytes + bytes > this.#maxBytes) {
@@ -79,7 +81,7 @@ export class EncodedObjectBudget {
     this.#tidy()
   }
 
-  /** There is one as long as bytes are kept. */
+  /** The queue is not empty as long as any bytes are in use. */
   #takeOldest(): Kept {
     this.#tidy()
     for (;;) {
@@ -96,7 +98,7 @@ export class EncodedObjectBudget {
   }
 }
 
-/** One form of the objects of one version of a kind, by their keys. */
+/** One encoding of the objects of one version of a kind, by key. */
 export class EncodedObjectCache {
   readonly #room: EncodedObjectBudget
   readonly #forms = new Map<string, Kept>()
@@ -112,7 +114,10 @@ export class EncodedObjectCache {
     return kept.form
   }
 
-  /** Takes the place of what is kept of an older state; does nothing where it, or a newer one, is there already, or no room is. */
+  /**
+   * Replaces the encoding of an older state. Does nothing if the same or a newer state is cached, or if there is no
+   * room.
+   */
   keep(state: KeptState, form: EncodedObject): void {
     const before = this.#forms.get(state.key)
     if (before !== undefined && isNotOlder(before.state, state)) return

@@ -1,6 +1,6 @@
 /**
- * A change of one object as watchers see it. What a watcher gets depends on what it selects: an object that begins
- * to match is ADDED to it, one that stops matching is DELETED. Each form is encoded once and shared.
+ * A change of one object as seen by watchers. The event type depends on the watcher's selector: an object that starts
+ * to match is ADDED and one that stops matching is DELETED. Each encoding is created once and shared.
  */
 import { jsonDocument } from '../../api/codec/json.ts'
 import type { Order } from '../../api/codec/member-order.ts'
@@ -9,32 +9,32 @@ import { status } from '../../api/schema/meta-types.ts'
 import { partialObjectMetadata } from '../../api/schema/partial-metadata.ts'
 import type { CachedObject } from './cached-object.ts'
 
-/** What an event is to a watcher. */
+/** The event type for a particular watcher. */
 export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED'
 
-/** How events are written for some watchers: as JSON, tables, Protobuf. The name tells forms apart. */
+/** An encoding of events: JSON, tables or Protobuf. The name identifies the encoding. */
 export interface EventForm {
   readonly name: string
   encode(type: EventType, object: CachedObject): Buffer
   /**
-   * Where somebody else must be asked before an event about these can be written: resolves when `encode` can be called;
-   * undefined where that is now.
+   * Prepares for encoding events about these objects if that needs a remote call. Resolves when `encode` can be called.
+   * Returns undefined if `encode` can be called immediately.
    */
   prepare?(objects: readonly CachedObject[]): Promise<void> | undefined
-  /** What is told of no object: how far the watch is, as an object that has only a version, or a Status. */
+  /** Encodes a BOOKMARK, whose object has only a resourceVersion, or an ERROR with a Status. */
   tell(type: 'BOOKMARK' | 'ERROR', document: JsonObject): Buffer
-  /** The form of all events after the first, where that one is different. */
+  /** The encoding of all events after the first, if it is different. */
   readonly rest?: EventForm
 }
 
-/** Whether an object is selected. */
+/** Whether an object matches the selector. */
 export type Matches = (object: CachedObject) => boolean
 
-/** A change of one object; each form of it is encoded once. */
+/** A change of one object. Each encoding of it is created once. */
 export class CacheEvent {
   readonly revision: number
   readonly previous: CachedObject | undefined
-  /** The object after the change; for a deletion its last state at the deletion's revision. */
+  /** The object after the change. For a deletion, its last state with the deletion's revision. */
   readonly object: CachedObject
   readonly deleted: boolean
   readonly #encoded = new Map<string, Buffer>()
@@ -47,14 +47,17 @@ export class CacheEvent {
     this.deleted = deleted
   }
 
-  /** What a watcher is shown: for DELETED the last state that it knew, with the version of the change. */
+  /**
+   * Returns the object to send to a watcher. For DELETED this is the last state that the watcher knew, with the
+   * resourceVersion of the change.
+   */
   shown(type: EventType): CachedObject {
     if (type !== 'DELETED' || this.deleted || this.previous === undefined) return this.object
     this.#lastKnown ??= this.previous.withRevision(this.revision)
     return this.#lastKnown
   }
 
-  /** What this change is to someone who selects by `matches`; undefined: nothing. */
+  /** Returns the event type for a watcher that selects by `matches`; undefined if the watcher gets no event. */
   typeFor(matches: Matches | undefined): EventType | undefined {
     const before = this.previous !== undefined && (matches === undefined || matches(this.previous))
     const after = !this.deleted && (matches === undefined || matches(this.object))
@@ -73,7 +76,7 @@ export class CacheEvent {
   }
 }
 
-/** In memory of its own: what small buffers share would all be kept as long as the event is. */
+/** Copies bytes out of a larger shared buffer, which would otherwise stay in memory as long as the event. */
 function alone(bytes: Buffer): Buffer {
   if (bytes.buffer.byteLength <= 2 * bytes.length) return bytes
   const own = Buffer.allocUnsafeSlow(bytes.length)
@@ -81,21 +84,21 @@ function alone(bytes: Buffer): Buffer {
   return own
 }
 
-/** Events as JSON, of objects that are sent as they are stored. */
+/** JSON events for objects that are sent as stored. */
 export const jsonEvents: EventForm = {
   name: 'json',
   encode: (type, { json }) => eventWith(type, json),
   tell: tellInJson(partialObjectMetadata),
 }
 
-/** An event with an object that is given as JSON, with the newline that ends it. */
+/** Encodes an event around an object in JSON, with the final newline. */
 export function eventWith(type: EventType | 'BOOKMARK' | 'ERROR', json: Buffer): Buffer {
   return Buffer.concat([Buffer.from(`{"type":"${type}","object":`), json.subarray(0, -1), closing])
 }
 
 const closing = Buffer.from('}\n')
 
-/** `order` is that of an object that has only a version. */
+/** `order` is the member order of an object that has only a resourceVersion. */
 export function tellInJson(order: Order): EventForm['tell'] {
   return (type, document) => eventWith(type, jsonDocument(document, document.kind === 'Status' ? status : order))
 }

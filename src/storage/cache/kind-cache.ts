@@ -1,9 +1,9 @@
 /**
- * The cache of one kind: all its objects as of `revision`, its latest events, and its watchers.
+ * The cache of one kind: all its objects as of `revision`, its event buffer, and its watchers.
  *
- * Fed by a load once (again when the feed was lost) and then by `apply` in revision order; knows keys and bytes, never
- * what a kind means. Reads are plain memory look-ups and so consistent with one another within a turn of the event
- * loop; those that take longer see one state, that of their beginning.
+ * The cache is filled by a load, again after the feed was interrupted, and then updated by `apply` in revision order.
+ * It handles keys and bytes and does not interpret the kind. Reads are plain memory lookups, so they are consistent
+ * with one another within a turn of the event loop. Longer reads see the state at their start.
  */
 
 import { HeaderReader, UnreadableValue } from '../../api/codec/stored.ts'
@@ -19,38 +19,41 @@ import { type Selection, Watcher } from './watcher.ts'
 
 const maxEvents = 4096
 const maxEventBytes = 64 * 1024 * 1024
-/** How many labels of a kind are indexed at most; selectors on further ones look at every object. */
+/** Maximum number of indexed labels per kind. Selectors on other labels scan all objects. */
 const maxIndexes = 16
-/** An index gives its objects at once and unsorted; for more than this many, all objects are looked at in turn. */
+/**
+ * An index returns all its matches at once. If it has more than this many, the query scans the objects in slices
+ * instead.
+ */
 const maxIndexed = 5000
 
-/** All objects of one kind, its latest events, and its watchers. */
+/** All objects of one kind, its event buffer, and its watchers. */
 export class KindCache {
-  /** All keys of the kind start with it. */
+  /** The prefix of all keys of the kind. */
   readonly prefix: string
-  /** Events after this revision are all in `#events`. */
+  /** `#events` has all events after this revision. */
   #floor = 0
-  /** The revision of the last change of this kind, as far as it is known. */
+  /** The revision of the last known change of this kind. */
   changedAt = 0
-  /** It is not fed any more, so what it holds is of the past. */
+  /** Whether the feed no longer updates this cache, so its content is out of date. */
   retired = false
-  /** How often it was loaded. What was made of its objects before the last time counts no more. */
+  /** Number of loads. Anything derived from objects of an earlier load is invalid. */
   loads = 0
   #events: CacheEvent[] = []
   #eventBytes = 0
   #ended = false
   #objects = new SortedMap<CachedObject>()
-  /** What is stored and cannot be read, by key. */
+  /** Stored values that cannot be decoded, by key. */
   #unreadable = new Map<string, Unreadable>()
-  /** What holds now began with the snapshot of this revision: changes up to it are in there. */
+  /** The revision of the loaded snapshot, which contains all changes up to it. */
   #loadedAt = 0
-  /** Indexes by the label that they index. */
+  /** Indexes by label. */
   readonly #indexes = new Map<string, LabelIndex>()
-  /** Watchers by the namespace they look at; '' for those that look at all. */
+  /** Watchers by namespace. The empty string is for watchers of all namespaces. */
   readonly #watchers = new Map<string, Set<Watcher>>()
   readonly #listeners = new Set<ChangeListener>()
 
-  /** For objects that come one by one, and for those that come in a row. */
+  /** Readers for single objects and for objects that are loaded in a row. */
   readonly #single: ObjectReader
   readonly #inRow: ObjectReader
 
@@ -68,22 +71,22 @@ export class KindCache {
     return this.#objects.size
   }
 
-  /** How many watchers there are. */
+  /** Number of watchers. */
   get watchers(): number {
     return this.#watchers.values().reduce((sum, { size }) => sum + size, 0)
   }
 
-  /** The revision that events are complete from: a watch after an older one needs the store's log. */
+  /** The start of the event buffer. A watch from an older revision needs the store's log. */
   get floor(): number {
     return this.#floor
   }
 
-  /** A snapshot begins. Nobody sees it before `loaded` is called with it. */
+  /** Starts loading a snapshot, which stays invisible until it is passed to `loaded`. */
   beginLoad(): Load {
     return { objects: new SortedMap(), unreadable: new Map() }
   }
 
-  /** Takes an object of the snapshot. Objects loaded in a row share blocks of memory, which takes much less. */
+  /** Adds an object to the snapshot. Objects loaded in a row share blocks of memory, which saves space. */
   load(load: Load, { key, revision, value }: Entry): void {
     try {
       load.objects.set(key, readStored(this.#inRow, key, revision, value))
@@ -92,7 +95,10 @@ export class KindCache {
     }
   }
 
-  /** The snapshot is complete, as of this revision, and takes the place of all there was. Watches end: there is a gap. */
+  /**
+   * Replaces the content with the complete snapshot as of this revision. Ends all watches because events are missing in
+   * between.
+   */
   loaded({ objects, unreadable }: Load, revision: number): void {
     this.closeWatchers()
     this.loads++
@@ -108,7 +114,7 @@ export class KindCache {
   }
 
   apply(change: Change): void {
-    // A cache that was loaded later than the others is ahead of them for a moment.
+    // A cache that was loaded later can briefly be ahead of the others.
     if (change.revision <= this.#loadedAt) return
     this.#unreadable.delete(change.key)
     try {
@@ -120,7 +126,9 @@ export class KindCache {
     this.#notify(change.key)
   }
 
-  /** Calls `listener` after every change with the key of the object, or without where all may have changed. */
+  /**
+   * Calls `listener` after every change with the key of the object, or without a key if all objects may have changed.
+   */
   onChange(listener: ChangeListener): () => void {
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)
@@ -147,7 +155,10 @@ export class KindCache {
     this.#onUnreadable(held)
   }
 
-  /** An object was replaced by what cannot be read. No event can say so: watches end, and their clients list again. */
+  /**
+   * Handles an object that was replaced by an unreadable value. No event can express that, so watches end and their
+   * clients list again.
+   */
   #lose({ key, revision }: Change): void {
     this.#replace(key, this.#objects.get(key), undefined)
     this.#events = []
@@ -157,19 +168,19 @@ export class KindCache {
     this.closeWatchers()
   }
 
-  /** The event of a change, from the objects before and after it. Throws UnreadableValue. */
+  /** Creates the event of a change from the objects before and after it. Throws UnreadableValue. */
   event(change: Change, previous: CachedObject | undefined): CacheEvent | undefined {
     if (change.value !== undefined)
       return new CacheEvent(this.read(change.key, change.revision, change.value), previous, false)
     return previous && new CacheEvent(previous.withRevision(change.revision), previous, true)
   }
 
-  /** An object of the kind from what is stored, whether or not that is the present state. Throws UnreadableValue. */
+  /** Decodes a stored object of the kind, current or not. Throws UnreadableValue. */
   read(key: string, revision: number, value: Uint8Array): CachedObject {
     return readStored(this.#single, key, revision, value)
   }
 
-  /** The same; undefined where it cannot be read. */
+  /** Like `read`, but returns undefined if the object cannot be decoded. */
   readIfSound(key: string, revision: number, value: Uint8Array): CachedObject | undefined {
     try {
       return this.read(key, revision, value)
@@ -179,18 +190,18 @@ export class KindCache {
     }
   }
 
-  /** What the store holds under the key, where that cannot be read. */
+  /** Returns the unreadable value stored under the key, if any. */
   unreadable(key: string): Unreadable | undefined {
     return this.#unreadable.get(key)
   }
 
-  /** All of the namespace, or of all namespaces, that cannot be read. */
+  /** Returns all unreadable values in the namespace, or in all namespaces. */
   allUnreadable(namespace?: string): Unreadable[] {
     if (this.#unreadable.size === 0) return []
     return [...this.#unreadable.values()].filter((held) => namespace === undefined || held.namespace === namespace)
   }
 
-  /** All objects as they are now, however long it takes to look at them. */
+  /** Yields all objects as of the call, however long the iteration takes. */
   *all(): Generator<CachedObject> {
     for (const slice of this.#objects.slices(this.prefix)) yield* slice
   }
@@ -199,12 +210,12 @@ export class KindCache {
     return this.#objects.get(key)
   }
 
-  /** The first objects in key order, whatever they are; all where no limit is given. */
+  /** Returns the first objects in key order, unfiltered. Without a limit, returns all of them. */
   page(namespace: string | undefined, after?: string, limit?: number): CachedObject[] {
     return this.#objects.withPrefix(this.#prefixOf(namespace), after, limit)
   }
 
-  /** Objects in key order, in slices: all as they are now, however long it takes to read them. */
+  /** Yields objects in key order, in slices, as of the call, however long the iteration takes. */
   slices({ namespace, matches, after, demand }: ObjectQuery): Iterable<CachedObject[]> {
     const prefix = this.#prefixOf(namespace)
     const indexed = demand && this.#indexOf(demand.key)?.find(demand.values, maxIndexed)
@@ -212,14 +223,17 @@ export class KindCache {
     return matches === undefined ? slices : filtered(slices, matches)
   }
 
-  /** How many objects of the namespace, or of all, come after this key. */
+  /** Returns the number of objects after this key in the namespace, or in all namespaces. */
   countAfter(namespace: string | undefined, after: string): number {
     const prefix = this.#prefixOf(namespace)
-    // The prefix ends in a slash; what follows all its keys begins with the next character, a zero.
+    // The prefix ends in a slash. The first string after all its keys ends in the next character, a zero.
     return this.#objects.countBetween(after, `${prefix.slice(0, -1)}0`)
   }
 
-  /** The next events after a revision at or past `floor`; a few more than `limit` where they are of one revision. */
+  /**
+   * Returns the next events after a revision that is not before `floor`. Exceeds `limit` if needed to complete a
+   * revision.
+   */
   eventsAfter(revision: number, limit: number): CacheEvent[] {
     let low = 0
     let high = this.#events.length
@@ -233,18 +247,20 @@ export class KindCache {
     return this.#events.slice(low, end)
   }
 
-  /** Takes in the events between `after` and `until`, if the window begins there; the oldest may be `lost`. */
+  /**
+   * Adds the events between `after` and `until` if the event buffer starts at `until`. The oldest ones may be `lost`.
+   */
   prepend({ until, after, events, lost }: Earlier): void {
     if (this.#floor !== until) return
     const fitting = this.#fitting(events)
     this.#floor = events[events.length - fitting.length - 1]?.revision ?? lost ?? after
-    // Nothing has happened since the snapshot, so now it is known what happened last before it.
+    // Nothing has changed since the snapshot, so the last change is among these events or at the floor.
     if (this.changedAt === until) this.changedAt = events.at(-1)?.revision ?? this.#floor
     this.#eventBytes += fitting.reduce((sum, event) => sum + weight(event), 0)
     this.#events = [...fitting, ...this.#events]
   }
 
-  /** The newest of these events for which there is room. */
+  /** Returns the newest of these events that fit. */
   #fitting(events: readonly CacheEvent[]): readonly CacheEvent[] {
     let room = maxEventBytes - this.#eventBytes
     let first = events.length
@@ -256,7 +272,7 @@ export class KindCache {
     return events.slice(first)
   }
 
-  /** A watcher that gets no events until it begins. */
+  /** Creates a watcher that gets no events until it begins. */
   watch(selection: Selection, form: EventForm): Watcher {
     const scope = selection.namespace ?? ''
     const watcher = new Watcher(selection, form, () => this.#forget(scope, watcher))
@@ -266,25 +282,25 @@ export class KindCache {
     return watcher
   }
 
-  /** Ends every watch for good: the server is stopping. */
+  /** Ends all current and future watches because the server is stopping. */
   endWatches(): void {
     this.#ended = true
     this.closeWatchers()
   }
 
-  /** The kind is served no longer: nothing is fed to it from now on. */
+  /** Retires the cache because the kind is no longer served. The feed does not update it from now on. */
   retire(): void {
     this.retired = true
     this.#ended = true
     this.finishWatches()
   }
 
-  /** Ends every watch when it has told what has happened until now. */
+  /** Ends every watch after it has sent all events up to now. */
   finishWatches(): void {
     for (const watchers of [...this.#watchers.values()]) for (const watcher of [...watchers]) watcher.finish()
   }
 
-  /** Ends every watch: the feed was lost. */
+  /** Ends every watch immediately because the feed was interrupted. */
   closeWatchers(): void {
     for (const watchers of [...this.#watchers.values()]) for (const watcher of [...watchers]) watcher.close()
   }
@@ -299,14 +315,17 @@ export class KindCache {
     }
   }
 
-  /** An index that can be asked; undefined while it is being made, or if there are too many. */
+  /** Returns the index of a label. Undefined while it is being built, or if there are too many indexes. */
   #indexOf(label: string): LabelIndex | undefined {
     if (!this.#indexes.has(label) && this.#indexes.size < maxIndexes) void this.#makeIndex(label)
     const index = this.#indexes.get(label)
     return index?.complete ? index : undefined
   }
 
-  /** At once where there are few objects; else bit by bit, and what changes meanwhile is added or removed as always. */
+  /**
+   * Builds an index: immediately if there are few objects, otherwise in slices. Changes in the meantime update the
+   * index as usual.
+   */
   async #makeIndex(label: string): Promise<void> {
     const index = new LabelIndex(label)
     this.#indexes.set(label, index)
@@ -335,7 +354,7 @@ export class KindCache {
     if (this.#events.length > maxEvents || this.#eventBytes > maxEventBytes) this.#forgetOldest()
   }
 
-  // Down to half, so that it costs little per event.
+  // Drops half of the events at once, which keeps the cost per event low.
   #forgetOldest(): void {
     const { length } = this.#events
     let bytes = this.#eventBytes
@@ -367,7 +386,7 @@ export class KindCache {
   }
 }
 
-/** A snapshot on its way in. */
+/** A snapshot that is being loaded. */
 export interface Load {
   readonly objects: SortedMap<CachedObject>
   readonly unreadable: Map<string, Unreadable>
@@ -376,21 +395,21 @@ export interface Load {
 export type ChangeListener = (key: string | undefined) => void
 
 export interface ObjectQuery {
-  /** Undefined: of all namespaces. */
+  /** Undefined means all namespaces. */
   readonly namespace: string | undefined
   readonly matches?: Matches | undefined
-  /** Only objects past this key. */
+  /** Only objects after this key. */
   readonly after?: string | undefined
-  /** Part of `matches` that may be looked up in an index. */
+  /** The part of `matches` that an index can answer. */
   readonly demand?: LabelDemand | undefined
 }
 
-/** What happened after one revision, up to another. */
+/** The events after one revision, up to another. */
 export interface Earlier {
   readonly after: number
   readonly until: number
   readonly events: readonly CacheEvent[]
-  /** Events up to this revision were too many and are not among them. */
+  /** Events up to this revision did not fit and are missing. */
   readonly lost: number | undefined
 }
 
@@ -402,12 +421,12 @@ function within(objects: readonly CachedObject[], prefix: string, after: string 
   return objects.filter(({ key }) => key.startsWith(prefix) && (after === undefined || compareUtf8(key, after) > 0))
 }
 
-/** The object, and its form as an event. */
+/** The size of the object plus its encoding as an event. */
 export function weight({ object }: CacheEvent): number {
   return 2 * object.json.length
 }
 
-/** Whether the object of an event lies where the selection looks: its namespace and name, not its labels. */
+/** Whether the event's object is in the selection's scope: its namespace and name, not its labels. */
 export function concerns(event: CacheEvent, { namespace, name }: Selection): boolean {
   return (
     (namespace === undefined || event.object.namespace === namespace) &&

@@ -1,18 +1,18 @@
 /**
- * The objects of a kind by the values of one label. Made when a selector first asks for that label, and kept up to date
- * from then on, so that a list by label costs what it returns and not what there is.
+ * Indexes the objects of a kind by the values of one label. An index is built when a selector first uses the label, and
+ * then kept up to date. The cost of a list by label therefore depends on the size of its result, not of the cache.
  */
 import { compareUtf8 } from '../../base/collections/utf8-order.ts'
 import type { CachedObject } from './cached-object.ts'
 
-/** A selector's demand that a label has one of these values: what an index can answer. */
+/** A selector's requirement that a label has one of these values, which an index can answer. */
 export interface LabelDemand {
   readonly key: string
   readonly values: ReadonlySet<string>
 }
 
 export class LabelIndex {
-  /** Whether all objects are in it. */
+  /** Whether the index contains all objects. */
   complete = false
   readonly #label: string
   readonly #byValue = new Map<string, Map<string, CachedObject>>()
@@ -36,7 +36,9 @@ export class LabelIndex {
     if (objects?.size === 0) this.#byValue.delete(value)
   }
 
-  /** The objects whose label has one of these values, in key order; undefined if they are more than `limit`. */
+  /**
+   * Returns the objects whose label has one of these values, in key order. Undefined if there are more than `limit`.
+   */
   find(values: Iterable<string>, limit: number): CachedObject[] | undefined {
     const found: CachedObject[] = []
     for (const value of values) {

@@ -1,22 +1,22 @@
 /**
- * The load of a cache that is added while the feed runs.
+ * Loads a cache that is added while the feed is running.
  *
- * The store is listed while changes go on. Those that the feed brings meanwhile are noted, the last one of each object,
- * and put on top of the list when it is whole: so nothing is lost between the two, and nothing counts twice. Nobody
- * reads or watches the cache before that, so no events are made of what happened until then.
+ * The store is listed while changes continue. The last change of each object that the feed delivers in the meantime is
+ * recorded and applied once the list is complete. So no change is lost or counted twice. The cache has no readers or
+ * watchers until then, so these changes produce no events.
  */
 import { TimeSlice } from '../../base/concurrency/time-slice.ts'
 import type { Change, Entry, Revision } from '../store/store.ts'
 import type { KindCache, Load } from './kind-cache.ts'
 
-/** What it costs to take an object in, in the units of a Pace. */
+/** Cost of adding one object, in the units of a TimeSlice. */
 const entryCost = 10
 
 export class LateLoad {
   readonly #cache: KindCache
   readonly #load: Load
   readonly #pace = new TimeSlice()
-  /** By key: as many as the cache will have objects, or had. */
+  /** Changes by key: at most one for each object that the cache will have or had. */
   readonly #noted = new Map<string, Change>()
 
   constructor(cache: KindCache) {
@@ -24,7 +24,7 @@ export class LateLoad {
     this.#load = cache.beginLoad()
   }
 
-  /** The feed brought this change before the list was whole. */
+  /** Records a change that the feed delivered before the list was complete. */
   note(change: Change): void {
     this.#noted.set(change.key, change)
   }
@@ -36,7 +36,7 @@ export class LateLoad {
     }
   }
 
-  /** The list is whole, as of this revision: from now on the cache is fed like any other. */
+  /** Completes the load with a list as of this revision. From now on the feed updates this cache like any other. */
   finish(listed: Revision): void {
     let through = listed
     for (const change of this.#noted.values()) {

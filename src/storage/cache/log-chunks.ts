@@ -1,10 +1,10 @@
 /**
- * The store's log for those who are behind the caches' windows, in pieces that they share.
+ * Reads the store's log in shared chunks, for watches that start before the caches' event buffers.
  *
- * A reader asks for the piece after the revision it has come to, and holds no other. The latest pieces are kept for a
- * while, with the events made of them, since those who resume from old versions come in crowds: the log is read, and
- * its objects decoded, once for all of them. Kept pieces are bounded in bytes; a reader that comes later reads the log
- * again.
+ * A reader requests the chunk after its current revision and holds no other chunk. The latest chunks are kept for a
+ * while, together with their events, because many clients resume from old versions at the same time. So the log is read
+ * and its objects are decoded once for all of them. Kept chunks are bounded in bytes. Readers that come later read the
+ * log again.
  */
 import type { Change, Revision, Store } from '../store/store.ts'
 import { StoreError } from '../store/store.ts'
@@ -12,7 +12,7 @@ import type { CachedObject } from './cached-object.ts'
 import type { CacheEvent } from './event.ts'
 import type { KindCache } from './kind-cache.ts'
 
-/** A piece ends with the change that brings it here. */
+/** A chunk ends with the change that reaches this size. */
 const pieceBytes = 256 * 1024
 const maxKeptBytes = 8 * 1024 * 1024
 const keptMs = 10_000
@@ -32,7 +32,7 @@ export class LogChunk {
     this.bytes = changes.reduce((sum, change) => sum + weight(change), 0)
   }
 
-  /** What these changes are to the watchers of a kind. Throws UnreadableValue. */
+  /** Returns the events of a kind for these changes. Throws UnreadableValue. */
   events(cache: KindCache): readonly CacheEvent[] {
     const known = this.#events.get(cache) ?? [...this.#read(cache)]
     this.#events.set(cache, known)
@@ -51,7 +51,7 @@ export class LogChunk {
   }
 }
 
-/** The object before a change, which mostly is the one after the change before. */
+/** Returns the object before a change, which usually is the result of the preceding change. */
 function previousOf(cache: KindCache, { key, previous }: Change, known: CachedObject | undefined) {
   if (previous === undefined || known?.revision === previous.revision) return previous && known
   return cache.readIfSound(key, previous.revision, previous.value)
@@ -60,7 +60,7 @@ function previousOf(cache: KindCache, { key, previous }: Change, known: CachedOb
 export class LogChunks {
   readonly #store: Store
   readonly #prefix: string
-  /** The one used last comes last. */
+  /** In order of use, most recently used last. */
   readonly #kept = new Set<LogChunk>()
   readonly #reading = new Map<Revision, Promise<LogChunk>>()
   readonly #stop = new AbortController()
@@ -73,7 +73,9 @@ export class LogChunks {
     this.#prefix = prefix
   }
 
-  /** The changes after a revision, as far as one piece goes. `until` lies behind it, and is known to be reached. */
+  /**
+   * Returns one chunk of changes after a revision. `until` is a later revision that the store is known to have reached.
+   */
   async read(after: Revision, until: Revision): Promise<LogChunk> {
     const known = this.#find(after)
     if (known !== undefined) return known
@@ -82,7 +84,7 @@ export class LogChunks {
     return await reading
   }
 
-  /** Ends what is being read. */
+  /** Aborts all reads. */
   close(): void {
     this.#stop.abort()
     this.#forget()
@@ -102,7 +104,7 @@ export class LogChunks {
     const { signal } = this.#stop
     for await (const { changes, through } of this.#store.watch({ prefix: this.#prefix, after, until, signal })) {
       const pieces = [...inPieces(after, through, changes)]
-      // The first is used first, so it is the last to be dropped.
+      // The first chunk is used first, so it is evicted last.
       for (const piece of pieces.toReversed()) this.#keep(piece)
       return pieces[0]!
     }
@@ -128,7 +130,7 @@ export class LogChunks {
   }
 }
 
-/** At least one piece. Changes of one revision are never parted. */
+/** Splits changes into at least one chunk. Changes of the same revision stay together. */
 function* inPieces(after: Revision, through: Revision, changes: readonly Change[]): Generator<LogChunk> {
   let start = 0
   let from = after

@@ -1,28 +1,28 @@
 /**
- * What is held of the pools, by all objects of all servers: the keys under `claims/`, each with the key of the object
- * that holds it. Fed like the caches of kinds and by the same feed, so it is as recent as they are.
+ * The pool values that all objects of all servers reserve: the keys under `claims/`, each with the key of the object
+ * that holds the reservation. The feed of the caches also updates the reservations, so both are equally current.
  *
- *   claims/node-ports/30080 -> objects/core/services/default/web
+ * claims/node-ports/30080 -> objects/core/services/default/web
  */
 import type { Change, Entry } from '../store/store.ts'
 
-/** The keys of what is held begin with it. */
+/** The prefix of all reservation keys. */
 export const reservationsPrefix = 'claims/'
 
 /** A reserved value and the object that holds it. */
 export interface HeldReservation {
   readonly key: string
   readonly revision: number
-  /** The key of the object that holds it. */
+  /** The key of the object that holds the reservation. */
   readonly holder: string
 }
 
-/** The key under which a value is reserved. */
+/** Returns the key under which a value is reserved. */
 export function reservationKey(pool: string, value: string): string {
   return `${reservationsPrefix}${pool}/${value}`
 }
 
-/** The values that objects hold, by pool. */
+/** The reserved values by pool. */
 export class Reservations {
   #byKey = new Map<string, HeldReservation>()
   #counts = new Map<string, number>()
@@ -35,7 +35,7 @@ export class Reservations {
     return this.#byKey.get(reservationKey(pool, value))
   }
 
-  /** How many values of a pool are held. */
+  /** Returns the number of reserved values in a pool. */
   count(pool: string): number {
     return this.#counts.get(pool) ?? 0
   }
@@ -44,7 +44,7 @@ export class Reservations {
     return this.#byKey.values()
   }
 
-  /** Takes the place of all there was. */
+  /** Replaces all reservations. */
   load(entries: readonly Entry[]): void {
     this.#byKey = new Map()
     this.#counts = new Map()

@@ -1,11 +1,11 @@
 /**
- * Which revisions are outdated: older than the time for which history is kept. What was the newest revision is noted
- * now and then, so the answer is late by a sixteenth of that time at most, and never early.
+ * Finds the revisions that are older than the history retention time. The newest revision is recorded at intervals, so
+ * the result can lag by up to a sixteenth of that time but is never early.
  */
 import type { Clock } from '../../base/time/clock.ts'
 import type { Revision } from '../store/store.ts'
 
-/** How long history is kept, and by which clock. */
+/** The history retention time and the clock that measures it. */
 export interface HistoryTime {
   readonly historyMs: number
   readonly clock: Pick<Clock, 'monotonic'>
@@ -13,17 +13,17 @@ export interface HistoryTime {
 
 const marksPerHistory = 16
 
-/** Knows roughly when revisions were the newest. */
+/** Records approximately when each revision was the newest. */
 export class RevisionTimes {
   readonly #kept: HistoryTime
-  /** Each revision was reached at this time or before; the oldest first. */
+  /** Revisions with a time at or after which each was reached, oldest first. */
   #marks: { readonly revision: Revision; readonly time: number }[] = []
 
   constructor(kept: HistoryTime) {
     this.#kept = kept
   }
 
-  /** This is the newest revision now. True where that was worth remembering. */
+  /** Records the newest revision. Returns false if the last record is recent enough. */
   note(revision: Revision): boolean {
     const time = this.#kept.clock.monotonic()
     const last = this.#marks.at(-1)
@@ -32,13 +32,13 @@ export class RevisionTimes {
     return true
   }
 
-  /** All changes up to this revision are older than history is kept; 0: none is. */
+  /** Returns the newest revision whose changes are all older than the retention time; 0 if none is. */
   outdated(): Revision {
     const end = this.#kept.clock.monotonic() - this.#kept.historyMs
     const fresh = this.#marks.findIndex(({ time }) => time > end)
     const old = fresh === -1 ? this.#marks.length : fresh
     if (old === 0) return 0
-    // The last of the old ones says all that they do.
+    // The newest outdated mark makes the older ones redundant.
     this.#marks = this.#marks.slice(old - 1)
     return this.#marks[0]!.revision
   }

@@ -1,54 +1,59 @@
 /**
- * The bytes of objects, once for all workers of a server (`--workers`).
+ * Shares the bytes of objects among all workers of a server (`--workers`).
  *
- * Each worker takes in every change by itself, into memory of its own, so that none waits for another. Objects that rest
- * are then laid together in blocks of shared memory by one of the workers, which tells the others where: who finds there
- * what it holds itself lets go of its own. Nothing rests on that. A worker that misses what is told, or finds other bytes,
- * keeps what it has.
+ * Each worker applies every change on its own, in its own memory, so no worker waits for another. One worker later
+ * copies objects that have stopped changing into blocks of shared memory and announces their positions. The other
+ * workers replace their own copy if its bytes are equal. Sharing only saves memory: a worker that misses an
+ * announcement, or finds different bytes, keeps its own copy.
  *
- * An object that is replaced leaves its block (`CachedObject.leaveBlock`), since the events that still tell of it would keep
- * the whole block. A block with little left in it is given up, and what is left is laid anew.
+ * A replaced object leaves its block (`CachedObject.leaveBlock`), because events that still refer to the object would
+ * keep the whole block in memory. A sparse block is released and its remaining objects are copied to a new one.
  */
 import { BroadcastChannel } from 'node:worker_threads'
 import { TimeSlice } from '../../base/concurrency/time-slice.ts'
 import type { CachedObject } from './cached-object.ts'
 
-/** The objects of the caches, as they are now. */
+/** The current objects of the caches. */
 export interface CurrentObjects {
   get(key: string): CachedObject | undefined
 }
 
-/** What the caches tell of their objects. */
+/** Notifications from the caches about their objects. */
 export interface SharedBytes {
-  /** This one is current from now on. */
+  /** Called when an object becomes current. */
   changed(object: CachedObject): void
-  /** All of these are. */
+  /** Called when all of these objects become current. */
   loaded(objects: Iterable<CachedObject>): void
   close(): void
 }
 
-/** Where the objects of a block are. */
+/** Announces the positions of the objects in a block. */
 interface Told {
   readonly type: 'told'
-  /** For the one who asked; undefined: for all. */
+  /** The worker that asked. Undefined means all workers. */
   readonly to: number | undefined
   readonly block: SharedArrayBuffer
   readonly keys: readonly string[]
-  /** Of each its revision, and where it begins and ends. */
+  /** For each object its revision, start and end. */
   readonly places: Float64Array
 }
 
-/** Asks for all that was told before. */
+/** Requests all earlier announcements. */
 interface Ask {
   readonly type: 'ask'
   readonly from: number
 }
 
-/** Which workers share, and the number of this one among them: the first lays, the others follow. */
+/**
+ * The workers that share memory and the index of this one among them. Worker 0 fills the blocks and the others use
+ * them.
+ */
 export interface Sharing {
   readonly channel: string
   readonly index: number
-  /** An object is laid when it has not changed for so long, or for twice that; two seconds if absent. */
+  /**
+   * An object is copied once it has not changed for between one and two times this duration. Defaults to two seconds.
+   */
   readonly restMs?: number
 }
 
@@ -65,19 +70,22 @@ interface Parts extends Required<Omit<Sharing, 'channel'>> {
 }
 
 const blockBytes = 256 * 1024
-/** In each round one block of so many is looked at, and one at least. */
+/** Each round reviews one of this many blocks, and at least one. */
 const reviewedShare = 16
 
-/** Lays objects that rest, and tells the others. */
+/** Copies objects that have stopped changing into blocks and announces them to the other workers. */
 class LaidBlocks implements SharedBytes {
   readonly #port: BroadcastChannel
   readonly #objects: CurrentObjects
   readonly #restMs: number
-  /** The keys of those that changed since the last round, and in the one before: objects would keep what is replaced. */
+  /**
+   * Keys that changed since the last round, and in the round before. Stores keys because references to objects would
+   * keep replaced objects in memory.
+   */
   #young = new Set<string>()
   #older = new Set<string>()
   #loaded: Iterable<CachedObject>[] = []
-  /** The last one has room. */
+  /** The last block has free space. */
   #blocks: Block[] = []
   #reviewed = 0
   #timer: NodeJS.Timeout | undefined
@@ -98,7 +106,7 @@ class LaidBlocks implements SharedBytes {
     this.#young.add(key)
   }
 
-  /** They rest already. */
+  /** Loaded objects count as unchanged for long enough. */
   loaded(objects: Iterable<CachedObject>): void {
     this.#loaded.push(objects)
   }
@@ -133,7 +141,7 @@ class LaidBlocks implements SharedBytes {
   async #lay(objects: Iterable<CachedObject>): Promise<void> {
     const pace = new TimeSlice()
     for (const object of objects) {
-      // It may have been replaced while others had their turn.
+      // The object may have been replaced while other tasks ran.
       if (this.#objects.get(object.key) === object) this.#blockFor(object.json.length).add(object)
       if (pace.charge(costOf(object))) await pace.yieldIfDue()
     }
@@ -169,7 +177,7 @@ class LaidBlocks implements SharedBytes {
     }
   }
 
-  /** Gives up some blocks that have little left in them, and lays that anew. */
+  /** Releases some sparse blocks and copies their remaining objects to new ones. */
   async #layFromSparse(): Promise<void> {
     const pace = new TimeSlice()
     const full = this.#blocks.slice(0, -1)
@@ -187,7 +195,7 @@ class LaidBlocks implements SharedBytes {
   }
 }
 
-/** Takes the bytes of objects from the blocks of another worker. */
+/** Replaces the bytes of objects with those in the blocks of another worker. */
 class FollowedBlocks implements SharedBytes {
   readonly #port: BroadcastChannel
   readonly #objects: CurrentObjects
@@ -206,10 +214,13 @@ class FollowedBlocks implements SharedBytes {
     }
   }
 
-  /** It is told of when it rests. */
+  /** No action: the other worker announces the object once it stops changing. */
   changed(): void {}
 
-  /** They may have been told of before they were there; one question will do for all kinds that are loaded in a row. */
+  /**
+   * Announcements may have arrived before the objects were loaded. One request covers all kinds that are loaded in a
+   * row.
+   */
   loaded(): void {
     clearTimeout(this.#asking)
     this.#asking = setTimeout(() => {
@@ -232,11 +243,11 @@ class FollowedBlocks implements SharedBytes {
   }
 }
 
-/** Some objects, one behind the other. It knows their keys: what is replaced is not kept by it. */
+/** A block of consecutive objects. It stores only their keys, so it does not keep replaced objects in memory. */
 class Block {
   readonly memory: SharedArrayBuffer
   readonly #keys = new Set<string>()
-  /** Those that others were not told of. */
+  /** Keys that have not been announced yet. */
   #new = new Set<string>()
   #used = 0
 
@@ -258,7 +269,7 @@ class Block {
     this.#used += length
   }
 
-  /** Those that have not left. */
+  /** Returns the objects that are still in the block. */
   all(objects: CurrentObjects): CachedObject[] {
     return this.#among(this.#keys, objects)
   }
@@ -274,7 +285,7 @@ class Block {
   }
 }
 
-/** Whether what is left takes less than half of it. */
+/** Whether the remaining objects fill less than half of the block. */
 function isSparse({ memory }: Block, left: readonly CachedObject[]): boolean {
   return left.reduce((sum, { json }) => sum + json.length, 0) < memory.byteLength / 2
 }
@@ -286,7 +297,7 @@ function* currentOf(objects: CurrentObjects, keys: Iterable<string>): Generator<
   }
 }
 
-/** In about microseconds. */
+/** Estimated cost in microseconds. */
 function costOf({ json }: CachedObject): number {
   return 2 + json.length / 2000
 }

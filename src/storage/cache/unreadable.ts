@@ -1,21 +1,21 @@
 /**
- * What is in the store and cannot be read: damaged, or written by a newer program. It is kept apart and reported; all
- * other objects are served as ever.
+ * A stored value that cannot be decoded because it is damaged or was written by a newer version of the program. It is
+ * set aside and reported. All other objects are served as usual.
  */
 import { NewerValue, type UnreadableValue } from '../../api/codec/stored.ts'
 
-/** The stored objects of a kind that cannot be read. */
+/** A stored object that cannot be decoded. */
 export class Unreadable {
   readonly key: string
   readonly revision: number
   readonly why: string
-  /** Nothing is wrong with it: it takes a newer program. */
+  /** Whether the value is intact but needs a newer version of the program. */
   readonly newer: boolean
-  /** '' for kinds without namespaces. */
+  /** Empty for cluster-scoped kinds. */
   readonly namespace: string
   readonly name: string
 
-  /** `prefix` is that of all keys of its kind. */
+  /** `prefix` is the key prefix of the kind. */
   constructor(prefix: string, { key, revision }: { key: string; revision: number }, fault: UnreadableValue) {
     this.key = key
     this.revision = revision

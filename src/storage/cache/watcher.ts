@@ -1,25 +1,26 @@
 /**
  * One reader of a kind's changes, with a bounded queue of encoded events.
  *
- * It first reads by itself what happened before it came, at its own pace, and nothing is queued; `begin` is called in
- * the turn in which it has come to the present. From then on the cache pushes and never waits. A reader that lets its
- * queue run over is closed: its client lists again and nobody else feels it. What is queued goes out as few writes.
+ * The reader first catches up on past events at its own speed, and nothing is queued. It calls `begin` in the turn of
+ * the event loop in which it has caught up. From then on the cache pushes events and never waits. A watcher whose queue
+ * overflows is closed: its client lists again and no other watcher is affected. Queued events are sent in as few writes
+ * as possible.
  */
 
 import type { JsonObject } from '../../api/json/json.ts'
 import { ApiError, failure } from '../../api/model/api-error.ts'
 import type { CacheEvent, EventForm, EventType, Matches } from './event.ts'
 
-/** Which objects a watcher wants. */
+/** The objects that a watcher selects. */
 export interface Selection {
-  /** Only objects of this namespace; undefined: of all. */
+  /** Only objects of this namespace. Undefined means all namespaces. */
   readonly namespace: string | undefined
-  /** Only the object of this name. */
+  /** Only the object with this name. */
   readonly name: string | undefined
   readonly matches: Matches | undefined
 }
 
-/** An event for which the reader waits. */
+/** An event that is not encoded yet. */
 interface Untold {
   readonly event: CacheEvent
   readonly type: EventType
@@ -27,27 +28,30 @@ interface Untold {
 
 type Prepare = NonNullable<EventForm['prepare']>
 
-/** How many events are asked about together. */
+/** Number of events to prepare together. */
 const atOnce = 100
 
 const maxQueuedEvents = 10_000
 const maxQueuedBytes = 16 * 1024 * 1024
 
-/** One watch: a bounded queue of events that wait to be sent. */
+/** One watch: a bounded queue of events to send. */
 export class Watcher {
   readonly selection: Selection
-  /** Called when it is closed. */
+  /** Called when the watcher is closed. */
   onEnd: () => void = () => {}
-  /** Everything up to this revision has been pushed or was not for this reader; until it begins, nothing is. */
+  /**
+   * All events up to this revision have been pushed or were filtered out. Infinite until the watcher begins, so that
+   * nothing is pushed.
+   */
   revision = Number.POSITIVE_INFINITY
-  /** How the next event is written. */
+  /** The encoding of the next event. */
   #form: EventForm
   #queue: Buffer[] = []
-  /** Events that cannot be written yet, as somebody else must be asked first; none after them is written before. */
+  /** Events whose encoding waits for a remote call. Later events wait behind them. */
   #waiting: Untold[] = []
   #bytes = 0
   #closed = false
-  /** Nothing more comes: it closes when all that is queued has been taken. */
+  /** Whether no more events follow. The watcher closes once its queue is empty. */
   #finishing = false
   #wake: (() => void) | undefined
   readonly #onClose: (watcher: Watcher) => void
@@ -62,20 +66,20 @@ export class Watcher {
     return this.#closed
   }
 
-  /** The form of the next event, which is about to be written. */
+  /** Returns the encoding of the next event and advances to the one after it. */
   nextForm(): EventForm {
     const form = this.#form
     this.#form = form.rest ?? form
     return form
   }
 
-  /** The reader has everything up to this revision, however it got it; what comes after is queued. */
+  /** Starts queueing. The reader already has everything up to this revision. */
   begin(revision: number): void {
     this.revision = revision
     if (this.#finishing) this.close()
   }
 
-  /** There will be no more events: the reader is given what there was, and then it ends. */
+  /** Ends the watch after the reader has received all queued events. */
   finish(): void {
     this.#finishing = true
     const hasBegun = this.revision !== Number.POSITIVE_INFINITY
@@ -95,7 +99,7 @@ export class Watcher {
     else this.#tell({ event, type }, this.#form.prepare)
   }
 
-  /** Writes the event when it can be, after those that wait already. */
+  /** Encodes the event as soon as possible, after the events that already wait. */
   #tell(untold: Untold, prepare: Prepare): void {
     const isFirst = this.#waiting.length === 0
     const preparing = isFirst ? prepare([shownIn(untold)]) : undefined
@@ -123,7 +127,7 @@ export class Watcher {
     if (this.#finishing && this.#isEmpty()) this.close()
   }
 
-  /** The reader is told why it gets no more events. */
+  /** Sends the reader the error that ends its watch. */
   #fail(error: unknown): void {
     this.#waiting = []
     if (error instanceof ApiError) {
@@ -136,7 +140,7 @@ export class Watcher {
     if (!this.#closed) this.#enqueue(event.bytes(this.nextForm(), type))
   }
 
-  /** A mark that everything before it has been sent; there is none while something is not. */
+  /** Queues a bookmark: everything before it has been sent. Skipped while events wait to be encoded. */
   bookmark(bytes: Buffer): void {
     if (!this.#closed && this.#waiting.length === 0) this.#enqueue(bytes)
   }
@@ -148,7 +152,7 @@ export class Watcher {
     else this.#wake?.()
   }
 
-  /** What is queued, up to the event that brings it to so many bytes; empty when nothing is. */
+  /** Returns queued events up to and including the one that reaches this many bytes. Empty if nothing is queued. */
   take(bytes: number): Buffer[] {
     const taken = this.#bytes <= bytes ? this.#queue : this.#queue.splice(0, countUpTo(this.#queue, bytes))
     if (taken === this.#queue) this.#queue = []
@@ -157,7 +161,7 @@ export class Watcher {
     return taken
   }
 
-  /** Resolves when something is queued or the watcher is closed. */
+  /** Resolves when an event is queued or the watcher is closed. */
   ready(): Promise<void> {
     if (this.#queue.length > 0 || this.#closed) return Promise.resolve()
     return new Promise((resolve) => {

@@ -1,16 +1,16 @@
 /**
- * A store whose values are encrypted where they lie: everybody above sees them as they are, and the store below, its
- * history, its file and its backups never do. The first provider of a resource encrypts; all of them decrypt, each what
- * it has written. A value that cannot be decrypted is handed out as it is: whoever reads it finds that it is no object,
- * reports it, and goes on with the others.
+ * A store that encrypts values at rest. Its users see plain values. The underlying store, its log, journal, file and
+ * backups contain only encrypted values. The first provider of a resource encrypts. All providers decrypt, each the
+ * values that it has written. A value that cannot be decrypted is returned unchanged: its reader reports it as
+ * unreadable and continues with the other objects.
  */
 import type { Batch, Change, Entry, Journal, Snapshot, Store, Write } from '../store/store.ts'
 import type { Provider } from './providers.ts'
 
-/** The providers by the beginning of keys, such as `objects/core/secrets/`. */
+/** The providers by key prefix, such as `objects/core/secrets/`. */
 export type Encrypted = ReadonlyMap<string, readonly Provider[]>
 
-/** The same store, with the values below these beginnings of keys encrypted. */
+/** Returns a store that encrypts the values under these key prefixes. */
 export function encryptedStore(store: Store, encrypted: Encrypted): Store {
   const providersOf = finder(encrypted)
   const open = (entry: Entry): Entry => {
@@ -54,7 +54,7 @@ export function encryptedStore(store: Store, encrypted: Encrypted): Store {
 
 type FindProviders = (key: string) => readonly Provider[] | undefined
 
-/** What was not kept of a value is empty, and nothing to decrypt. */
+/** Wraps a journal. Values that the journal did not keep are empty and are not decrypted. */
 function openedJournal(journal: Journal, providersOf: FindProviders): Journal {
   const open = <T extends { readonly value: Uint8Array | undefined }>(key: string, found: T): T => {
     const { value } = found
@@ -80,7 +80,7 @@ function sealed(write: Write, providers: readonly Provider[] | undefined): Write
   return { ...write, value: providers[0]!.encrypt(key, value) }
 }
 
-/** By the whole key, or by its first three parts: a group and a resource. */
+/** Looks up the whole key, or its first three segments: `objects`, a group and a resource. */
 function finder(encrypted: Encrypted): FindProviders {
   return (key) => {
     const [first, second] = [key.indexOf('/'), key.indexOf('/', key.indexOf('/') + 1)]
@@ -102,7 +102,7 @@ export function decrypt(providers: readonly Provider[], place: string, value: Ui
     try {
       return { plain: provider.decrypt(place, value.subarray(provider.marker.length)), provider }
     } catch {
-      // Perhaps another key of the same name fits. What is wrong might quote the value.
+      // Tries the next key, which may have the same name. Drops the error because its text might quote the value.
     }
   }
   return undefined
@@ -124,5 +124,5 @@ function isMarked(value: Uint8Array): boolean {
   return marked.test(Buffer.from(value.subarray(0, 20)).toString('latin1'))
 }
 
-/** Stands for plain text where the configuration does not name `identity`: somebody may have put it there. */
+/** Replaces plain text if the configuration does not list `identity`, because an attacker may have written it. */
 const unexpected = Buffer.from('orch:enc:plain:')

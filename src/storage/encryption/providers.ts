@@ -1,32 +1,33 @@
 /**
- * The ways in which a value is encrypted. What is stored begins with words that say which way and which key it was, in
- * the form of kube-apiserver 1.23 (`k8s:enc:aesgcm:v1:<key>:`), so that a store that it wrote can be read with the same
- * configuration. Where the cipher can, the value is bound to its place: it cannot be moved to another key of the store.
+ * The encryption providers. A stored value starts with a marker that names its cipher and key, in the format of
+ * kube-apiserver 1.23 (`k8s:enc:aesgcm:v1:<key>:`). So a store written by kube-apiserver can be read with the same
+ * configuration. If the cipher supports it, a value is bound to its key in the store and cannot be moved to another
+ * one.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 
-/** One way with one key. */
+/** One cipher with one key. */
 export interface Provider {
-  /** Begins what it has written; '' for plain text. */
+  /** The marker at the start of every value that this provider writes. Empty for plain text. */
   readonly marker: string
   encrypt(place: string, value: Uint8Array): Buffer
-  /** `value` is without the marker. Throws where it is damaged, or the key is not the one it was written with. */
+  /** Decrypts a value without its marker. Throws if the value is damaged or was written with another key. */
   decrypt(place: string, value: Uint8Array): Buffer
 }
 
-/** The names of the ways, as a configuration has them. */
+/** The cipher names used in the configuration. */
 export const ciphers = ['aesgcm', 'aescbc', 'secretbox'] as const
 /** One of the ciphers. */
 export type Cipher = (typeof ciphers)[number]
 
-/** How many bytes a key may have. */
+/** The allowed key lengths in bytes. */
 export const keyLengths: { readonly [C in Cipher]: readonly number[] } = {
   aesgcm: [16, 24, 32],
   aescbc: [16, 24, 32],
   secretbox: [32],
 }
 
-/** Leaves values as they are. */
+/** Stores values in plain text. */
 export const identity: Provider = {
   marker: '',
   encrypt: (_, value) => asBuffer(value),
@@ -36,7 +37,7 @@ export const identity: Provider = {
 const gcmNonce = 12
 const gcmTag = 16
 
-/** AES in Galois/counter mode: nonce, sealed text, tag. Bound to its place. */
+/** AES in Galois/counter mode: nonce, ciphertext, tag. Bound to its key in the store. */
 export function aesgcm(marker: string, key: Buffer): Provider {
   const algorithm = `aes-${8 * key.length}-gcm` as 'aes-256-gcm'
   return {
@@ -59,12 +60,12 @@ export function aesgcm(marker: string, key: Buffer): Provider {
 
 const block = 16
 
-/** Whether a decrypted value can be what was stored under this key of the store. */
+/** Whether a decrypted value is plausible for this key of the store. */
 export type StoredValueCheck = (place: string, value: Buffer) => boolean
 
 /**
- * AES in cipher block chaining with padding: initial vector, sealed text. The cipher does not authenticate: under a wrong
- * key, one value in 256 has valid padding and decrypts to garbage. So the decrypted value itself is checked.
+ * AES in CBC mode with padding: initialization vector, ciphertext. The cipher does not authenticate: with a wrong key,
+ * about one value in 256 has valid padding and decrypts to garbage. So the decrypted value itself is checked.
  */
 export function aescbc(marker: string, key: Buffer, isStoredValue: StoredValueCheck = () => true): Provider {
   const algorithm = `aes-${8 * key.length}-cbc`
@@ -87,7 +88,7 @@ export function aescbc(marker: string, key: Buffer, isStoredValue: StoredValueCh
 
 const boxNonce = 24
 
-/** XSalsa20 with Poly1305: nonce, sealed text. Loaded where it is used, as Node has no such cipher. */
+/** XSalsa20 with Poly1305: nonce, ciphertext. Imported on demand because Node has no such cipher. */
 export async function secretbox(marker: string, key: Buffer): Promise<Provider> {
   const { xsalsa20poly1305 } = await import('@noble/ciphers/salsa.js')
   return {

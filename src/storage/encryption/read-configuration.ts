@@ -1,6 +1,6 @@
 /**
- * Reads an encryption configuration: a document of kind `EncryptionConfiguration` in `apiserver.config.<vendor>/v1`, as
- * users of kube-apiserver write it. For each resource the first provider encrypts, and all of them decrypt.
+ * Reads an encryption configuration: a document of kind `EncryptionConfiguration` in `apiserver.config.<vendor>/v1`, in
+ * the format that kube-apiserver uses. For each resource the first provider encrypts, and all providers decrypt.
  */
 import { isObject, type Json, own } from '../../api/json/json.ts'
 import type { Vendor } from '../../api/model/vendor.ts'
@@ -25,21 +25,23 @@ const entry = s.object({
 })
 const fields = { resources: field(1, s.list(entry), { required: true, doc: 'What is encrypted, and how.' }) }
 
-/** What a configuration is read with. */
+/** The context for reading a configuration. */
 export interface EncryptionNames {
   readonly vendor: Vendor
-  /** The beginning of the keys under which objects of a resource lie, such as `secrets` or `deployments.apps`. */
+  /** Returns the key prefix of a resource's objects. The resource is written as `secrets` or `deployments.apps`. */
   readonly prefixOf: (resource: string) => string
-  /** Tells a value that this program wrote from the garbage that a wrong key of `aescbc` makes of it. */
+  /**
+   * Distinguishes a value that this program wrote from the garbage that decryption with a wrong `aescbc` key yields.
+   */
   readonly isStoredValue: StoredValueCheck
   /**
-   * Accepts several keys with one name, as long as the key that encrypts has a name of its own. Only for a rewrite, which
-   * is the way out of such a configuration.
+   * Whether several keys can share a name, as long as the key that encrypts has a unique name. Only for a rewrite,
+   * which repairs such a configuration.
    */
   readonly allowsSharedOldNames?: boolean
 }
 
-/** The providers by the beginnings of keys. Throws an Error that says what is wrong; it never quotes a key. */
+/** Returns the providers by key prefix. Throws an Error that describes the fault and never quotes a key. */
 export async function readEncryption(value: Json, names: EncryptionNames): Promise<Encrypted> {
   const { vendor, prefixOf } = names
   const form = { vendor, group: 'apiserver.config', versions: ['v1'], kind: 'EncryptionConfiguration', fields }
@@ -62,7 +64,7 @@ export async function readEncryption(value: Json, names: EncryptionNames): Promi
   return encrypted
 }
 
-/** A provider with one key, and where the configuration names it. */
+/** A provider with one key, and the position of the key in the configuration. */
 interface ReadKey {
   readonly provider: Provider
   readonly place: string
@@ -71,8 +73,8 @@ interface ReadKey {
 }
 
 /**
- * Throws where two keys have one name. Stored values say only the name of their key, so nobody could tell which of the
- * two keys is still needed.
+ * Throws if two keys have the same name. Stored values contain only the name of their key, so it would be unclear which
+ * of the two keys is still needed.
  */
 function assertOwnNames(keys: readonly ReadKey[], { allowsSharedOldNames = false }: EncryptionNames): void {
   for (const [i, { cipher, name, place, provider }] of keys.entries()) {

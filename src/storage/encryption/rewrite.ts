@@ -1,30 +1,30 @@
 /**
- * Writes everything anew that the first provider of its resource has not written: after a key was added, or encryption
- * was turned on. Then the history is forgotten, and the journal, which still hold the values as they were.
+ * Rewrites all values that the first provider of their resource did not write, for example after a key was added or
+ * encryption was enabled. Then deletes the journal and compacts the store, because both still contain the old values.
  */
 import type { Entry, Store } from '../store/store.ts'
 import { decrypt, type Encrypted } from './encrypted-store.ts'
 import type { Provider } from './providers.ts'
 
 export interface Rewritten {
-  /** How many values were written anew, and how many were in order already. */
+  /** Number of values that were rewritten, and of those that were already up to date. */
   readonly written: number
   readonly current: number
-  /** Keys whose values none of the providers can decrypt: they stay as they are. */
+  /** Keys whose values no provider can decrypt. These values are left unchanged. */
   readonly unreadable: readonly string[]
 }
 
 export interface RewriteOptions {
-  /** How long a value stays that goes by itself, by its key; undefined: it stays. */
+  /** Returns the lifetime of a key in seconds; undefined if it does not expire. */
   readonly lifetimeOf: (key: string) => number | undefined
-  /** Told now and then how many values have been looked at. */
+  /** Called at intervals with the number of values processed so far. */
   readonly onProgress: (done: number) => void
 }
 
 const pageSize = 500
 const maxTries = 10
 
-/** `store` is the one below: its values are as they lie in the file. */
+/** `store` is the underlying store, which returns encrypted values. */
 export async function rewriteAll(store: Store, encrypted: Encrypted, options: RewriteOptions): Promise<Rewritten> {
   const unreadable: string[] = []
   let [written, current] = [0, 0]
@@ -40,7 +40,7 @@ export async function rewriteAll(store: Store, encrypted: Encrypted, options: Re
   }
   await store.compact(await store.revision())
   await store.journal?.forget()
-  // On etcd what was forgotten is there until the next compaction.
+  // On etcd, deleted journal entries remain readable until the next compaction.
   await store.compact(await store.revision())
   return { written, current, unreadable }
 }
@@ -59,7 +59,7 @@ async function rewrite(store: Store, found: Entry, how: How): Promise<'written' 
     const { key, revision, value } = entry
     const decrypted = decrypt(providers, key, value)
     if (decrypted === undefined) return 'unreadable'
-    // The key itself counts, not its name: another key may have the same one.
+    // Compares the key itself, not its name: another key may have the same name.
     if (decrypted.provider === first) return 'current'
     const sealed = first!.encrypt(key, decrypted.plain)
     const result = await store.commit({ key, expected: revision, value: sealed, lifetimeSeconds })
@@ -69,7 +69,7 @@ async function rewrite(store: Store, found: Entry, how: How): Promise<'written' 
   throw new Error(`${found.key} changes all the time: run it again`)
 }
 
-/** A key that is itself one of those that are encrypted, or all below it. */
+/** Yields the entries of a prefix, which can also be a single complete key. */
 async function* everything(store: Store, prefix: string): AsyncGenerator<Entry> {
   let after: string | undefined
   for (;;) {

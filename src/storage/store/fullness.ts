@@ -1,13 +1,14 @@
 /**
- * Whether a store takes data: it is full from the first write that was refused for want of room until the next one that
- * added data. Reports each change once. Deletes say nothing about it: those succeed on a full store.
+ * Tracks whether a store accepts data. The store counts as full from the first write rejected for lack of space until
+ * the next successful write that adds data. Each transition is reported once. Deletes do not count because they succeed
+ * on a full store.
  */
 import { StoreFull, type Write } from './store.ts'
 
-/** `full` when the store has begun to refuse data, `roomy` when it takes data again. */
+/** `full` if the store rejects data, `roomy` if it accepts data. */
 export type Capacity = 'full' | 'roomy'
 
-/** Called when the store begins to refuse data, and when it takes data again. */
+/** Called when the store starts to reject data and when it accepts data again. */
 export type OnCapacity = (now: Capacity) => void
 
 export class Fullness {

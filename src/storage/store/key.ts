@@ -1,4 +1,4 @@
-/** What a key and a write may be. Keys order by their UTF-8 bytes on every backend: see base/utf8-order. */
+/** Validation of keys and writes. Keys are ordered by their UTF-8 bytes on every backend: see base/utf8-order. */
 import { shorten } from '../../base/text/shorten.ts'
 import {
   type Key,
@@ -11,10 +11,13 @@ import {
   type Write,
 } from './store.ts'
 
-/** Keys come from checked names; one that does not fit is a bug, caught before it can reach a backend. */
+/**
+ * Throws if a key is invalid. Keys are built from validated names, so an invalid key is a bug, caught here before it
+ * reaches a backend.
+ */
 export function assertKey(key: Key): void {
   const fits = key.length > 0 && key.length <= maxKeyBytes && Buffer.byteLength(key) <= maxKeyBytes
-  // A lone surrogate has no UTF-8 bytes of its own, so two such keys could be one.
+  // Lone surrogates all encode to the same UTF-8 bytes, so two such keys could collide.
   if (!fits || key.includes('\0') || !key.isWellFormed()) {
     throw new StoreError(`not a key: ${JSON.stringify(shorten(key, 100))}`)
   }
@@ -35,7 +38,7 @@ export function assertWrite(write: Write): void {
   if ((write.note?.text.length ?? 0) > maxNoteBytes) throw new StoreError(`a note is longer than ${maxNoteBytes} bytes`)
 }
 
-/** What goes by itself would leave what it holds behind. */
+/** Checks the reserved and released keys. A key with a lifetime cannot reserve keys: they would outlive it. */
 function assertClaims({ key, takes = [], releases = [], lifetimeSeconds }: Write): void {
   const claims = [...takes.map((taken) => taken.key), ...releases]
   if (claims.length === 0) return

@@ -1,42 +1,45 @@
 /**
- * Filling an empty store from somewhere else: a backup, or another store. Nothing is half there: until `finish` has
- * resolved the store is marked as unfinished, and whoever opens it is told so. A load that was interrupted is taken up
- * where it ended if it is the same one (`id`), and begun anew otherwise.
+ * Fills an empty store from a backup or another store. Until `finish` has resolved, the store is marked as unfinished
+ * and cannot be opened for normal use. An interrupted load resumes where it stopped if its `id` is the same. Otherwise
+ * it starts over.
  */
 import type { Entry, Revision } from './store.ts'
 
-/** What is loaded. */
+/** Describes the data to load. */
 export interface Load {
-  /** Names the source and its state: equal for the same entries in the same order. */
+  /** Identifies the source and its state. Equal for the same entries in the same order. */
   readonly id: string
-  /** Every revision that the store hands out from now on is above this one. */
+  /** Every revision that the store assigns from now on is greater than this one. */
   readonly above: Revision
 }
 
-/** An entry to load. The embedded store keeps its revision; etcd counts for itself. */
+/** An entry to load. The embedded store keeps its revision; etcd assigns its own. */
 export interface LoadedEntry extends Entry {
   readonly lifetimeSeconds?: number | undefined
 }
 
-/** A load under way. */
+/** A load in progress. */
 export interface Loading {
-  /** How many entries are there already, from an interrupted load of the same `id`. */
+  /** Number of entries that an interrupted load with the same `id` has already written. */
   readonly done: number
-  /** Adds entries in their order; resolves when they are durable. Where it fails, the first of them may be there. */
+  /**
+   * Writes entries in order. Resolves when they are durable. If the call fails, some leading entries may have been
+   * written.
+   */
   write(entries: readonly LoadedEntry[]): Promise<void>
-  /** Makes the store one like any other. Returns the revision that it is at. */
+  /** Makes the store usable and returns its revision. */
   finish(): Promise<Revision>
-  /** Releases the store, finished or not. */
+  /** Releases the store, whether or not the load is finished. */
   close(): Promise<void>
 }
 
-/** What the mark of an unfinished store holds. */
+/** The progress recorded in the mark of an unfinished store. */
 export interface LoadProgress {
   readonly id: string
   readonly done: number
 }
 
-/** Undefined where it is damaged: then the load begins anew. */
+/** Parses the mark. Returns undefined if it is damaged; the load then starts over. */
 export function readProgress(text: string): LoadProgress | undefined {
   try {
     const { id, done } = JSON.parse(text) as Partial<LoadProgress>
@@ -46,11 +49,11 @@ export function readProgress(text: string): LoadProgress | undefined {
   }
 }
 
-/** The mark of an unfinished store. */
+/** Encodes the mark of an unfinished store. */
 export function writeProgress({ id, done }: LoadProgress): Buffer {
   return Buffer.from(JSON.stringify({ id, done }))
 }
 
-/** What whoever opens an unfinished store is told. */
+/** The error text shown when an unfinished store is opened. */
 export const unfinishedText =
   'a restore or migration into it was interrupted: run the same command again to finish it, or remove what it wrote'

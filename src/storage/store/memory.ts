@@ -1,7 +1,7 @@
 /**
- * The store as a model: everything in plain maps of one process, lost with it. It says in the fewest words what the
- * contract means, and the other backends are compared with it operation by operation. For tests only: ours, and those of
- * users (`testing/`).
+ * The reference store: everything in plain maps of one process, lost when the process exits. It expresses the contract
+ * in as little code as possible, and tests compare the other backends with it operation by operation. Only for our
+ * tests and those of users (`testing/`).
  */
 
 import { compareUtf8 } from '../../base/collections/utf8-order.ts'
@@ -30,13 +30,13 @@ import {
 } from './store.ts'
 import { Tail } from './tail.ts'
 
-/** How often it is looked which keys are due. */
+/** Interval at which the store checks for expired keys. */
 const tickMs = 100
 
 export interface MemoryStoreOptions {
-  /** What lifetimes go by. */
+  /** The clock that lifetimes use. */
   readonly clock?: TimerClock
-  /** What it holds at first, as of that revision; nothing before it is remembered. */
+  /** The initial entries and their revision. The log starts after this revision. */
   readonly beginning?: Pick<Snapshot, 'entries' | 'revision'>
 }
 
@@ -46,7 +46,7 @@ export class MemoryStore implements Store {
   #oldest: Revision = 1
   #closed = false
   readonly #current = new Map<Key, Entry>()
-  /** When the keys that have a lifetime are due. */
+  /** Expiry times of the keys that have a lifetime. */
   readonly #due = new Map<Key, number>()
   #stopTicking: (() => void) | undefined
   readonly #clock: TimerClock
@@ -109,7 +109,7 @@ export class MemoryStore implements Store {
     this.#tail.forget(this.#oldest)
   }
 
-  /** As far back as the log. */
+  /** The journal reaches back as far as the log. */
   readonly journal: Journal = {
     changes: async (key, before, limit) =>
       this.#log
@@ -129,7 +129,7 @@ export class MemoryStore implements Store {
     this.#tail.end(new StoreError('the store is closed'))
   }
 
-  /** What is found in this place later, after this store was closed too: the same log. */
+  /** Returns a store with the same log, as if this one had been closed and opened again. */
   reopened(): MemoryStore {
     const beginning = { entries: [...this.#stateAt(this.#oldest).values()], revision: this.#oldest }
     const store = new MemoryStore({ clock: this.#clock, beginning })
@@ -169,13 +169,13 @@ export class MemoryStore implements Store {
 
   #readLog(after: Revision, limit: number): readonly Change[] {
     if (after < this.#oldest) throw new RevisionGone(after, this.#oldest)
-    // The log has no gaps, so the place of a revision is known.
+    // The log has no gaps, so the index follows from the revision.
     const first = this.#log[0]?.revision ?? after
     const start = Math.max(0, after + 1 - first)
     return this.#log.slice(start, start + limit)
   }
 
-  /** Undoes the changes after `revision`, newest first. */
+  /** Returns the state at `revision` by undoing all later changes, newest first. */
   #stateAt(revision: Revision): Map<Key, Entry> {
     const state = new Map(this.#current)
     for (const change of this.#log.toReversed()) {

@@ -1,11 +1,11 @@
 /**
- * Records packed into one block of memory, so that a batch crosses between the threads by one transfer, without
- * copies and without an object per record. Numbers are eight bytes (exact up to 2^53), byte strings carry their length.
- * Both sides run the same program, so there is no version and no check: a packed block never reaches a disk.
+ * Packs records into one block of memory, so that a batch moves between threads in one transfer, without copies and
+ * without an object per record. Numbers take eight bytes and are exact up to 2^53. Byte strings carry their length.
+ * Both sides run the same program and blocks are never written to disk, so the format has no version and no checksum.
  */
 import type { Bytes, Key } from './store.ts'
 
-/** Stands for the revision of a key that is only to be there. */
+/** Encodes the guard value `present`. */
 export const present = -1
 
 /** Writes records into a growing block. */
@@ -33,7 +33,10 @@ export class Packer {
     this.#used += 4 + size
   }
 
-  /** Packs bytes, with room before them that counts as theirs; returns the packed copy, valid until the next call. */
+  /**
+   * Packs bytes, preceded by `headroom` unused bytes that count towards their length. Returns the packed copy, which is
+   * valid until the next call.
+   */
   bytes(bytes: Bytes, headroom = 0): Buffer {
     const size = headroom + bytes.length
     this.#reserve(4 + size)
@@ -44,7 +47,7 @@ export class Packer {
     return this.#bytes.subarray(start, this.#used)
   }
 
-  /** The packed records, to be transferred. The packer is spent. */
+  /** Returns the packed records for transfer. The packer cannot be used afterwards. */
   finish(): ArrayBuffer {
     return (this.#bytes.buffer as ArrayBuffer).transfer(this.#used)
   }
@@ -82,7 +85,7 @@ export class Unpacker {
     return bytes.toString('utf8')
   }
 
-  /** The bytes themselves, inside the block: they live as long as anybody holds them. */
+  /** Returns a view into the block, not a copy. */
   bytes(): Buffer {
     const start = this.#at + 4
     this.#at = start + this.#bytes.readUInt32LE(this.#at)

@@ -1,25 +1,26 @@
 /**
- * Changes as one block of memory, for other threads: of each its revision, whether it deletes (0 or 1), its key, the previous
- * revision (0: none), the previous value, the value. What is read from a block lies in it, and is not copied.
+ * Changes packed into one block of memory for other threads. Each change has its revision, whether it deletes (0 or 1),
+ * its key, the previous revision (0 for none), the previous value and the value. Decoded changes are views into the
+ * block, not copies.
  */
 import { Packer, Unpacker } from './pack.ts'
 import type { Change } from './store.ts'
 
-/** A block that several threads can read. */
+/** Packs changes into a block that several threads can read. */
 export function shareChanges(changes: readonly Change[]): SharedArrayBuffer {
   const packed = new Packer(changes.reduce((sum, change) => sum + sizeOf(change), 0))
   for (const change of changes) packChange(packed, change)
   return shareBlock(packed.finish())
 }
 
-/** A copy of a block that several threads can read. */
+/** Copies a block into memory that several threads can read. */
 export function shareBlock(block: ArrayBuffer): SharedArrayBuffer {
   const shared = new SharedArrayBuffer(block.byteLength)
   new Uint8Array(shared).set(new Uint8Array(block))
   return shared
 }
 
-/** The changes of a packed slice of a log. */
+/** Decodes the changes of a packed part of the log. */
 export function readChanges(block: ArrayBuffer | SharedArrayBuffer): Change[] {
   const packed = new Unpacker(block)
   const changes: Change[] = []
@@ -46,7 +47,7 @@ function packChange(packed: Packer, { key, revision, value, previous }: Change):
   if (value !== undefined) packed.bytes(value)
 }
 
-/** At most, with the lengths and numbers. */
+/** Upper bound of the packed size, with lengths and numbers. */
 function sizeOf({ key, value, previous }: Change): number {
   return 64 + 3 * key.length + (value?.length ?? 0) + (previous?.value.length ?? 0)
 }

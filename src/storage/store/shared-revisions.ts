@@ -1,8 +1,8 @@
 /**
- * Revisions of the store in memory that all threads of the process see: how far it is, and how far back it can be read.
- * They are raised before whatever raised them is answered: so a thread that reads `revision` after another was told of a
- * commit reads at least that commit's. On LMDB the store's thread raises them; on etcd, which others write to as well,
- * `revision` is the newest that this process was told of.
+ * Revisions of the store in memory shared by all threads of the process: the newest revision and how far back it can be
+ * read. They are raised before the operation that raised them is acknowledged. A thread that reads `revision` after
+ * another thread saw a commit therefore reads at least the revision of that commit. On LMDB the store's thread raises
+ * them. On etcd, which other processes also write to, `revision` is the newest one that this process has seen.
  */
 import type { Revision } from './store.ts'
 
@@ -17,17 +17,17 @@ export class SharedRevisions {
     this.#numbers = new BigInt64Array(memory)
   }
 
-  /** The newest revision that is durable. */
+  /** The newest durable revision. */
   get revision(): Revision {
     return this.#read('revision')
   }
 
-  /** The oldest revision that reading may begin at. */
+  /** The oldest revision at which a read can start: the start of the history window. */
   get oldest(): Revision {
     return this.#read('oldest')
   }
 
-  /** Below this one nothing can be read, not even by a reader that has begun to. */
+  /** The revision below which nothing can be read, not even by a reader that has already started. */
   get cut(): Revision {
     return this.#read('cut')
   }
@@ -37,7 +37,7 @@ export class SharedRevisions {
     return this.#read('floor')
   }
 
-  /** By whichever thread; it never falls. */
+  /** Raises a revision, from any thread. A lower value has no effect. */
   raise(place: keyof typeof places, revision: Revision): void {
     for (;;) {
       const held = this.#read(place)

@@ -1,35 +1,48 @@
 /**
- * The store contract: keys, bytes and revisions, never kinds.
+ * The store contract: keys, bytes and revisions. The store knows nothing about resource kinds.
  *
- * Every backend (memory, lmdb, etcd) keeps these promises, and `test/storage/store/suite.ts` (its parts in `suite/`) proves them on each:
- *  - Durable: a commit resolves when it is durable and not before; until then nobody can see it.
- *  - Ordered: each commit gets the next revision; revisions rise strictly and are never reused, not by a restart either.
- *  - Compare-and-set: a commit names the revision it replaces; of several that name the same one, at most one wins. It
- *    may name revisions of other keys that it rests on: none of them has changed when it happens. It may also rest on
- *    keys that are merely there.
- *  - Claims: a commit may take keys that nobody holds and release others, all of it or nothing. Two commits never take
+ * Every backend (memory, lmdb, etcd) keeps these promises. `test/storage/store/suite.ts` and its parts in `suite/`
+ * verify them for each backend:
+ *  - Durable: a commit resolves only after it is durable. Until then it is invisible to every reader.
+ *  - Ordered: each commit gets the next revision. Revisions strictly increase and are never reused, not even after a
+ *    restart.
+ *  - Compare-and-set: a commit names the revision that it replaces. If several commits name the same revision, at most
+ *    one succeeds. A commit can also require that other keys are unchanged, or merely that they exist (guards).
+ *  - Reservations: a commit can reserve keys that are free and release others, atomically. Two commits never reserve
  *    the same key.
  *  - Linearizable: `revision()` is at least the revision of every commit acknowledged before the call.
- *  - Snapshots: `list` at a revision is the exact state at that revision, for as long as history is kept.
- *  - Watches: `watch(N)` yields every change after N once, in revision order, with no gap, or throws RevisionGone.
- *  - Progress: once `revision()` has resolved, every watch will report that it has passed whatever revision any server
- *    on the store had named before the call, even if nothing that it watches changed there.
- *  - Lifetimes: a key written with a lifetime is deleted by the store itself when that is over, at a revision of its own
- *    and reported to watches like any other change. Restarts do not lose lifetimes.
+ *  - Snapshots: `list` at a revision returns the exact state at that revision, as long as it is in the history window.
+ *  - Watches: `watch(N)` yields every change after N exactly once, in revision order and without gaps, or throws
+ *    RevisionGone.
+ *  - Progress: once `revision()` has resolved, every watch eventually reports that it has passed every revision that
+ *    any server on the store had returned before the call, even if none of the watched keys changed.
+ *  - Lifetimes: the store deletes a key with a lifetime after the lifetime expires. The deletion has its own revision
+ *    and watches report it like any other change. Lifetimes survive restarts.
  *
- * Bytes handed in or out are shared, not copied: nobody changes them after the call.
+ * Byte arrays are shared, not copied: neither caller nor store modifies them after the call.
+ *
+ * Words for old revisions, used in all comments:
+ *  - log: the committed changes in revision order, as the backend stores them. Watches and lists of old revisions read
+ *    it.
+ *  - log tail: the newest part of the log, cached in memory (`tail.ts`).
+ *  - history window: the revisions that `list` and `watch` accept, from the oldest retained one to the newest.
+ *    Compaction moves the start of the window forward and deletes older changes from the log.
+ *  - event buffer: the latest events of one kind in its cache (`cache/kind-cache.ts`). A watch from before the buffer
+ *    reads the log.
+ *  - journal: the changes with their notes, which outlive the history window. It is bounded by age and size, not by
+ *    compaction.
  */
 
-/** A key orders by its UTF-8 bytes. Keys are non-empty, hold no NUL, and encode to at most `maxKeyBytes` bytes. */
+/** A key, ordered by its UTF-8 bytes. Keys are not empty, contain no NUL, and encode to at most `maxKeyBytes` bytes. */
 export type Key = string
-/** Counts the commits of the store; each has a number of its own. */
+/** The number of a commit. Each commit of the store has its own revision. */
 export type Revision = number
 export type Bytes = Uint8Array
 
-/** The longest key every backend can hold (lmdb's limit less what its tables add). */
+/** The maximum key length that every backend supports: the limit of LMDB minus the bytes that its tables add. */
 export const maxKeyBytes = 1024
 
-/** Some thirty years: what is to stay longer has no lifetime. */
+/** The maximum lifetime: about 30 years. Data that must stay longer has no lifetime. */
 export const maxLifetimeSeconds = 1_000_000_000
 
 /** A key, its bytes and the revision at which they were written. */
@@ -40,57 +53,60 @@ export interface Entry {
   readonly value: Bytes
 }
 
-/** A change of one key, with the conditions under which it happens. */
+/** A change of one key, with its preconditions. */
 export interface Write {
   readonly key: Key
-  /** The revision that the key must have now; 0: the key must be absent. */
+  /** The current revision that the key must have. 0 requires that the key is absent. */
   readonly expected: Revision
-  /** The new value; undefined deletes the key (and `expected` must not be 0). */
+  /** The new value. Undefined deletes the key; `expected` must not be 0 then. */
   readonly value: Bytes | undefined
   readonly guards?: readonly Guard[] | undefined
   /**
-   * Keys that come into being in the same step. All of them must be absent, else it is a conflict. With `releases` at
-   * most `maxClaims`, and no key twice.
+   * Keys to reserve in the same transaction. All of them must be absent, otherwise the commit is a conflict. Together
+   * with `releases` at most `maxClaims` keys, without duplicates.
    */
   readonly takes?: readonly Taken[] | undefined
-  /** Keys that are deleted in the same step, where they are there. */
+  /** Keys to delete in the same transaction. Absent keys are ignored. */
   readonly releases?: readonly Key[] | undefined
-  /** No other write, of anybody at any time, has these bytes: a lost answer can be recognized by them. */
+  /**
+   * Whether no other write ever has these bytes. If the response is lost, the value then shows whether the write
+   * happened.
+   */
   readonly unique?: boolean | undefined
   /**
-   * The key goes by itself some time after so many whole seconds (1 to `maxLifetimeSeconds`) from the call; absent: it
-   * stays. Each commit decides anew: what an earlier one said of the key does not count any more.
-   * As a rule it goes within five seconds of its time. It may be later: where the store was down, where very many are
-   * due at once, and on etcd after a change of its leader, which gives all lifetimes their full length again.
+   * Lifetime in whole seconds from the call, from 1 to `maxLifetimeSeconds`. Absent means that the key does not expire.
+   * Each commit replaces the lifetime that an earlier commit set for the key.
+   * The store usually deletes the key within five seconds of its expiry. The deletion can be later if the store was
+   * down, if very many keys expire at once, or after an etcd leader change, which renews all lifetimes in full.
    */
   readonly lifetimeSeconds?: number | undefined
-  /** Kept with the change in the journal, where the store has one. */
+  /** A note to keep with the change in the journal. Ignored if the store has no journal. */
   readonly note?: Note | undefined
 }
 
-/** What a writer leaves in the journal about a change; what the text means is for writers to know. */
+/** A writer's note about a change, kept in the journal. The store does not interpret its text. */
 export interface Note {
-  /** The wall clock in milliseconds. */
+  /** Wall-clock time in milliseconds. */
   readonly time: number
-  /** At most `maxNoteBytes`. */
+  /** At most `maxNoteBytes` long. */
   readonly text: Bytes
 }
 
-/** The longest text of a note. */
+/** Maximum length of a note's text in bytes. */
 export const maxNoteBytes = 4096
 
-/** How many keys a write may take and release at most: what fits a transaction of etcd. */
+/** Maximum number of keys that a write can reserve and release together: what fits into an etcd transaction. */
 export const maxClaims = 2000
 
-/** A key that a write takes, and what it says of who holds it and why: some hundred bytes. */
+/** A key that a write reserves. Its value, a few hundred bytes, says who reserved the key and why. */
 export interface Taken {
   readonly key: Key
   readonly value: Bytes
 }
 
 /**
- * A key that a write rests on: it is written only if that one is at this revision too; 0: is absent; `present`: is there,
- * at whichever revision.
+ * A precondition on another key. The write happens only if that key is at this revision too. 0 requires that the key is
+ * absent; `present` requires that it exists at any revision.
  */
 export interface Guard {
   readonly key: Key
@@ -99,155 +115,172 @@ export interface Guard {
 
 export interface Committed {
   readonly outcome: 'committed'
-  /** That of the key. What was taken and released may have lower ones of its own. */
+  /** The revision of the written key. Reserved and released keys may have lower revisions. */
   readonly revision: Revision
 }
 
 /**
- * The key was not at `expected`, or else a guard was not at its revision or a key to be taken was there. `current` is
- * what the key held (undefined: nothing) at the time of the commit.
+ * The key was not at `expected`, a guard did not hold, or a key to reserve already existed. `current` is the entry of
+ * the key at the time of the commit; undefined means that the key was absent.
  */
 export interface Conflict {
   readonly outcome: 'conflict'
   readonly current: Entry | undefined
 }
 
-/** What happened to one key. */
+/** A committed change of one key. */
 export interface Change {
   readonly key: Key
   readonly revision: Revision
-  /** The value written; undefined: the key was deleted. */
+  /** The new value. Undefined means that the key was deleted. */
   readonly value: Bytes | undefined
-  /** What the key held before; undefined: nothing. */
+  /** The entry that the change replaced. Undefined means that the key was absent. */
   readonly previous: Entry | undefined
 }
 
-/** A step of a watch. */
+/** One batch of changes from a watch. */
 export interface Batch {
-  /** In revision order; none: only progress is reported. */
+  /** The changes in revision order. Empty if the batch only reports progress. */
   readonly changes: readonly Change[]
-  /** Every change up to this revision has been reported. */
+  /** The watch has reported every change up to this revision. */
   readonly through: Revision
 }
 
-/** Which keys a list returns, and as of when. */
+/** The keys and the revision to list. */
 export interface ListRange {
-  /** Every key that starts with this string. */
+  /** Selects the keys that start with this string. */
   readonly prefix: string
-  /** Only keys strictly after this one. */
+  /** Selects only keys strictly after this one. */
   readonly after?: Key
-  /** At most this many entries; absent: all. */
+  /** Maximum number of entries. Absent means no limit. */
   readonly limit?: number
-  /** The state at this revision; absent: the most recent. */
+  /** The revision to list. Absent means the most recent one. */
   readonly revision?: Revision
-  /** False: `remaining` need not be exact; any number above 0 says that there may be more. Counting costs. */
+  /**
+   * Whether `remaining` must be exact. If false, any number above 0 means that more keys may follow, which avoids the
+   * cost of counting.
+   */
   readonly count?: boolean
 }
 
 /** The state of the store at one revision. */
 export interface Snapshot {
-  /** The revision whose exact state this is. */
+  /** The revision that the entries show. */
   readonly revision: Revision
-  /** In key order. */
+  /** Sorted by key. */
   readonly entries: readonly Entry[]
-  /** How many keys of the range come after the last entry, when `limit` cut the list; else 0. */
+  /** Number of keys in the range after the last entry if `limit` cut the list, otherwise 0. */
   readonly remaining: number
 }
 
 export interface WatchOptions {
   readonly prefix: string
-  /** Yields changes with a revision strictly greater than this one. */
+  /** The watch yields changes with a revision strictly greater than this one. */
   readonly after: Revision
-  /** Ends after the changes up to this revision; absent: goes on until aborted. */
+  /**
+   * The watch ends after the changes up to this revision. Absent means that the watch continues until it is aborted.
+   */
   readonly until?: Revision
   readonly signal: AbortSignal
 }
 
-/** Keys, bytes and revisions. All drivers keep the same promises. */
+/** A store of keys, bytes and revisions. All backends keep the same promises. */
 export interface Store {
   /**
-   * Writes `value` under `key` if the key's revision is still `expected`, at the next revision.
-   * A lost race is a result, not an exception. Throws StoreError only when the store itself failed; unless the error
-   * is marked `ambiguous`, the write did not happen.
+   * Writes `value` under `key` at the next revision if the key's revision is still `expected`.
+   * Returns a Conflict if another write came first. Throws StoreError only if the store itself failed. The write did
+   * not happen unless the error is marked `ambiguous`.
    */
   commit(write: Write): Promise<Committed | Conflict>
 
   /**
-   * The most recent revision, linearizable; at once where it is known. A fresh store is at a revision of at least 1.
+   * Returns the most recent revision, linearizable. Returns synchronously if the revision is known. A new store is at a
+   * revision of at least 1.
    */
   revision(): Revision | Promise<Revision>
 
-  /** The entry of one key, most recent and linearizable. */
+  /** Returns the most recent entry of one key, linearizable. */
   get(key: Key): Promise<Entry | undefined>
 
-  /** An exact snapshot of a range. Throws RevisionGone below the kept history and RevisionAhead above `revision()`. */
+  /**
+   * Returns an exact snapshot of a range. Throws RevisionGone before the history window and RevisionAhead above
+   * `revision()`.
+   */
   list(range: ListRange): Promise<Snapshot>
 
   /**
-   * The changes after a revision, in batches whose `through` rises, until `signal` aborts or `until` is reached (the
-   * iteration then just ends).
-   * Throws RevisionGone when history no longer reaches back to `after`; this may also happen to a slow reader midway.
-   * When it throws any other StoreError the reader may ask again from the last revision it saw.
+   * Yields the changes after a revision, in batches with increasing `through`. The iteration ends when `signal` aborts
+   * or `until` is reached.
+   * Throws RevisionGone if `after` is before the history window. A slow reader can also get this error midway. After
+   * any other StoreError, the reader can resume from the last revision it saw.
    */
   watch(options: WatchOptions): AsyncIterable<Batch>
 
-  /** The past beyond what watches and lists reach back to; undefined: the store keeps none. */
+  /** The journal, which reaches back further than the history window. Undefined if the store has no journal. */
   readonly journal?: Journal | undefined
 
-  /** How large the database of another server is that this store lies in, in bytes; absent: it lies in none. */
+  /**
+   * Returns the size in bytes of the external database that contains this store. Absent if the store has its own
+   * database.
+   */
   size?(): Promise<number>
 
-  /** Forgets history so that `revision` is the oldest one that can still be listed and watched from. */
+  /** Compacts the store: `revision` becomes the start of the history window. */
   compact(revision: Revision): Promise<void>
 
-  /** Ends all watches and releases everything. Commits still under way are finished or rejected. */
+  /** Ends all watches and releases all resources. Commits in progress are finished or rejected. */
   close(): Promise<void>
 }
 
-/** A change of one key, as the journal has it. */
+/** A change of one key, as recorded in the journal. */
 export interface Past {
   readonly revision: Revision
-  /** What was written; undefined: the key was deleted, or the value was not kept (`deleted` says which). */
+  /** The new value. Undefined if the key was deleted or the value was not kept; `deleted` distinguishes the two. */
   readonly value: Bytes | undefined
   readonly deleted: boolean
-  /** Undefined where the writer left none, or the change is older than the journal, which still has its value. */
+  /** Undefined if the writer left no note, or if the change precedes the journal, which still has its value. */
   readonly note: Note | undefined
 }
 
 /**
- * The journal of a store: changes with their notes, kept for a time and up to a size, over restarts and over compaction.
- * The oldest changes go first. On a full disk the journal is given up for new data.
+ * The journal of a store: changes with their notes. It survives restarts and compaction and is bounded by age and size.
+ * The oldest changes are dropped first. If the disk is full, the journal makes room for new data.
  */
 export interface Journal {
-  /** Changes of a key before a revision, newest first: at least one unless there is none, and `limit` at most. */
+  /**
+   * Returns changes of a key before a revision, newest first. Returns at least one if any exists, and at most `limit`.
+   */
   changes(key: Key, before: Revision, limit: number): Promise<readonly Past[]>
 
   /** Like the store's `list`, for any revision from `oldest()` on. Values that were not kept are empty. */
   list(range: ListRange & { readonly revision: Revision }): Promise<Snapshot>
 
-  /** The newest revision that had been reached at a time, by the clocks of the writers; undefined: it is too long ago. */
+  /**
+   * Returns the newest revision at a given time, by the writers' clocks. Undefined if the journal does not reach back
+   * that far.
+   */
   revisionAt(time: number): Promise<Revision | undefined>
 
-  /** The oldest revision whose state is known. */
+  /** Returns the oldest revision that the journal can list. */
   oldest(): Promise<Revision>
 
-  /** Forgets all that watches and lists do not reach back to either. */
+  /** Deletes everything before the history window. */
   forget(): Promise<void>
 }
 
-/** How long a journal is kept. */
+/** How much of the journal to keep. */
 export interface Retention {
-  /** In milliseconds; 0: there is no journal. */
+  /** Maximum age in milliseconds. 0 disables the journal. */
   readonly time: number
   readonly bytes: number
-  /** Prefixes of keys whose replaced values are dropped when compaction comes to them; their notes stay. */
+  /** Prefixes of keys whose replaced values are dropped when they are compacted. The notes of these keys are kept. */
   readonly withoutValues: readonly string[]
 }
 
-/** The store failed; the caller did nothing wrong. */
+/** The store failed through no fault of the caller. */
 export class StoreError extends Error {
   override readonly name: string = 'StoreError'
-  /** True when the write may have happened or may yet happen: its answer was lost, not refused. */
+  /** Whether the write may have happened or may still happen, because its response was lost. */
   readonly ambiguous: boolean
 
   constructor(message: string, options: ErrorOptions & { ambiguous?: boolean } = {}) {
@@ -256,7 +289,7 @@ export class StoreError extends Error {
   }
 }
 
-/** History no longer holds what is needed to answer at this revision. */
+/** The revision is before the history window. */
 export class RevisionGone extends StoreError {
   override readonly name: string = 'RevisionGone'
   readonly revision: Revision
@@ -274,8 +307,8 @@ export class RevisionGone extends StoreError {
 }
 
 /**
- * The store is not the one that it was: it went back in time, as when it is restored from a backup. Everything that was
- * read from it up to `revision` is void; what is read from now on has higher revisions.
+ * The store went back in time, for example because it was restored from a backup. Everything read from it up to
+ * `revision` is invalid. Everything read from now on has higher revisions.
  */
 export class StoreRestored extends RevisionGone {
   override readonly name = 'StoreRestored'
@@ -294,7 +327,7 @@ export class RevisionAhead extends StoreError {
   }
 }
 
-/** The value is larger than this backend can take. */
+/** The value exceeds this backend's size limit. */
 export class ValueTooLarge extends StoreError {
   override readonly name = 'ValueTooLarge'
   readonly limit: number
@@ -305,7 +338,7 @@ export class ValueTooLarge extends StoreError {
   }
 }
 
-/** No room on the device: writes are refused, reads and deletes go on. */
+/** The device is full: the store rejects writes but still serves reads and deletes. */
 export class StoreFull extends StoreError {
   override readonly name = 'StoreFull'
 }

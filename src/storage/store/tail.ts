@@ -1,10 +1,10 @@
 /**
- * The newest part of the log of revisions, in memory, and the readers that follow it.
+ * The log tail: the newest part of the log, in memory, and its readers.
  *
- * A backend appends each batch of changes once it is durable; a reader asks for what comes after a revision and gets
- * it in order, without gap or repeat. Older changes than the tail holds are the backend's to read (`readLog`).
- * Bounded by count and by bytes: the oldest changes are dropped first, and a reader that falls behind them goes back
- * to the backend's log. Nobody waits for a reader.
+ * A backend appends each batch of changes once it is durable. A reader asks for the changes after a revision and gets
+ * them in order, without gaps or duplicates. The backend reads changes that are older than the tail (`readLog`). The
+ * tail is bounded by count and bytes and drops the oldest changes first. A reader that falls behind the tail returns to
+ * the backend's log. Writers never wait for readers.
  */
 import type { Batch, Change, Revision, StoreError, WatchOptions } from './store.ts'
 
@@ -13,18 +13,18 @@ export interface TailLimits {
   readonly maxBytes: number
 }
 
-/** Enough for readers that keep up, as caches do; who comes from further back reads the backend's log. */
+/** Enough for readers that keep up, such as the caches. Readers that start further back read the backend's log. */
 const defaultLimits: TailLimits = { maxChanges: 5_000, maxBytes: 16 * 1024 * 1024 }
 
-/** Reads changes after a revision from the backend's own log: at least one, unless the log ends there. */
+/** Reads changes after a revision from the backend's log: at least one, unless the log ends there. */
 export type ReadLog = (after: Revision, limit: number) => Promise<readonly Change[]>
 
 const batchSize = 1000
 
 export class Tail {
-  /** The revision of the last change appended: what readers may see. */
+  /** The revision of the last appended change: the newest one that readers can see. */
   revision: Revision
-  /** Changes after this revision are all held; those up to it are not. */
+  /** The tail holds all changes after this revision and none up to it. */
   #floor: Revision
   #changes: Change[] = []
   #bytes = 0
@@ -49,7 +49,10 @@ export class Tail {
     this.#wake()
   }
 
-  /** Raises the revision where the log has a number without a change (another key space on the same counter). */
+  /**
+   * Raises the revision past log positions without a change of this store, such as those of another key space on the
+   * same etcd.
+   */
   advance(revision: Revision): void {
     if (revision <= this.revision) return
     this.revision = revision
@@ -57,7 +60,7 @@ export class Tail {
   }
 
   /**
-   * Drops the changes up to a revision: a reader that still wants them learns from the backend whether they are gone.
+   * Drops the changes up to a revision. The backend decides whether a reader that still needs them gets RevisionGone.
    */
   forget(revision: Revision): void {
     const drop = this.#indexAfter(revision)
@@ -66,14 +69,15 @@ export class Tail {
     this.#floor = Math.max(this.#floor, revision)
   }
 
-  /** Ends every reader, now and later, with this error. */
+  /** Ends all current and future readers with this error. */
   end(error: StoreError): void {
     this.#ended ??= error
     this.#wake()
   }
 
   /**
-   * Follows the log after `options.after`: first from the backend where the tail does not reach, then from the tail.
+   * Follows the log after `options.after`: first from the backend, as far back as the tail does not reach, then from
+   * the tail.
    */
   async *follow(options: WatchOptions, readLog: ReadLog): AsyncGenerator<Batch> {
     let after = options.after
@@ -90,7 +94,7 @@ export class Tail {
         const changes = await readLog(after, batchSize)
         if (options.signal.aborted) return
         const last = changes.at(-1)
-        // Nothing in the log up to the floor as it was when asked: those revisions hold no change.
+        // The log is empty up to the floor at the time of the call, so these revisions have no changes.
         after = last === undefined ? floor : last.revision
         yield batch(changes, after)
       } else if (after < this.revision) {
@@ -114,7 +118,7 @@ export class Tail {
     return low
   }
 
-  // Drops in halves, so that a trim costs little per append.
+  // Drops half of the changes at once, which keeps the cost per append low.
   #trim(): void {
     const { maxChanges, maxBytes } = this.#limits
     if (this.#changes.length <= maxChanges && this.#bytes <= maxBytes) return
