@@ -2,7 +2,7 @@
  * The pool values that all objects of all servers reserve: the keys under `claims/`, each with the key of the object
  * that holds the reservation. The feed of the caches also updates the reservations, so both are equally current.
  *
- * claims/node-ports/30080 -> objects/core/services/default/web
+ *   claims/node-ports/30080 -> objects/core/services/default/web
  */
 import type { Change, Entry } from '../store/store.ts'
 

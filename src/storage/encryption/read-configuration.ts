@@ -21,9 +21,11 @@ import {
 
 const entry = s.object({
   resources: field(1, s.list(s.string()), { required: true, doc: 'Resources, such as secrets or deployments.apps.' }),
-  providers: field(2, s.list(s.any()), { required: true, doc: 'Ways of encrypting; the first is used for writing.' }),
+  providers: field(2, s.list(s.any()), { required: true, doc: 'Encryption providers; the first one encrypts.' }),
 })
-const fields = { resources: field(1, s.list(entry), { required: true, doc: 'What is encrypted, and how.' }) }
+const fields = {
+  resources: field(1, s.list(entry), { required: true, doc: 'Resources to encrypt and their providers.' }),
+}
 
 /** The context for reading a configuration. */
 export interface EncryptionNames {

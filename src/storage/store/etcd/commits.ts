@@ -1,20 +1,20 @@
 /**
- * Commits on etcd: each is one transaction on one key and on what it takes and releases; and when its answer is lost,
- * as much of the truth as can be established.
+ * Commits on etcd. Each is one transaction on one key and on the keys that it reserves and releases. If the response is
+ * lost, the outcome is determined as far as possible.
  *
- * After a lost answer nobody knows whether the write happened, and a copy that is still on its way may yet happen:
- *  - A write of a key that exists is sent again. Both copies name the revision that they replace, so at most one of
- *    them can happen: if it is the second, that is the answer. If it is not, the first has happened, or another writer
- *    was faster; what replaced that revision tells which, as far as etcd still knows it. With the same bytes it may be
- *    the first or that of another, and it stays open.
- *  - A new key is looked up. If it began with bytes that only this write has, the write happened. It is not sent again:
- *    were the key deleted between the two copies, the second would bring it back.
- *  - A member without space says so also to the write that filled it, having done it.
- * What stays open is thrown as an ambiguous StoreError.
+ * After a lost response it is unknown whether the write happened, and a copy in transit may still happen:
+ *  - A write of an existing key is sent again. Both copies name the revision that they replace, so at most one of them
+ *    can succeed. If the second succeeds, that is the result. Otherwise either the first succeeded or another writer
+ *    was faster. The value that replaced the revision tells which, if etcd still has it. If that value has the same
+ *    bytes, either writer may have written it, and the outcome remains unknown.
+ *  - A new key is looked up. If its first value has bytes that only this write has, the write happened. It is not sent
+ *    again: if the key were deleted between the two copies, the second would recreate it.
+ *  - A member without space reports that even for the write that filled it and was stored.
+ * An unknown outcome is thrown as an ambiguous StoreError.
  *
- * A transaction has 128 comparisons at most. Where a write takes more keys than that, it is looked first whether they are
- * free, and the transaction compares the range that they lie in: nothing was written there since. Others who take keys
- * of the range make it a conflict, though they took other ones; so do few who take that many.
+ * A transaction has at most 128 comparisons. If a write reserves more keys than that, a read first checks that they are
+ * free, and the transaction requires that nothing in their range was written since. Other writers that reserve keys of
+ * the range cause a conflict even if the keys differ, but writes with that many keys are rare.
  */
 import { compareUtf8 } from '../../../base/collections/utf8-order.ts'
 import {
@@ -43,12 +43,12 @@ import {
   type SwapRequest,
 } from './messages.ts'
 
-/** What is written together with a commit for the journal; undefined: there is none. */
+/** Returns the journal note to write together with a commit; undefined if there is no journal. */
 export type NoteOf = (write: Write) => { readonly key: Uint8Array; readonly value: Uint8Array } | undefined
 
 export interface CommitsOptions {
   readonly noteOf?: NoteOf
-  /** Checks a session before a transaction is sent on it: revisions that it compares must be of the same history. */
+  /** Checks a session before a transaction is sent on it, because the compared revisions must be of the same log. */
   readonly check?: CallOptions['check']
 }
 
@@ -73,7 +73,7 @@ export class Commits {
     } catch (error) {
       const failure = writeFailure(error, write.value?.length ?? 0)
       if (!failure.ambiguous) throw failure
-      // What was lost late has some time beyond the usual.
+      // A late loss gets some time beyond the usual deadline.
       const deadline = Math.max(usual, performance.now() + deadlineMs / 2)
       if (isFull(error)) return await this.#settleFull(write, error, deadline)
       const found = await this.#findOut(write, deadline).catch(() => undefined)
@@ -103,7 +103,7 @@ export class Commits {
     for (const range of ranges) {
       const answer = await this.#connection.call(methods.range, encodeRange({ ...range, keysOnly: true }), options)
       const { revision, entries } = decodeRange(answer)
-      // What is taken is never free at the revision asked for, so that the transaction tells what the key holds.
+      // A comparison with -1 always fails, so that the transaction returns the current value of the key.
       const free = entries.every(({ key }) => !wanted.has(key))
       unchanged.push({ ...range, since: free ? revision : -1 })
     }
@@ -142,14 +142,14 @@ export class Commits {
     return note === undefined ? taken : [...taken, note]
   }
 
-  // A revision from before the offset names nothing that exists; -1 is what no key has.
+  // A revision from before the offset matches nothing that exists. No key has revision -1.
   #expectation(expected: Revision | 'present'): Compare {
     if (expected === 'present') return { target: 'version', above: 0 }
     const equals = expected === 0 ? 0 : Math.max(-1, this.#space.etcdRevision(expected) || -1)
     return { target: 'modRevision', equals }
   }
 
-  /** The true outcome after a lost answer; undefined: nobody can know. */
+  /** Determines the outcome after a lost response; undefined if it cannot be known. */
   async #findOut(write: Write, deadline: number): Promise<Committed | Conflict | undefined> {
     if (write.expected === 0) return await this.#findMade(write, deadline)
     const again = await this.#send(write, deadline)
@@ -160,7 +160,7 @@ export class Commits {
     return isOther ? again : undefined
   }
 
-  /** The bytes that replaced what the write was to replace, found by going back from what is there now. */
+  /** Returns the value that replaced the expected revision, found by going back from the current one. */
   async #findNext({ key, expected }: Write, now: Entry | undefined, deadline: number): Promise<Bytes | undefined> {
     const before = (revision: Revision) =>
       this.#look({ key: this.#space.key(key), revision: this.#space.etcdRevision(revision) - 1 }, deadline)
@@ -174,7 +174,7 @@ export class Commits {
     return undefined
   }
 
-  /** Whether a key that is there now began with the bytes of this write, which no other has. */
+  /** Whether the first value of an existing key has the bytes of this write, which no other write has. */
   async #findMade({ key, value, unique }: Write, deadline: number): Promise<Committed | undefined> {
     if (!unique) return undefined
     const now = await this.#look({ key: this.#space.key(key) }, deadline)
@@ -186,7 +186,7 @@ export class Commits {
   }
 
   async #settleFull(write: Write, cause: unknown, deadline: number): Promise<Committed> {
-    // A full etcd takes deletions, as long as nothing is written with them.
+    // A full etcd accepts deletions, as long as nothing is written with them.
     if (write.value === undefined) {
       const bare = await this.#send(write, deadline, { isNoted: false }).catch(() => undefined)
       if (bare?.outcome === 'committed') return bare
@@ -211,13 +211,16 @@ export class Commits {
   }
 }
 
-/** How far it is looked back for what replaced a revision; many write a hot key while one waits for its answer. */
+/** Maximum number of versions to go back. A hot key can be written often while one writer waits for its response. */
 const mostSteps = 50
 
-/** How many keys are compared one by one: what it rests on is compared besides. */
+/** Maximum number of reserved keys to compare one by one, in addition to the guards. */
 const mostCompared = 100
 
-/** The first and the last key of each folder, in the order of their bytes: `claims/node-ports/30001` is in one. */
+/**
+ * Returns the first and last key of each folder in byte order. `claims/node-ports/` is the folder of
+ * `claims/node-ports/30001`.
+ */
 function rangesOf(keys: readonly Key[]): [Key, Key][] {
   const folders = Map.groupBy(keys, (key) => key.slice(0, key.lastIndexOf('/') + 1))
   return [...folders.values()].map((inside) => {

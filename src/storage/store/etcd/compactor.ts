@@ -1,7 +1,7 @@
 /**
- * Forgets old history, by one of all the servers on a store: every `historyMs` each of them tries to swap the same
- * note, and the one that wins compacts to the revision that it saw one period before. So whatever is younger than
- * `historyMs` is kept, however many servers there are, and none of them must be elected.
+ * Compacts the store, by one of all its servers. Every `historyMs` each server tries to update the same note, and the
+ * one that succeeds compacts to the revision that it saw one period before. So everything younger than `historyMs` is
+ * kept, regardless of the number of servers and without leader election.
  */
 import type { Revision, StoreError } from '../store.ts'
 import type { Connection } from './connection.ts'
@@ -17,13 +17,13 @@ export interface CompactorOptions {
   readonly compact: (revision: Revision) => Promise<void>
 }
 
-/** A longer timer would go off at once. */
+/** A longer delay would overflow and fire immediately. */
 const longestTimerMs = 2 ** 31 - 1
 
 export class Compactor {
-  /** Why the last period came to nothing; undefined: it did not. */
+  /** The error of the last period; undefined if it succeeded. */
   failure: StoreError | undefined
-  /** How often the note had been written when we last saw it. */
+  /** The version of the note when it was last seen. */
   #version = 0
   #seen: Revision | undefined
   #stopped = false
@@ -47,7 +47,7 @@ export class Compactor {
     this.#timer.unref()
   }
 
-  // A period that fails is made up for by the next, of this server or another.
+  // A failed period is made up for by the next one, of this server or another.
   async #period(): Promise<void> {
     try {
       const target = this.#seen
@@ -71,7 +71,7 @@ export class Compactor {
       this.#version = succeeded ? this.#version + 1 : (current?.version ?? 0)
       return succeeded
     } catch (error) {
-      // A full store can take no note; it needs compaction all the more, and twice does no harm.
+      // A full store cannot update the note. It needs compaction all the more, and compacting twice does no harm.
       if (isFull(error)) return true
       throw error
     }

@@ -1,9 +1,9 @@
 /**
- * The cluster as one thing to talk to: picks a member, stays with it while it serves, and moves on when it does not.
+ * A connection to the cluster: selects a member, uses it while it serves, and fails over when it does not.
  *
- * Every call ends by its deadline. A read is tried again on the next member until then; a write only when the first
- * try surely had no effect, since a second one could answer for the wrong write. A member is taken on only when it says
- * that it belongs to the same cluster, votes and knows a leader.
+ * Every call ends by its deadline. A read is retried on the next member until then. A write is retried only if the
+ * first attempt certainly had no effect, because the response to a second one could belong to the wrong write. A member
+ * is used only if it reports that it belongs to the same cluster, is a voting member and has a leader.
  */
 
 import { setTimeout as delay } from 'node:timers/promises'
@@ -17,21 +17,21 @@ import { Session, type Tls } from './session.ts'
 export interface ConnectionOptions {
   readonly endpoints: readonly string[]
   readonly tls?: Tls | undefined
-  /** How long a call may take, with everything it tries. */
+  /** Maximum duration of a call, including retries. */
   readonly deadlineMs: number
-  /** Told the version of each member that is taken on. */
+  /** Called with the version of each member that is used. */
   readonly onVersion?: (version: string) => void
 }
 
-/** A session as far as a check of it needs one. */
+/** The part of a session that a check needs. */
 export type CheckedSession = Pick<Session, 'call'>
 
 export interface CallOptions {
-  /** A write is never repeated when it may have had an effect. */
+  /** A write is never repeated if it may have had an effect. */
   readonly effect: 'read' | 'write'
-  /** Called before the request is sent on a session, each time. What it throws ends the call, or has it tried again. */
+  /** Called each time before the request is sent on a session. If it throws, the call fails or is retried. */
   readonly check?: (session: CheckedSession, deadline: number) => Promise<void> | undefined
-  /** On the monotonic clock; `deadlineMs` from now if absent. */
+  /** On the monotonic clock. Defaults to `deadlineMs` from now. */
   readonly deadline?: number
 }
 
@@ -44,11 +44,11 @@ export class Connection {
   readonly #tls: Tls | undefined
   readonly #onVersion: (version: string) => void
   readonly #closing = new AbortController()
-  /** Every session that is open; the current one is for new calls, others finish what is under way. */
+  /** All open sessions. The current one is for new calls; the others finish calls in progress. */
   readonly #sessions = new Set<Session>()
   #current: Session | undefined
   #connecting: Promise<Session> | undefined
-  /** The member to try next. */
+  /** Index of the member to try next. */
   #turn = 0
   #failures = 0
   #refusal: string | undefined
@@ -62,7 +62,7 @@ export class Connection {
     this.deadlineMs = deadlineMs
   }
 
-  /** Why the last round over the members came to nothing; undefined: it did not, or none has ended yet. */
+  /** The error of the last round over the members; undefined if it succeeded or none has ended yet. */
   get refusal(): string | undefined {
     return this.#refusal
   }
@@ -71,7 +71,7 @@ export class Connection {
     return this.#closing.signal
   }
 
-  /** One request and its answer. Throws CallError: what it means for the store is said in failure.ts. */
+  /** Sends one request and returns its response. Throws CallError, which failure.ts converts for the store. */
   async call(method: Method, request: Buffer, options: CallOptions): Promise<Buffer> {
     const { effect, check, deadline = performance.now() + this.deadlineMs } = options
     for (let attempt = 0; ; attempt++) {
@@ -88,7 +88,7 @@ export class Connection {
     }
   }
 
-  /** One request and a stream of messages, until the member ends it or `signal` aborts. Never tried again. */
+  /** Sends one request and yields messages until the member ends the stream or `signal` aborts. Never retried. */
   async *stream(method: Method, request: Buffer, signal: AbortSignal): AsyncGenerator<Buffer> {
     const session = await this.#acquire(performance.now() + this.deadlineMs)
     try {
@@ -99,7 +99,7 @@ export class Connection {
     }
   }
 
-  /** Gives up the member in use, so that the next call goes to another one. */
+  /** Leaves the current member, so that the next call uses another one. */
   moveOn(): void {
     if (this.#current) this.#leave(this.#current)
   }
@@ -143,7 +143,7 @@ export class Connection {
     }
   }
 
-  /** One round over the members; the first that serves is the current one from now on. */
+  /** Tries each member once. The first that serves becomes the current one. */
   async #connect(): Promise<Session> {
     const reasons: string[] = []
     for (let i = 0; i < this.#endpoints.length; i++) {
@@ -167,7 +167,7 @@ export class Connection {
   async #enter(endpoint: URL): Promise<Session> {
     const connectMs = Math.max(500, this.deadlineMs / 2 / this.#endpoints.length)
     const session = await Session.open({ endpoint, tls: this.#tls, connectMs, signal: this.signal })
-    // One that does not answer is among those that are ended with the connection.
+    // Also registers a session that does not respond, so that closing the connection ends it.
     this.#sessions.add(session)
     try {
       await this.#inspect(session, performance.now() + connectMs)
@@ -192,7 +192,7 @@ export class Connection {
     this.#onVersion(member.version)
   }
 
-  // With one member there is nowhere to go while its session still works.
+  // With a single member there is no alternative while its session still works.
   #leave(session: Session): void {
     if (this.#current !== session || (session.usable && this.#endpoints.length === 1)) return
     this.#current = undefined
@@ -211,7 +211,7 @@ export class Connection {
   }
 }
 
-/** Safe to try again: a read always when the member is at fault, a write only when it surely had no effect. */
+/** Whether a retry is safe: for a read if the member is at fault, for a write only if it certainly had no effect. */
 function mayRepeat(error: CallError, effect: 'read' | 'write'): boolean {
   if (error instanceof MessageTooLarge) return false
   if (!error.sent) return true
@@ -219,7 +219,8 @@ function mayRepeat(error: CallError, effect: 'read' | 'write'): boolean {
   return effect === 'read' && (error.code === undefined || error.code === status.unavailable)
 }
 
-// Said by a member before it proposes anything: it has no leader (we ask it to check), or its queue is full.
+// A member returns these errors before it proposes anything: it has no leader (requests ask it to check), or its queue
+// is full.
 function refusedUpFront(error: CallError): boolean {
   if (error.code === status.unavailable) return error.message === 'etcdserver: no leader'
   return error.code === status.resourceExhausted && error.message === 'etcdserver: too many requests'

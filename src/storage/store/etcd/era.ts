@@ -1,7 +1,7 @@
 /**
- * What an era of the store consists of (`store.ts`): the place of its keys and revisions in etcd, and its feed. A store
- * that is alone reads the offset and watches by itself (`own-eras.ts`); in a worker both come from the thread that watches
- * for all (`relayed-feed.ts`).
+ * The parts of an era of the store (`store.ts`): the mapping of its keys and revisions to etcd, and its feed. A store
+ * on its own reads the offset and watches etcd itself (`own-eras.ts`). In a worker both come from the thread that
+ * watches for all workers (`relayed-feed.ts`).
  */
 import type { SharedRevisions } from '../shared-revisions.ts'
 import type { Revision, StoreError } from '../store.ts'
@@ -11,9 +11,9 @@ import type { KeySpace } from './key-space.ts'
 import type { EtcdEvent } from './messages.ts'
 
 export interface Eras {
-  /** An era whose revisions are all above `told`. */
+  /** Starts an era whose revisions are all above `told`. */
   begin(place: Place, told: Revision): Promise<Era>
-  /** Whether a store with these eras forgets old history, or leaves that to another thread. */
+  /** Whether a store with these eras runs compaction. If false, another thread does. */
   readonly compacts: boolean
   close(): void
 }
@@ -25,26 +25,26 @@ export interface Place {
 
 export interface Era {
   readonly space: KeySpace
-  /** What all threads of this process know: the newest commit of any of them, and how far back they have compacted. */
+  /** Known to all threads of this process: the newest commit of any of them, and how far they have compacted. */
   readonly known: SharedRevisions
-  /** To be called once. */
+  /** Must be called once. */
   openFeed(around: FeedSurroundings): FeedSource
 }
 
-/** Whatever fills a feed. */
+/** A source that fills a feed. */
 export interface FeedSource {
   readonly feed: Feed
-  /** The last event that etcd reported; undefined: none yet, or another thread knows it. */
+  /** The last event that etcd reported. Undefined if there is none yet, or if another thread has it. */
   readonly last?: EtcdEvent | undefined
   stop(reason: StoreError): Promise<void>
 }
 
-/** What a feed is told and asks for. */
+/** The callbacks of a feed. */
 export interface FeedSurroundings {
-  /** A linearizable look-up of etcd's revision, to start again from. */
+  /** Looks up etcd's current revision, linearizable, to restart from. */
   readonly present: () => Promise<Revision>
   /** Checks whether etcd's revision is below one that it has reported. */
   readonly isRolledBack: () => Promise<boolean>
-  /** To be called when etcd went back in time. */
+  /** Must be called when etcd went back in time. */
   readonly onRestored: () => void
 }

@@ -1,12 +1,12 @@
 /**
- * What a failed call means in the words of the store contract: which error, and for a write whether it may have
- * happened. In doubt it may have: only an answer that rules it out makes the error unambiguous.
+ * Converts failed calls to the errors of the store contract, and decides for a write whether it may have happened. If
+ * in doubt, it may have: only a response that rules it out makes the error unambiguous.
  */
 import { messageOf } from '../../../base/text/errors.ts'
 import { StoreError, StoreFull, ValueTooLarge } from '../store.ts'
 import { CallError, status } from './grpc.ts'
 
-/** etcd's own limit for a request unless its --max-request-bytes says otherwise. */
+/** etcd's default request size limit (--max-request-bytes). */
 const requestLimit = 1_572_864
 
 const compacted = 'etcdserver: mvcc: required revision has been compacted'
@@ -15,7 +15,7 @@ const noSpace = 'etcdserver: mvcc: database space exceeded'
 const tooLarge = 'etcdserver: request is too large'
 const noLease = 'etcdserver: requested lease not found'
 
-/** Whether etcd no longer keeps the revision. */
+/** Whether etcd has compacted the revision. */
 export function isCompacted(error: unknown): boolean {
   return error instanceof CallError && error.code === status.outOfRange && error.message === compacted
 }
@@ -30,25 +30,31 @@ export function isFull(error: unknown): boolean {
   return error instanceof CallError && error.code === status.resourceExhausted && error.message === noSpace
 }
 
-/** Said of a write with a lease that has ended: nothing was written. */
+/** Whether a write failed because its lease had expired. Nothing was written. */
 export function isLeaseGone(error: unknown): boolean {
   return error instanceof CallError && error.code === status.notFound && error.message === noLease
 }
 
-/** What a failed read becomes for the caller of the store. */
+/** Converts the error of a failed read. */
 export function readFailure(error: unknown): StoreError {
   if (error instanceof StoreError) return error
   return new StoreError(`etcd: ${messageOf(error)}`, { cause: error })
 }
 
-/** Of a write that touches no key, but a note or a lease: if it happened, nobody can tell. */
+/**
+ * Converts the error of a failed write of a note or lease. Its effect is invisible to callers, so it is never
+ * ambiguous.
+ */
 export function noteFailure(error: unknown): StoreError {
   return isFull(error)
     ? new StoreFull('etcd has no space left: writes are refused', { cause: error })
     : readFailure(error)
 }
 
-/** Of a write of `size` bytes. NOSPACE is left to the caller: etcd says it also after having written. */
+/**
+ * Converts the error of a failed write of `size` bytes. The caller handles NOSPACE, which etcd also returns after a
+ * successful write.
+ */
 export function writeFailure(error: unknown, size: number): StoreError {
   if (error instanceof StoreError) return error
   if (isTooLarge(error)) return new ValueTooLarge(size, requestLimit)
@@ -56,7 +62,7 @@ export function writeFailure(error: unknown, size: number): StoreError {
   return new StoreError(`etcd: ${messageOf(error)}`, { cause: error, ambiguous: mayHaveHappened(error) })
 }
 
-// The member's own limit, or that of its gRPC layer for a request larger still.
+// The member's own limit, or that of its gRPC layer for an even larger request.
 function isTooLarge(error: unknown): boolean {
   if (!(error instanceof CallError)) return false
   if (error.code === status.invalidArgument) return error.message === tooLarge

@@ -1,19 +1,19 @@
 /**
- * How far the one watch of this process over the prefix has come: the tail that all watchers read, and who waits for it to
- * come to a revision. It is filled by the watch itself (`watched-feed.ts`), or with what the thread that has the watch
- * passes on (`relayed-feed.ts`).
+ * The progress of this process's only watch of the prefix: the log tail that all watchers read, and the callers that
+ * wait for a revision. It is filled by the watch itself (`watched-feed.ts`), or by the thread that has the watch
+ * (`relayed-feed.ts`).
  *
- * The tail never runs ahead of the watch: a reader that sees revision N has been given all changes up to N.
+ * The tail never runs ahead of the watch: a reader that sees revision N has received all changes up to N.
  */
 import type { Batch, Revision, RevisionGone, StoreError } from '../store.ts'
 import { Tail, type TailLimits } from '../tail.ts'
 
-/** Where a feed stands. */
+/** The position of a feed. */
 export interface FeedPosition {
   readonly revision: Revision
-  /** The revision of the last change of a key; as long as there was none, that of the beginning. */
+  /** The revision of the last change of a key. Before the first change, the revision at which the feed started. */
   readonly newest: Revision
-  /** Whether `revision` is one that etcd's watch has reported, and not merely the start. */
+  /** Whether etcd's watch has reported `revision`. False if it is only the start revision. */
   readonly anchored: boolean
 }
 
@@ -21,13 +21,13 @@ export class Feed implements FeedPosition {
   tail: Tail
   newest: Revision
   anchored: boolean
-  /** Why the feed stands still or has ended; undefined while it flows. */
+  /** Why the feed is stalled or has ended; undefined while it is running. */
   failure: StoreError | undefined
   #ended = false
   readonly #limits: TailLimits | undefined
   readonly #waiting = new Set<() => void>()
 
-  /** Begins at a revision, or where another feed stands. */
+  /** Starts at a revision, or at the position of another feed. */
   constructor(start: Revision | FeedPosition, limits?: TailLimits) {
     const { revision, newest, anchored } =
       typeof start === 'number' ? { revision: start, newest: start, anchored: false } : start
@@ -53,7 +53,7 @@ export class Feed implements FeedPosition {
     this.#wake()
   }
 
-  /** Goes on at `revision`, with a gap before it: the readers there are learn of the gap. */
+  /** Restarts at `revision` after a gap. Existing readers get the error. */
   beginAnew(revision: Revision, gap: RevisionGone): void {
     this.tail.end(gap)
     this.tail = new Tail(revision, this.#limits)
@@ -62,7 +62,7 @@ export class Feed implements FeedPosition {
     this.#wake()
   }
 
-  /** Resolves to whether the feed has passed `revision`, at the latest after `ms`. */
+  /** Resolves to whether the feed has passed `revision`, after at most `ms`. */
   async reached(revision: Revision, ms: number): Promise<boolean> {
     const deadline = performance.now() + ms
     while (this.tail.revision < revision && !this.#ended) {

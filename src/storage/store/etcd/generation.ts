@@ -1,19 +1,20 @@
 /**
  * The store contract over etcd v3, for as long as etcd does not go back in time.
  *
- * A commit is a transaction on one key: see commits.ts. Watchers are served from the tail that one feed fills. A
+ * A commit is a transaction on one key: see commits.ts. Watchers are served from the log tail that one feed fills. A
  * revision is etcd's plus the offset kept in the store. A lifetime is a lease: see lease.ts.
  *
- * etcd counts every write of the cluster, also those to keys outside our prefix, which our watch never sees. Whoever
- * took such a revision for the present and waited for a watch to reach it would wait for ever. So what `revision()` and
- * `list()` return is *settled*: the feed has passed on all changes up to it, and if none of our keys changed there, it
- * is the revision of our last change before it, where the state was the same. Where the feed does not reach a revision
- * that etcd named, somebody else has written, and a tick (a note written under the prefix, after that revision) makes
- * the feeds of all servers pass it. A server that has just opened knows no last change and returns what etcd named; the
- * others pass that when they are asked for their revision.
+ * etcd counts every write of the cluster, including those to keys outside our prefix, which our watch never sees. A
+ * caller that took such a revision for the current one and waited for a watch to reach it would wait forever. So the
+ * results of `revision()` and `list()` are *settled*: the feed has delivered all changes up to them. If none of our
+ * keys changed at that revision, the result is the revision of our last change before it, where the state was the same.
+ * If the feed does not reach a revision that etcd returned, another client has written. A tick, which is a note written
+ * under the prefix after that revision, then makes the feeds of all servers pass it. A server that has just opened
+ * knows no last change and returns etcd's revision. The other servers pass that revision when they are asked for
+ * theirs.
  *
- *   etcd:  7 ours, 8 stranger's, 9 stranger's      feed: 7        look-up says 9, feed stays at 7
- *          tick written at 10                      feed: 10       nothing of ours in 8 to 10: the present is 7
+ *   etcd:  7 ours, 8 foreign, 9 foreign            feed: 7        lookup returns 9, feed stays at 7
+ *          tick written at 10                      feed: 10       no change of ours in 8 to 10: the current one is 7
  */
 import { randomBytes } from 'node:crypto'
 import { SharedLookup } from '../../../base/concurrency/shared-lookup.ts'
@@ -67,34 +68,34 @@ import { restored, watchFrom } from './watch.ts'
 export interface EtcdGenerationOptions {
   readonly connection: Connection
   readonly era: Era
-  /** How long history is kept; undefined: forgetting it is left to another thread. */
+  /** Minimum age of changes before they are compacted. Undefined if another thread runs compaction. */
   readonly historyMs: number | undefined
-  /** How long the journal is kept; absent: there is none. */
+  /** How much of the journal to keep. Absent means no journal. */
   readonly retention?: Retention | undefined
   readonly clock: Clock
   readonly onWarning: (text: string) => void
-  /** Called once, when etcd has gone back in time: the era is over. */
+  /** Called once when etcd has gone back in time and the era has ended. */
   readonly onRestored: (error: StoreRestored) => void
 }
 
-/** How long the feed is given to come to a revision by itself before a tick is written. */
+/** How long to wait for the feed to reach a revision before a tick is written. */
 const patienceMs = 10
 
 export class EtcdGeneration {
   readonly journal: EtcdJournal | undefined
-  /** Why the era is over. */
+  /** The reason why the era has ended. */
   #over: StoreError | undefined
-  /** The revision at which this server began. */
+  /** The revision at which this server started. */
   readonly #beginning: Revision
   readonly #connection: Connection
   readonly #space: KeySpace
-  /** Our own commits, and how far we have compacted: others may have forgotten more by now. */
+  /** Our own commits and compactions. Other servers may have compacted further. */
   readonly #known: SharedRevisions
   readonly #commits: Commits
   readonly #source: FeedSource
   readonly #compactor: Compactor | undefined
   readonly #onRestored: EtcdGenerationOptions['onRestored']
-  /** Sessions with an etcd that has the history of this era: one that is restored has ended its sessions before. */
+  /** Sessions known to have the log of this era. A restored etcd has ended its earlier sessions. */
   readonly #checkedSessions = new WeakSet<CheckedSession>()
   readonly #check = (session: CheckedSession, deadline: number): Promise<void> | undefined =>
     this.#checkedSessions.has(session) ? undefined : this.#checkSession(session, deadline)
@@ -131,11 +132,11 @@ export class EtcdGeneration {
     if (historyMs !== undefined) this.#compactor = new Compactor({ connection, space, historyMs, revision, compact })
   }
 
-  /** To be called once, before all else. Checks the session in use, so that the first commit need not. */
+  /** Must be called once, before anything else. Checks the current session so that the first commit need not. */
   async begin(): Promise<void> {
     const request = encodeRange({ key: this.#space.note('offset') })
     const checked = this.#connection.call(methods.range, request, { effect: 'read', check: this.#check })
-    // Where that fails, the first commit checks the session and reports why.
+    // If the check fails, the first commit repeats it and reports the error.
     await checked.catch(() => {})
     await this.journal?.begin()
   }
@@ -149,7 +150,8 @@ export class EtcdGeneration {
       throw error
     })
     if (result.outcome === 'conflict') return result
-    // It happened in another history than the one that this process knows; under which revision, the next era will say.
+    // The write happened in a different log than the one that this process knows. Its revision is known only in the
+    // next era.
     if (result.revision <= told) throw new StoreError(this.#restored().message, { ambiguous: true })
     this.#known.raise('revision', result.revision)
     return result
@@ -202,11 +204,11 @@ export class EtcdGeneration {
     const present = await this.#present.ask()
     if (revision > present) throw new RevisionAhead(revision, await this.#settled(present))
     if (this.#space.etcdRevision(revision) < 1) return
-    // Not before our own watch has reported it: etcd could no longer add the previous value.
+    // Waits until our own watch has reported the revision: afterwards etcd could no longer add the previous value.
     await this.#settled(revision)
     await this.#keepBefore(revision)
     try {
-      // Compacting twice is the same as once, so it may be tried again like a read.
+      // Compaction is idempotent, so it can be retried like a read.
       const request = encodeCompact(this.#space.etcdRevision(revision))
       await this.#connection.call(methods.compact, request, { effect: 'read' })
     } catch (error) {
@@ -216,19 +218,22 @@ export class EtcdGeneration {
     this.#feed.tail.forget(revision)
   }
 
-  /** What etcd is to forget, the journal has to have; where that fails, etcd needs compaction more than a journal. */
+  /**
+   * Archives changes before etcd compacts them. If that fails, compaction still runs because etcd needs it more than
+   * the journal.
+   */
   async #keepBefore(revision: Revision): Promise<void> {
     const parts = { connection: this.#connection, space: this.#space }
     try {
       if (this.journal !== undefined) await this.journal.keep()
-      // Below the beginning it may be no change of ours.
+      // Before the beginning, the revision may not be a change of ours.
       else if (revision > this.#beginning && revision <= this.#feed.newest) await clearAbandoned(parts, revision)
     } catch (error) {
       this.journal?.failed(readFailure(error))
     }
   }
 
-  /** Ends all watches and whatever else goes on. */
+  /** Ends all watches and background work. */
   async end(reason: StoreError): Promise<void> {
     this.#over ??= reason
     this.journal?.stop()
@@ -254,13 +259,13 @@ export class EtcdGeneration {
     return error
   }
 
-  /** A write cannot be stale: where its revision is below one reported before, etcd has gone back in time. */
+  /** A write cannot be stale: if its revision is below a reported one, etcd has gone back in time. */
   async #isRolledBack(): Promise<boolean> {
     const told = this.#told
     return (await this.#ticks.ask()) <= told
   }
 
-  /** Throws StoreRestored where the etcd of a session does not have the history of this era. */
+  /** Throws StoreRestored if the etcd of a session does not have the log of this era. */
   async #checkSession(session: CheckedSession, deadline: number): Promise<void> {
     const connection = { call: (method: Method, request: Buffer) => session.call(method, request, deadline) }
     const isRolledBack = () => this.#isRolledBack()
@@ -273,13 +278,15 @@ export class EtcdGeneration {
       })
     } catch (error) {
       if (error instanceof StoreRestored) throw this.#restored()
-      // The commit itself has not been sent: it may be tried again.
+      // The commit itself has not been sent, so it can be retried.
       throw error instanceof CallError ? new CallError(error.message, { sent: false, cause: error }) : error
     }
     this.#checkedSessions.add(session)
   }
 
-  /** Throws where etcd is behind what it has reported, or another server has noticed a restore and raised the offset. */
+  /**
+   * Throws if etcd is behind what it has reported, or if another server has detected a restore and raised the offset.
+   */
   async #checkRevisions(connection: Pick<Connection, 'call'>): Promise<void> {
     const told = this.#told
     const request = encodeRange({ key: this.#space.note('offset') })
@@ -291,13 +298,13 @@ export class EtcdGeneration {
     throw new CallError('its revision is lower than one that it has reported before', { sent: false })
   }
 
-  /** etcd's revision, linearizable: asked by reading a key that need not exist. */
+  /** Returns etcd's revision, linearizable, by reading a key that need not exist. */
   async #lookUp(): Promise<Revision> {
     const { revision } = await this.#range({ key: this.#space.note('tick'), countOnly: true })
     return this.#space.revision(revision)
   }
 
-  /** The revision to return for `revision`, once the feed has passed it. See the top of the file. */
+  /** Returns the settled revision for `revision`, once the feed has passed it. See the top of the file. */
   async #settled(revision: Revision): Promise<Revision> {
     const feed = this.#feed
     let before: Revision = feed.tail.revision
@@ -312,7 +319,9 @@ export class EtcdGeneration {
     return Math.min(revision, feed.newest)
   }
 
-  /** Makes a feed that stands still pass `revision`. It may yet come by itself, so a tick that fails is not the end. */
+  /**
+   * Makes a stalled feed pass `revision`. The feed may still get there without the tick, so a failed tick is not final.
+   */
   async #push(revision: Revision): Promise<void> {
     let cause: unknown
     this.#ticks.ask().catch((error: unknown) => {
@@ -325,10 +334,10 @@ export class EtcdGeneration {
   }
 
   async #tick(): Promise<Revision> {
-    // No two ticks are the same, so that two at the same revision can be distinguished: see history-intact.ts.
+    // Every tick is unique, so that two at the same revision can be distinguished: see history-intact.ts.
     const request = encodePut(this.#space.note('tick'), randomBytes(8))
     try {
-      // Not a read, but one that may be repeated like one: a tick more does no harm.
+      // A write that can be retried like a read: an extra tick does no harm.
       const answer = await this.#connection.call(methods.put, request, { effect: 'read' })
       return this.#space.revision(decodeHeaderOnly(answer))
     } catch (error) {
@@ -336,14 +345,14 @@ export class EtcdGeneration {
     }
   }
 
-  /** A revision at or after `revision` that etcd's watch is sure to report. */
+  /** Returns a revision, not before `revision`, that etcd's watch is certain to report. */
   async #anchor(revision: Revision): Promise<Revision> {
     return this.#feed.anchored ? revision : this.#ticks.ask()
   }
 
   /**
-   * Where to read the state of a revision. If nothing of ours changed since, at the present of the feed, where the
-   * state is the same: the revision itself may be compacted although it is our newest.
+   * Returns the etcd revision at which to read a state. If none of our keys changed since, this is the feed's current
+   * revision, which has the same state: the revision itself may be compacted although it is our newest.
    */
   #readableAt(revision: Revision): number {
     const { newest, tail } = this.#feed
@@ -362,9 +371,9 @@ export class EtcdGeneration {
   }
 
   /**
-   * Linearizable. Some versions of etcd give a stale answer after a pause of the member; one that lies behind what was
-   * known before asking is such, and another member is asked. An etcd that was restored may have passed what was known
-   * already, so each session is checked once.
+   * Reads a range, linearizable. Some etcd versions return a stale response after a pause of the member. A response
+   * older than what was already known is stale, and another member is tried. A restored etcd may already have passed
+   * the known revision, so each session is checked once.
    */
   async #callRange(request: RangeRequest): Promise<RangeResponse> {
     const known = this.#space.etcdRevision(this.#told)
@@ -386,8 +395,8 @@ export class EtcdGeneration {
   }
 
   /**
-   * The oldest revision kept, above one that is gone: as we know it, or as etcd reports it to a watch that starts
-   * below.
+   * Returns the start of the history window, for a revision that is gone: as known here, or as etcd reports it to a
+   * watch that starts before it.
    */
   async #oldestAbove(revision: Revision): Promise<Revision> {
     if (revision < this.#known.oldest) return this.#known.oldest

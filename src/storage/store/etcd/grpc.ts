@@ -1,15 +1,15 @@
 /**
- * What gRPC adds to HTTP/2: a five-byte header before each message, a status in the trailers, a timeout in a header.
- * No compression is offered, and none is accepted.
+ * The gRPC layer on HTTP/2: a five-byte header before each message, a status in the trailers, a timeout in a header.
+ * Compression is neither offered nor accepted.
  */
 import type { Headers } from './http2-client.ts'
 
 export const frameHeaderBytes = 5
 
-/** The largest message taken in: far above a page or a watch batch, far below what would hurt. */
+/** Maximum size of a received message: far above a page or a watch batch, but small enough to be harmless. */
 export const maxMessageBytes = 64 * 1024 * 1024
 
-/** The gRPC status codes that mean something to us. */
+/** The gRPC status codes that this client handles. */
 export const status = {
   ok: 0,
   cancelled: 1,
@@ -26,12 +26,12 @@ export const status = {
   unauthenticated: 16,
 } as const
 
-/** A call that did not end well. */
+/** A failed call. */
 export class CallError extends Error {
   override readonly name = 'CallError'
-  /** The gRPC status; undefined: the transport failed before there was one. */
+  /** The gRPC status. Undefined if the transport failed before a status arrived. */
   readonly code: number | undefined
-  /** False when the request surely never reached the member. */
+  /** False if the request certainly never reached the member. */
   readonly sent: boolean
 
   constructor(message: string, options: ErrorOptions & { code?: number; sent: boolean }) {
@@ -41,19 +41,19 @@ export class CallError extends Error {
   }
 }
 
-/** Fills in the header of a message written with `frameHeaderBytes` of room in front. */
+/** Fills in the header of a message that was written after `frameHeaderBytes` of headroom. */
 export function seal(framed: Buffer): Buffer {
   framed[0] = 0
   framed.writeUInt32BE(framed.length - frameHeaderBytes, 1)
   return framed
 }
 
-/** Cuts the bytes of a stream into messages. */
+/** Splits the bytes of a stream into messages. */
 export class MessageCutter {
   #pending: Buffer[] = []
   #length = 0
 
-  /** Takes a chunk and returns the messages that are complete with it. */
+  /** Adds a chunk and returns the messages that it completes. */
   push(chunk: Buffer): Buffer[] {
     this.#pending.push(chunk)
     this.#length += chunk.length
@@ -89,14 +89,14 @@ export class MessageCutter {
   }
 }
 
-/** The answer is larger than we take: the caller should ask for less. */
+/** The response exceeds the size limit. The caller should request less. */
 export class MessageTooLarge extends CallError {
   constructor(size: number) {
     super(`an answer of ${size} bytes is over the limit of ${maxMessageBytes}`, { sent: true })
   }
 }
 
-/** The error that the headers or trailers report; undefined when all is well or nothing is known yet. */
+/** Returns the error in the headers or trailers; undefined if there is none or the status is not known yet. */
 export function failureOf(headers: Headers): CallError | undefined {
   const code = headers.get('grpc-status')
   if (code === undefined || code === '0') return undefined
@@ -106,7 +106,7 @@ export function failureOf(headers: Headers): CallError | undefined {
   })
 }
 
-// Percent-encoded UTF-8; an error text that is not well-formed is shown as it came.
+// Decodes percent-encoded UTF-8. A malformed error text is returned unchanged.
 function decodeMessage(text: string): string {
   try {
     return decodeURIComponent(text)
@@ -115,7 +115,7 @@ function decodeMessage(text: string): string {
   }
 }
 
-/** A timeout as the header `grpc-timeout` wants it: in milliseconds, at least one. */
+/** Formats a timeout for the header `grpc-timeout`: in milliseconds, at least one. */
 export function timeoutHeader(ms: number): string {
   return `${Math.max(1, Math.ceil(ms))}m`
 }

@@ -1,9 +1,9 @@
 /**
- * Whether etcd still has the history that this process has read from it. A watch that is resumed after a break would
- * not notice: on an etcd that was meanwhile restored from a backup it would wait until revisions are past the old ones,
- * and go on as if nothing had happened. So the last event that was reported is looked up at its revision. The same is
- * done before the first read or commit on a new session: a transaction compares revisions, and a key that is older than
- * the backup has the same revision after the restore.
+ * Checks whether etcd still has the log that this process has read. A watch that resumes after a break would not notice
+ * a restore: on an etcd that was restored from a backup it would wait until revisions exceed the old ones and then
+ * continue silently. So the last reported event is looked up at its revision. The same check runs before the first read
+ * or commit on a new session: a transaction compares revisions, and a key that is older than the backup has the same
+ * revision after the restore.
  */
 import type { StoreRestored } from '../store.ts'
 import type { Connection } from './connection.ts'
@@ -12,18 +12,20 @@ import { decodeRange, type EtcdEvent, encodeRange, type KeyValue, methods } from
 
 export interface Known {
   readonly connection: Pick<Connection, 'call'>
-  /** The last event that etcd reported; undefined: none yet. */
+  /** The last event that etcd reported; undefined if there is none yet. */
   readonly last: EtcdEvent | undefined
   /** The highest revision that etcd has reported, by its own count. */
   readonly etcdRevision: number
-  /** A key to ask for where no event is known. */
+  /** A key to look up if no event is known. */
   readonly anyKey: Uint8Array
-  /** Checks whether etcd's revision is below one that it reported: a read may be stale, so this writes. */
+  /** Checks whether etcd's revision is below one that it has reported. Writes because a read may be stale. */
   readonly isRolledBack: () => Promise<boolean>
   readonly restored: () => StoreRestored
 }
 
-/** Throws StoreRestored when it has not. What has been compacted cannot be compared: the watch says that it is gone. */
+/**
+ * Throws StoreRestored if the log differs. Compacted events cannot be compared: the watch reports that they are gone.
+ */
 export async function assertHistoryIntact(known: Known): Promise<void> {
   try {
     if (!(await isAsTold(known))) throw known.restored()
@@ -36,7 +38,7 @@ export async function assertHistoryIntact(known: Known): Promise<void> {
 
 async function isAsTold({ connection, last, etcdRevision, anyKey }: Known): Promise<boolean> {
   const look = (key: Uint8Array, revision: number) => lookAt(connection, key, revision)
-  // A stranger's key that is not UTF-8 cannot be asked for.
+  // A foreign key that is not UTF-8 cannot be looked up.
   if (last === undefined || last.entry.key.includes('\ufffd')) {
     await look(anyKey, etcdRevision)
     return true

@@ -1,8 +1,8 @@
 /**
- * The log of revisions for one reader that is behind the tail: a watch of its own, read until it meets the tail.
+ * Reads the log for one reader that is behind the log tail: a separate watch that runs until it reaches the tail.
  *
- * etcd does not say when a watch has nothing more to report. But the tail's revision is one that the watch reports (the
- * feed is anchored), so a reader that reaches it knows that it has seen everything before.
+ * etcd does not say when a watch has nothing more to report. But the watch is certain to report the tail's revision
+ * (the feed is anchored), so a reader that reaches it has seen everything before.
  */
 import type { Batch, Change, Revision } from '../store.ts'
 import type { Connection } from './connection.ts'
@@ -11,9 +11,9 @@ import { watchFrom } from './watch.ts'
 
 export class History {
   #batches: AsyncGenerator<Batch> | undefined
-  /** The revision of the last change handed out. */
+  /** The revision of the last returned change. */
   #after: Revision = -1
-  /** Every change up to here has been handed out, and there may be none at it. */
+  /** Every change up to this revision has been returned. The revision itself may have no change. */
   #through: Revision = -1
   readonly #connection: Connection
   readonly #space: KeySpace
@@ -26,7 +26,8 @@ export class History {
   }
 
   /**
-   * Changes after a revision; none: there are none up to `meeting`, which must be a revision that the watch reports.
+   * Returns changes after a revision. Empty if there are none up to `meeting`, which must be a revision that the watch
+   * reports.
    */
   async read(after: Revision, meeting: Revision): Promise<readonly Change[]> {
     if (this.#batches === undefined || this.#after !== after) await this.#restart(after)

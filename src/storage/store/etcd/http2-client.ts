@@ -1,12 +1,13 @@
 /**
- * A connection of HTTP/2 as a caller of etcd needs it: POSTs whose whole body is at hand, and what comes back as it comes.
+ * An HTTP/2 connection with the features that an etcd client needs: POST requests with a complete body, and streamed
+ * responses.
  *
- * No request leaves before there is room for it: the other side says how many there may be at once and how much of their
- * bodies it takes, per stream and in all. What it sends is bounded alike: `windowBytes` for each stream, until the reader
- * of the stream says that it has taken them (`taken`).
+ * No request is sent before there is room for it: the peer limits the number of concurrent streams and the size of
+ * bodies, per stream and in total. The peer's data is bounded too: `windowBytes` per stream, until the reader has
+ * consumed them (`taken`).
  *
- * A peer that does not keep to the protocol ends the connection. What this means for a call is told to its reader, and
- * whether the other side can have read the request at all.
+ * A protocol violation by the peer ends the connection. The reader of each call then learns whether the peer can have
+ * read the request at all.
  */
 import type { Socket } from 'node:net'
 import { BoundedMap } from '../../../base/collections/bounded-map.ts'
@@ -27,9 +28,9 @@ import type { HeaderDecoder } from '../../../wire/http2/header-block.ts'
 
 export type Headers = ReadonlyMap<string, string>
 
-/** Who reads a stream. After `end` or `fail` nothing more is told. */
+/** The reader of a stream. Nothing is called after `end` or `fail`. */
 export interface StreamReader {
-  /** The headers of the answer, and later its trailers. */
+  /** Called with the response headers, and later with the trailers. */
   headers(headers: Headers): void
   data(chunk: Buffer): void
   end(): void
@@ -37,37 +38,43 @@ export interface StreamReader {
 }
 
 export interface StreamFailure {
-  /** Why; absent: the connection was closed, without a word about it. */
+  /** The cause. Absent if the connection was closed without an error. */
   readonly cause?: Error
-  /** False when the other side surely has not got the whole request, or says that it has not begun with it. */
+  /** False if the peer certainly did not receive the whole request, or says that it did not process it. */
   readonly sent: boolean
 }
 
 export interface StreamRequest {
-  /** As `encodeHeaders` writes them. */
+  /** Encoded by `encodeHeaders`. */
   readonly headers: Buffer
   readonly body: Buffer
-  /** Whether the request ends with its body; else it stays open until it is cancelled. */
+  /** Whether the request ends with its body. Otherwise it stays open until it is cancelled. */
   readonly ends: boolean
 }
 
-/** What the other side may send ahead of the reader of a stream. */
+/** The number of bytes that the peer can send ahead of the reader of a stream. */
 const windowBytes = 2 * 1024 * 1024
-/** What it may send ahead on all streams: whatever has come is taken from the socket at once, so this is never short. */
+/**
+ * The number of bytes that the peer can send ahead on all streams. Received data is read from the socket immediately,
+ * so this limit is never reached.
+ */
 const connectionWindow = 8 * windowBytes
-/** The largest block of headers. Nothing of them is to be remembered, so that the same headers are the same bytes. */
+/** Maximum size of a header block. The dynamic table is disabled so that equal headers have equal bytes. */
 const maxHeaderBytes = 64 * 1024
 const limits = { blockBytes: maxHeaderBytes, headers: { remembered: 0, count: 1000, bytes: 2 * maxHeaderBytes } }
-/** Where a connection has had its time: far below the last number of a stream, as some may be waiting to begin. */
+/**
+ * A connection is replaced at this stream number. It is far below the maximum because some streams may be waiting to
+ * start.
+ */
 const lastId = 2 ** 30
-/** Blocks of headers that are kept as read, and how long they may be: a member answers thousands of calls alike. */
+/** Maximum number and size of cached header blocks. A member sends the same headers in thousands of responses. */
 const keptBlocks = 64
 const keptBlockBytes = 256
 
 class Stream extends Http2Stream {
   readonly request: StreamRequest
   readonly reader: StreamReader
-  /** What has come and is not taken, and what is taken and not told. */
+  /** Bytes received but not consumed, and bytes consumed but not yet returned to the peer's window. */
   untaken = 0
   untold = 0
 
@@ -85,10 +92,10 @@ class Stream extends Http2Stream {
 export type { Stream }
 
 export class Http2Client extends Http2Connection<Stream> {
-  /** When something was received last, on the monotonic clock. */
+  /** The time at which data was last received, on the monotonic clock. */
   heard = performance.now()
   readonly #blocks = new BoundedMap<string, string[]>(keptBlocks)
-  /** Streams that may not begin yet. */
+  /** Streams that cannot start yet. */
   readonly #waiting = new Set<Stream>()
   readonly #onSettings: () => void
   readonly #onClosed: (cause: Error | undefined) => void
@@ -98,7 +105,7 @@ export class Http2Client extends Http2Connection<Stream> {
   #takesMore = true
   #failure: Error | undefined
 
-  /** The socket is connected. `onSettings` is called when the other side has shown that it speaks HTTP/2. */
+  /** `socket` is connected. `onSettings` is called once the peer has responded with HTTP/2. */
   constructor(
     socket: Socket,
     { onSettings, onClosed }: { onSettings: () => void; onClosed: (cause: Error | undefined) => void },
@@ -122,7 +129,7 @@ export class Http2Client extends Http2Connection<Stream> {
     this.sendNumber({ type: frameTypes.window }, connectionWindow - firstWindow)
   }
 
-  /** False once no new stream can be opened: closed, or the other side has said that it is going away. */
+  /** False once no new stream can be opened: the connection is closed or the peer has sent GOAWAY. */
   get usable(): boolean {
     return this.#takesMore && !this.socket.destroyed
   }
@@ -138,7 +145,7 @@ export class Http2Client extends Http2Connection<Stream> {
     return stream
   }
 
-  /** Nothing more is told of the stream, and the other side need not go on with it. */
+  /** Cancels the stream. Its reader is not called any more. */
   cancel(stream: Stream): void {
     this.#waiting.delete(stream)
     if (!this.streams.has(stream.id)) return
@@ -146,7 +153,7 @@ export class Http2Client extends Http2Connection<Stream> {
     this.#leave(stream)
   }
 
-  /** The reader of the stream has no use for these bytes any more: others may come. */
+  /** Reports that the reader has consumed these bytes, so that the peer can send more. */
   taken(stream: Stream, bytes: number): void {
     stream.untaken -= bytes
     stream.untold += bytes
@@ -159,7 +166,7 @@ export class Http2Client extends Http2Connection<Stream> {
     this.outgoing.add(frame({ type: frameTypes.ping }, new Uint8Array(8)))
   }
 
-  /** Takes no new streams; ends when those under way have ended. */
+  /** Accepts no new streams. The connection ends after the current ones. */
   close(): void {
     this.#takesMore = false
     this.#endIfIdle()
@@ -181,7 +188,7 @@ export class Http2Client extends Http2Connection<Stream> {
     this.sendData(stream, body)
   }
 
-  /** A reader never throws: it is the other side. */
+  /** Readers never throw, so the peer is at fault. */
   protected onMalformed(error: Error): void {
     this.destroy(this.isKnown ? error : new Error('it does not speak HTTP/2'))
   }
@@ -225,7 +232,7 @@ export class Http2Client extends Http2Connection<Stream> {
     return headers
   }
 
-  /** The other side has said all. It does not want the rest of a request that is still being sent. */
+  /** Handles the end of the response. The peer does not need the rest of a request that is still being sent. */
   #endOf(stream: Stream): void {
     if (stream.isEnded) this.#leave(stream)
     else this.cancel(stream)

@@ -1,10 +1,10 @@
 /**
- * The thread that watches etcd for the stores of other threads (`relayed-feed.ts`): one watch for all, whose changes are
- * decoded once into memory that all share. Forgetting history happens here too, once for all. Each of the others reads and
- * writes on a connection of its own, so this thread holds up none of their requests.
+ * The thread that watches etcd for the stores of other threads (`relayed-feed.ts`). A single watch decodes the changes
+ * once into memory that all threads share. Compaction also runs here, once for all. The other threads read and write on
+ * their own connections, so this thread delays none of their requests.
  *
- * The eras of all are those of this store. A worker that finds that etcd went back in time asks for an era above what
- * it was told: then the present one ends for all.
+ * All stores share the eras of this store. A worker that detects that etcd went back in time requests an era above the
+ * revisions it has seen. The current era then ends for all.
  */
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import { shareChanges } from '../packed-changes.ts'
@@ -20,7 +20,7 @@ export class EtcdHub {
   readonly #eras: HubEras
   #closed = false
 
-  /** Throws StoreError within the deadline when no member can be used. */
+  /** Throws StoreError within the deadline if no member can be used. */
   static async open(options: EtcdOptions): Promise<EtcdHub> {
     const eras = new HubEras()
     return new EtcdHub(await EtcdStore.open(options, eras), eras)
@@ -31,7 +31,7 @@ export class EtcdHub {
     this.#eras = eras
   }
 
-  /** A port for one more thread, to be transferred to it. It ends with that thread. */
+  /** Creates a port for one more thread, to be transferred to it. The port closes when that thread ends. */
   async connect(): Promise<FeedPort> {
     if (this.#closed) throw new StoreError('the store is closed')
     const { port1, port2 } = new MessageChannel()
@@ -39,7 +39,7 @@ export class EtcdHub {
     return { port: port2 }
   }
 
-  /** Stores of other threads have ended, or end now. */
+  /** Closes the store. Stores of other threads that are still open end now. */
   async close(): Promise<void> {
     this.#closed = true
     await this.#store.close()
@@ -55,9 +55,9 @@ interface Present {
 class HubEras implements Eras {
   readonly compacts = true
   readonly #ports = new Set<MessagePort>()
-  /** Those that follow the present era. */
+  /** Ports that follow the current era. */
   readonly #followers = new Set<MessagePort>()
-  /** Those that wait for an era, and above which revision. */
+  /** Ports that wait for an era, and the revision that it must exceed. */
   readonly #joining = new Map<MessagePort, Revision>()
   #present: Present | undefined
 
@@ -87,7 +87,7 @@ class HubEras implements Eras {
   #open(era: Era, around: FeedSurroundings): FeedSource {
     const source = era.openFeed(around)
     this.#present = { era, source, around }
-    // Whoever opens it is not ready yet, should one of these end the era again.
+    // Deferred because one of these may end the era again, and the code that opens the era is not ready yet.
     queueMicrotask(() => {
       for (const [port, told] of this.#joining) this.#join(port, told)
     })
@@ -100,7 +100,7 @@ class HubEras implements Eras {
     }
   }
 
-  /** Whoever was told of revisions above the offset of the present era knows that it is over. */
+  /** A port that has seen revisions above the offset of the current era shows that this era has ended. */
   #join(port: MessagePort, told: Revision): void {
     this.#joining.set(port, told)
     const present = this.#present

@@ -1,8 +1,8 @@
 /**
- * Where the store's keys and revisions lie within etcd's: keys under a prefix, revisions above an offset.
+ * Maps the store's keys and revisions to etcd's: keys are under a prefix, revisions above an offset.
  *
- * The store's own notes lie under the prefix too, so that the one watch sees them: their names start with NUL, which no
- * key of the contract holds, so they sort before all keys and never meet one.
+ * The store's own notes are under the prefix too, so that the watch sees them. Their names start with NUL, which no key
+ * contains, so they sort before all keys and never collide with one.
  */
 import { type Change, type Entry, type Key, type Revision, StoreError } from '../store.ts'
 import type { EtcdEvent, KeyValue } from './messages.ts'
@@ -12,12 +12,12 @@ export interface KeyRange {
   readonly end: Uint8Array
 }
 
-/** The names of the notes. `change` and `history` are the journal's: see journal/layout.ts. */
+/** The names of the notes. `change` and `history` belong to the journal: see journal/layout.ts. */
 export type Note = 'offset' | 'compact' | 'tick' | 'unfinished' | 'change' | 'history'
 
 export class KeySpace {
   readonly prefix: string
-  /** What is added to etcd's revision. Restoring and migrating raise it, so that no revision is ever reused. */
+  /** The number added to etcd's revision. Restores and migrations raise it so that no revision is ever reused. */
   readonly offset: number
 
   constructor(prefix: string, offset: number) {
@@ -35,13 +35,13 @@ export class KeySpace {
     return Buffer.from(`${this.prefix}\0${name}`)
   }
 
-  /** All notes. */
+  /** The range of all notes. */
   notes(): KeyRange {
     const key = Buffer.from(`${this.prefix}\0`)
     return { key, end: endOf(key) }
   }
 
-  /** A note of ours, or a stranger's write to the bare prefix: no key of the contract. */
+  /** Whether the entry is a note, or a foreign write to the bare prefix, and not a key of the store. */
   isNote(entry: KeyValue): boolean {
     return entry.key.length === this.prefix.length || entry.key.charCodeAt(this.prefix.length) === 0
   }
@@ -54,13 +54,15 @@ export class KeySpace {
     return entry.key === `${this.prefix}\0change`
   }
 
-  /** Everything under the prefix, notes included. */
+  /** The range of everything under the prefix, including notes. */
   everything(): KeyRange {
     const key = Buffer.from(this.prefix)
     return { key, end: endOf(key) }
   }
 
-  /** The keys that start with `prefix` and come after `after`. No key is empty, so `\x01` is where keys begin. */
+  /**
+   * The range of the keys that start with `prefix` and come after `after`. No key is empty, so keys start at `\x01`.
+   */
   range(prefix: string, after: Key | undefined): KeyRange {
     const stem = this.key(prefix)
     const first = prefix === '' ? this.key('\x01') : stem
@@ -72,7 +74,7 @@ export class KeySpace {
     return etcdRevision + this.offset
   }
 
-  /** At most 0 for a revision from before the offset was raised. */
+  /** Returns 0 or less for a revision from before the offset was raised. */
   etcdRevision(revision: Revision): number {
     return revision - this.offset
   }
@@ -96,8 +98,8 @@ export class KeySpace {
 }
 
 /**
- * The first key after all that start with `stem`: its last byte plus one. UTF-8 holds no byte 0xff, so there is room.
- * `/orch/` ends at `/orch0`.
+ * Returns the first key after all keys that start with `stem`, by incrementing its last byte. UTF-8 contains no byte
+ * 0xff, so this never overflows. `/orch/` ends at `/orch0`.
  */
 export function endOf(stem: Buffer): Buffer {
   const end = Buffer.from(stem)

@@ -1,10 +1,13 @@
-/** Which versions of etcd have faults that matter here: a stale "most recent" read is one that no client can see. */
+/** The etcd versions with relevant known bugs. In particular, no client can detect a stale linearizable read. */
 
-/** From which patch release on a minor release is sound; older ones have none, newer ones are. */
+/**
+ * The first patch release without these bugs, by minor release. Older minor releases have none; newer ones are not
+ * affected.
+ */
 const soundFrom: { readonly [minor: number]: number } = { 5: 33, 6: 14 }
 const newestListed = 6
 
-/** What to warn of in this version; undefined: no fault is known. */
+/** Returns a warning for this version; undefined if no relevant bug is known. */
 export function knownFaults(version: string): string | undefined {
   const [major = 0, minor = 0, patch = 0] = version.split('.').map((part) => Number.parseInt(part, 10))
   if (major > 3 || (major === 3 && minor > newestListed)) return undefined

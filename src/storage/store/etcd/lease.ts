@@ -1,20 +1,20 @@
 /**
- * Lifetimes as leases of etcd, which deletes a key when its lease ends. Each write has a lease of its own: keys that
- * share one are deleted at one revision, and a watch that is resumed between the two deletions would lose the second.
- * A lease whose write lost its race, or whose key was written again, holds nothing and ends by itself.
+ * Implements lifetimes with etcd leases: etcd deletes a key when its lease expires. Each write has its own lease: keys
+ * that share a lease are deleted at one revision, and a watch that resumes between the two deletions would lose the
+ * second. A lease whose write lost its race, or whose key was written again, has no key and simply expires.
  */
 import type { Connection } from './connection.ts'
 import { isLeaseGone, noteFailure } from './failure.ts'
 import { decodeLeaseGrant, encodeLeaseGrant, methods } from './messages.ts'
 
-/** What a write with a lease is given; it must be done by the deadline (on the monotonic clock). */
+/** A write with a lease. It must finish by the deadline (on the monotonic clock). */
 export type LeasedWrite<T> = (lease: bigint, deadline: number) => Promise<T>
 
 const attempts = 3
 
 /**
- * Runs a write with a lease of `seconds`, which count from now. A write that comes too late for its lease has not
- * happened and is tried again with another. All of it ends by one deadline.
+ * Runs a write with a lease of `seconds`, counted from now. A write that comes too late for its lease has not happened
+ * and is retried with another one. One deadline covers all attempts.
  */
 export async function withLease<T>(connection: Connection, seconds: number, write: LeasedWrite<T>): Promise<T> {
   const deadline = performance.now() + connection.deadlineMs
@@ -31,7 +31,7 @@ export async function withLease<T>(connection: Connection, seconds: number, writ
 async function grant(connection: Connection, seconds: number, deadline: number): Promise<bigint> {
   const request = encodeLeaseGrant(seconds)
   try {
-    // May be repeated like a read: a lease too many ends by itself.
+    // Can be repeated like a read: an extra lease simply expires.
     return decodeLeaseGrant(await connection.call(methods.grantLease, request, { effect: 'read', deadline }))
   } catch (error) {
     throw noteFailure(error)

@@ -1,9 +1,9 @@
 /**
- * Loads a prefix of etcd that holds no keys yet. etcd counts for itself, so every entry gets a new revision; the offset
- * that is added to them (offset.ts) raises all of them above what was ever handed out.
+ * Loads an empty prefix of etcd. etcd assigns its own revisions, so every entry gets a new one. The offset that is
+ * added to them (offset.ts) raises all of them above every revision ever returned to clients.
  *
- * The mark of the unfinished store is written together with the entries, at the revision that this process wrote it
- * last: of two that load the same prefix one fails.
+ * The mark of the unfinished store is written together with the entries, on condition that this process wrote it last.
+ * If two processes load the same prefix, one of them fails.
  */
 import { assertKey } from '../key.ts'
 import {
@@ -33,11 +33,11 @@ import {
 } from './messages.ts'
 import { type EtcdOptions, withSlash } from './store.ts'
 
-/** What fits a request of etcd, with room to spare for keys and frames. */
+/** What fits into an etcd request, with room to spare for keys and frames. */
 const most = { entries: 100, bytes: 1024 * 1024 }
 const deadlineMs = 30_000
 
-/** Throws StoreError where etcd cannot be used, or the prefix holds keys already. */
+/** Throws StoreError if etcd cannot be used or the prefix already contains keys. */
 export async function loadEtcd(options: Pick<EtcdOptions, 'endpoints' | 'tls'> & { prefix: string }, load: Load) {
   const connection = new Connection({ endpoints: options.endpoints, tls: options.tls, deadlineMs })
   const loading = new EtcdLoading(connection, new KeySpace(withSlash(options.prefix), 0), load)
@@ -55,7 +55,7 @@ class EtcdLoading implements Loading {
   readonly #connection: Connection
   readonly #space: KeySpace
   readonly #load: Load
-  /** etcd's revision at which the mark was last written; 0: there is none. */
+  /** etcd's revision at which the mark was last written; 0 if there is none. */
   #marked = 0
 
   constructor(connection: Connection, space: KeySpace, load: Load) {
@@ -94,7 +94,7 @@ class EtcdLoading implements Loading {
     const before = held === undefined ? 0 : Number(Buffer.from(held.value).toString())
     const offset = Math.max(before, this.#load.above)
     const puts = [{ key: this.#space.note('offset'), value: Buffer.from(String(offset)) }]
-    // A journal that another store has left here is not this one's: without its mark it is deleted.
+    // A journal left by another store is invalid here. Without its mark it is deleted.
     const deletes = [this.#space.note('history')]
     const revision = await this.#swap({ key: this.#space.note('unfinished'), value: undefined, puts, deletes })
     return revision + offset
@@ -141,7 +141,7 @@ class EtcdLoading implements Loading {
     )
   }
 
-  /** All that an interrupted load of something else has left. Nothing was there before it. */
+  /** Deletes everything that an interrupted load of other data has left. The prefix was empty before that load. */
   async #clear(): Promise<void> {
     const request = encodeDeleteRange(this.#space.range('', undefined))
     decodeHeaderOnly(await this.#connection.call(methods.deleteRange, request, { effect: 'read' }))
@@ -158,7 +158,7 @@ class EtcdLoading implements Loading {
   }
 }
 
-/** One at least. A lease is for one key alone (lease.ts), so an entry with a lifetime goes by itself. */
+/** Returns at least one entry. A lease is for one key only (lease.ts), so an entry with a lifetime is written alone. */
 function firstThatFit(entries: readonly LoadedEntry[]): readonly LoadedEntry[] {
   if (entries[0]!.lifetimeSeconds !== undefined) return entries.slice(0, 1)
   let bytes = 0

@@ -1,7 +1,7 @@
 /**
- * The few messages of etcd's v3 API that the store speaks, as plain data, with their Protobuf form.
- * Requests are written with room for the gRPC frame header in front (see grpc.ts); responses keep only what is used.
- * Revisions here are etcd's own, without the store's offset.
+ * The few messages of etcd's v3 API that the store uses, as plain data, with their Protobuf encoding. Requests are
+ * written with headroom for the gRPC frame header (see grpc.ts). Responses contain only the fields that are used.
+ * Revisions are etcd's own, without the store's offset.
  */
 import { WireReader, WireWriter } from '../../../wire/protobuf/protobuf-wire.ts'
 import { frameHeaderBytes, seal } from './grpc.ts'
@@ -34,7 +34,7 @@ export interface RangeRequest {
   readonly revision?: number
   readonly countOnly?: boolean
   readonly keysOnly?: boolean
-  /** The last keys of the range first. etcd sorts the whole range for it. */
+  /** Returns the last keys of the range first. etcd sorts the whole range for it. */
   readonly descending?: boolean
 }
 
@@ -44,24 +44,24 @@ export interface RangeResponse {
   count: number
 }
 
-/** What of the key decides: its last revision or how often it was written since it was made. */
+/** The attribute of a key to compare: mod_revision or version. */
 export type Compare =
   | { readonly target: 'modRevision'; readonly equals: number }
   | { readonly target: 'version'; readonly equals: number }
   | { readonly target: 'version'; readonly above: number }
 
-/** One key compared, then written (undefined: deleted); when the comparison fails the key is read instead. */
+/** Compares one key, then writes it (undefined deletes it). If the comparison fails, the key is read instead. */
 export interface SwapRequest {
   readonly key: Uint8Array
   readonly compare: Compare
   readonly value: Uint8Array | undefined
-  /** The key goes when this lease ends; absent: it stays. */
+  /** The lease that the key is attached to. Absent means that the key does not expire. */
   readonly lease?: bigint | undefined
-  /** What else must hold. */
+  /** Further preconditions. */
   readonly guards?: readonly { readonly key: Uint8Array; readonly compare: Compare }[]
-  /** Ranges in which nothing was written after a revision. */
+  /** Ranges in which nothing may have been written after a revision. */
   readonly unchanged?: readonly { readonly key: Uint8Array; readonly end: Uint8Array; readonly since: number }[]
-  /** What else is written and deleted. */
+  /** Further keys to write and delete. */
   readonly puts?: readonly { readonly key: Uint8Array; readonly value: Uint8Array; readonly lease?: bigint }[]
   readonly deletes?: readonly Uint8Array[]
 }
@@ -69,7 +69,7 @@ export interface SwapRequest {
 export interface SwapResponse {
   revision: number
   succeeded: boolean
-  /** When it did not succeed: what the key held. */
+  /** The current entry of the key if the comparison failed. */
   current: KeyValue | undefined
 }
 
@@ -88,7 +88,7 @@ export interface EtcdEvent {
 export interface WatchResponse {
   created: boolean
   canceled: boolean
-  /** Above 0: the start was compacted away; this is the oldest revision kept. */
+  /** If above 0, the start has been compacted and this is the oldest available revision. */
   compactRevision: number
   reason: string
   /** More of the same batch follows in the next response. */
@@ -99,9 +99,9 @@ export interface WatchResponse {
 export interface StatusResponse {
   clusterId: bigint
   version: string
-  /** Of the member's file, with what compaction has freed. */
+  /** Size of the member's file, including space freed by compaction. */
   databaseBytes: number
-  /** 0: the member knows no leader. */
+  /** 0 if the member has no leader. */
   leader: bigint
   learner: boolean
 }
@@ -114,10 +114,10 @@ export function encodePut(key: Uint8Array, value: Uint8Array): Buffer {
   return encode((writer) => writePut(writer, key, value))
 }
 
-/** How many operations a transaction within a transaction has: with that one's own they are to be 128 at most. */
+/** Number of operations per nested transaction. With those of the outer one, the limit is 128. */
 const chunkSize = 60
 
-/** How many further operations a swap can have in all. */
+/** Maximum number of further operations in a swap. */
 export const maxOperations = 120 * chunkSize
 
 export function encodeSwap(request: SwapRequest): Buffer {
@@ -160,7 +160,7 @@ export function encodeLeaseGrant(seconds: number): Buffer {
   return encode((writer) => writer.integer(1, seconds))
 }
 
-/** Always with previous values, and with batches cut so that a response stays near the size of a request. */
+/** Requests previous values, and fragments that keep a response near the size of a request. */
 export function encodeWatch({ key, end, start }: WatchRequest): Buffer {
   return encode((writer) =>
     writer.message(1, (create) => {
@@ -200,7 +200,7 @@ function writePut(writer: WireWriter, key: Uint8Array, value: Uint8Array, lease?
   if (lease !== undefined) writer.integer(3, lease)
 }
 
-/** Equal is 0, greater is 1. */
+/** In etcd's encoding, equal is 0 and greater is 1. */
 function writeCompare(writer: WireWriter, key: Uint8Array, compare: Compare): void {
   const { target } = compare
   writer.integer(1, 'above' in compare ? 1 : 0)
@@ -209,7 +209,9 @@ function writeCompare(writer: WireWriter, key: Uint8Array, compare: Compare): vo
   writer.integer(target === 'version' ? 4 : 6, 'above' in compare ? compare.above : compare.equals)
 }
 
-/** That all keys of the range were last written at a revision below the next one: less is 2, as is the last revision. */
+/**
+ * Requires that no key of the range was written after `since`. In etcd's encoding, less is 2 and so is mod_revision.
+ */
 function writeUnchanged(
   writer: WireWriter,
   { key, end, since }: { key: Uint8Array; end: Uint8Array; since: number },
@@ -221,7 +223,7 @@ function writeUnchanged(
   writer.bytes(64, end)
 }
 
-/** A transaction that compares nothing and does these. */
+/** Writes a transaction with these operations and no comparison. */
 function writeOperations(writer: WireWriter, operations: readonly ((op: WireWriter) => void)[]): void {
   for (const operation of operations) writer.message(2, operation)
 }
@@ -241,7 +243,7 @@ function readRange(reader: WireReader): RangeResponse {
   return response
 }
 
-/** The revision of a Put, a Compact or a DeleteRange. */
+/** Returns the revision of a Put, Compact or DeleteRange response. */
 export function decodeHeaderOnly(bytes: Uint8Array): number {
   const reader = new WireReader(bytes)
   let revision = 0
@@ -252,7 +254,7 @@ export function decodeHeaderOnly(bytes: Uint8Array): number {
   return revision
 }
 
-/** The id of the lease. */
+/** Returns the id of the lease. */
 export function decodeLeaseGrant(bytes: Uint8Array): bigint {
   const reader = new WireReader(bytes)
   let id = 0n
@@ -366,7 +368,7 @@ function emptyKeyValue(): KeyValue {
   return { key: '', createRevision: 0, modRevision: 0, version: 0, value: new Uint8Array(0) }
 }
 
-// etcd's keys are bytes. Ours are always UTF-8; a stranger's need not be, and must not stop the feed.
+// etcd's keys are bytes. Ours are always UTF-8, but foreign ones need not be and must not break the feed.
 function textOf(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
 }

@@ -1,8 +1,8 @@
 /**
- * The offset that is added to etcd's revisions, kept in a note. It is raised when etcd has gone back in time: then
- * every revision from now on is above all that were handed out before, and those are recognized as gone.
+ * The offset that is added to etcd's revisions, stored in a note. It is raised when etcd has gone back in time. Every
+ * revision from then on is above all that clients have seen, and those are recognized as gone.
  *
- *   handed out up to 118, etcd restored at 90: the offset becomes 100118, and the present is 100208
+ *   Clients have seen up to 118, etcd is restored at 90: the offset becomes 100118, and the current revision 100208.
  */
 import { unfinishedText } from '../loading.ts'
 import { type Revision, StoreError } from '../store.ts'
@@ -10,16 +10,19 @@ import type { Connection } from './connection.ts'
 import { KeySpace } from './key-space.ts'
 import { decodeRange, decodeSwap, encodeRange, encodeSwap, methods } from './messages.ts'
 
-/** Room for revisions that other servers have handed out and the one that raises the offset does not know of. */
+/**
+ * Margin for revisions that other servers have returned to clients and that the server raising the offset does not
+ * know.
+ */
 const margin = 100_000
 
 export interface Placed {
   readonly space: KeySpace
-  /** The present, as etcd counts. */
+  /** The current revision by etcd's count. */
   readonly etcdRevision: number
 }
 
-/** Reads the offset, and raises it where it is not above `told`. Of several servers that raise it, one does. */
+/** Reads the offset and raises it if it is below `told`. If several servers try to raise it, one succeeds. */
 export async function readOffset(connection: Connection, prefix: string, told: Revision): Promise<Placed> {
   const bare = new KeySpace(prefix, 0)
   const note = bare.note('offset')
@@ -36,7 +39,7 @@ export async function readOffset(connection: Connection, prefix: string, told: R
       compare: { target: 'modRevision', equals: held?.modRevision ?? 0 },
       value: Buffer.from(String(told + margin)),
     })
-    // Whether it was this one or another's is seen when it is read again.
+    // The next read shows which server succeeded.
     decodeSwap(await connection.call(methods.txn, request, { effect: 'write' }))
   }
   throw new StoreError('etcd: the offset of revisions is changed too often')

@@ -1,4 +1,4 @@
-/** The eras of a store that watches by itself. */
+/** The eras of a store that has its own watch. */
 import { SharedRevisions } from '../shared-revisions.ts'
 import type { Revision } from '../store.ts'
 import type { Era, Eras, Place } from './era.ts'
@@ -11,7 +11,7 @@ export const ownEras: Eras = {
   close: () => {},
 }
 
-/** With a listener, which is told what readers see, the tail is kept short: nobody reads it. */
+/** If there is a listener, it gets all events and the tail is kept short because nothing reads it. */
 export async function beginOwn({ connection, prefix }: Place, told: Revision, listener?: FeedListener): Promise<Era> {
   const { space, etcdRevision } = await readOffset(connection, prefix, told)
   const revision = space.revision(etcdRevision)

@@ -1,7 +1,7 @@
 /**
- * A range of any size, read in pages of one snapshot. An answer is kept near a few megabytes: the number of keys asked
- * for follows the size of those seen so far, and a page that turns out far too large is asked for again in parts.
- * Pages are not made smaller than that, since etcd walks the index of the whole rest of the range for each.
+ * Reads a range of any size in pages of one snapshot. A response is kept to a few megabytes: the number of requested
+ * keys depends on the size of those seen so far, and a page that is far too large is requested again in parts. Pages
+ * are not made smaller than that because etcd traverses the index of the whole remaining range for each page.
  */
 import { MessageTooLarge } from './grpc.ts'
 import type { KeyValue, RangeRequest, RangeResponse } from './messages.ts'
@@ -9,16 +9,16 @@ import type { KeyValue, RangeRequest, RangeResponse } from './messages.ts'
 export interface PagedRange {
   readonly key: Uint8Array
   readonly end: Uint8Array
-  /** At most this many keys in all; absent: all. */
+  /** Maximum number of keys in total. Absent means all. */
   readonly limit: number | undefined
-  /** etcd's revision; absent: the present one, the same for all pages. */
+  /** etcd's revision. Absent means the current one, which then applies to all pages. */
   readonly revision: number | undefined
 }
 
 export interface Pages {
   readonly revision: number
   readonly entries: readonly KeyValue[]
-  /** How many keys of the range come after the last entry. */
+  /** Number of keys in the range after the last entry. */
   readonly remaining: number
 }
 
@@ -70,7 +70,7 @@ function tooLarge(error: unknown): undefined {
   throw error
 }
 
-/** As many as come to the wanted size, growing by steps, since the next keys may be of another kind and larger. */
+/** Returns the number of keys that reach the intended size. It grows in steps because the next keys may be larger. */
 function nextPage(entries: readonly KeyValue[], page: number): number {
   let bytes = 0
   for (const entry of entries) bytes += entry.key.length + entry.value.length + 50

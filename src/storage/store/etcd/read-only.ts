@@ -1,6 +1,6 @@
 /**
- * The keys of an etcd that belongs to somebody else, at one revision, page by page. Nothing is written, nothing is
- * watched, and the values are handed out as they are.
+ * Reads the keys of an etcd that belongs to another program, at one revision, page by page. Nothing is written or
+ * watched, and values are returned unchanged.
  */
 import { Connection } from './connection.ts'
 import { isCompacted, readFailure } from './failure.ts'
@@ -13,11 +13,11 @@ const pageKeys = 500
 const deadlineMs = 30_000
 
 export class EtcdReader {
-  /** etcd's own. */
+  /** etcd's own revision. */
   readonly revision: number
   readonly #connection: Connection
 
-  /** Throws StoreError when no member can be used. */
+  /** Throws StoreError if no member can be used. */
   static async open({ endpoints, tls }: Pick<EtcdOptions, 'endpoints' | 'tls'>): Promise<EtcdReader> {
     const connection = new Connection({ endpoints, tls, deadlineMs })
     try {
@@ -35,7 +35,7 @@ export class EtcdReader {
     this.revision = revision
   }
 
-  /** What lies under a prefix, in the order of the keys. Throws StoreError, also when etcd has forgotten the revision. */
+  /** Yields the entries under a prefix in key order. Throws StoreError, also if etcd has compacted the revision. */
   async *pages(prefix: string): AsyncGenerator<readonly KeyValue[]> {
     const space = new KeySpace(prefix, 0)
     let after: string | undefined

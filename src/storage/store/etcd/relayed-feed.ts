@@ -1,9 +1,9 @@
 /**
- * The eras of a store in a worker: another thread watches etcd for all of them (`hub.ts`) and passes on what it sees, in
- * memory that all share. Commits and reads go to etcd on the worker's own connection.
+ * The eras of a store in a worker. Another thread watches etcd for all workers (`hub.ts`) and passes on the changes in
+ * memory that all share. Commits and reads use the worker's own connection to etcd.
  *
- * Each batch says where the feed stood before it: one that does not follow on from the last shows that something was lost
- * on its way. Then, and when the port closes, nothing is passed on any more and `onLost` is called, once.
+ * Each batch contains the position of the feed before it. If that does not match the previous batch, a message was
+ * lost. Then, and when the port closes, the feed stops and `onLost` is called once.
  */
 import type { MessagePort } from 'node:worker_threads'
 import { readChanges } from '../packed-changes.ts'
@@ -20,7 +20,7 @@ export class RelayedEras implements Eras {
   readonly #onLost: (error: StoreError) => void
   #lost: StoreError | undefined
   #joining: { readonly prefix: string; readonly era: PromiseWithResolvers<Era> } | undefined
-  /** The feed of the present era; undefined between eras. */
+  /** The feed of the current era; undefined between eras. */
   #present: RelayedFeed | undefined
 
   constructor({ port }: FeedPort, onLost: (error: StoreError) => void) {
@@ -88,7 +88,7 @@ export class RelayedEras implements Eras {
   }
 }
 
-/** A feed that is filled from the moment its era begins, and used from a moment later on. */
+/** A feed that is filled as soon as its era starts, and opened shortly after. */
 class RelayedFeed implements FeedSource {
   readonly feed: Feed
   #onRestored: (() => void) | undefined
@@ -100,7 +100,7 @@ class RelayedFeed implements FeedSource {
 
   open({ onRestored }: FeedSurroundings): this {
     this.#onRestored = onRestored
-    // Whoever opens it is not ready to be told yet.
+    // Deferred because the code that opens the feed is not ready for the callback yet.
     if (this.#isRestored) queueMicrotask(onRestored)
     return this
   }

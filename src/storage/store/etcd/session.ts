@@ -1,9 +1,9 @@
 /**
- * One session of gRPC with one member of the cluster: made with a deadline, watched by pings, used for calls and
+ * One gRPC session with one member of the cluster: opened with a deadline, monitored by pings, used for calls and
  * streams.
  *
- * A session that went silent is destroyed, which fails everything under way on it; nothing waits for a dead peer longer
- * than its deadline. Which member to use, and what to try again, is the business of connection.ts.
+ * A session that has gone silent is destroyed, which fails everything in progress on it. Nothing waits for a dead peer
+ * longer than its deadline. connection.ts selects the member and decides what to retry.
  */
 
 import { isIP, type Socket, connect as tcpConnect } from 'node:net'
@@ -34,9 +34,9 @@ export interface SessionOptions {
   readonly signal: AbortSignal
 }
 
-// A member answers pings at once, and by default closes sessions that send more than one in five seconds.
+// A member answers pings immediately, and by default closes sessions that send more than one in five seconds.
 const pingAnswerMs = 1_500
-/** While calls wait for an answer, silence is checked soon; while only watches are open, now and then. */
+/** Silence is checked soon while calls wait for a response, and less often while only watches are open. */
 const calls = { silenceMs: 1_500, pingSpacingMs: 6_000 }
 const watches = { silenceMs: 15_000, pingSpacingMs: 15_000 }
 
@@ -47,10 +47,10 @@ export class Session {
   #streams = 0
   readonly #watchdog: NodeJS.Timeout
   readonly #http: Http2Client
-  /** The headers of the last request of each method: nearly all have the same time limit. */
+  /** The encoded headers of the last request of each method. Nearly all have the same timeout. */
   readonly #headers = new Map<Method, { timeout: string | undefined; encoded: Buffer }>()
 
-  /** Resolves when the member has accepted the connection, TLS included, and speaks HTTP/2. */
+  /** Resolves when the member has accepted the connection, including TLS, and has responded with HTTP/2. */
   static async open({ endpoint, tls, connectMs, signal }: SessionOptions): Promise<Session> {
     const opening = new Opening(connectMs, signal)
     try {
@@ -68,17 +68,17 @@ export class Session {
     this.#watchdog.unref()
   }
 
-  /** False once no new call can be made: closed, or the member has announced that it is going away. */
+  /** False once no new call can be made: the session is closed or the member has sent GOAWAY. */
   get usable(): boolean {
     return this.#http.usable
   }
 
-  /** True once nothing is left of it, not even calls under way. */
+  /** Whether the session has ended, including all calls. */
   get gone(): boolean {
     return this.#http.destroyed
   }
 
-  /** One request, one answer, before `deadline` (on the monotonic clock). */
+  /** Sends one request and returns its response before `deadline` (on the monotonic clock). */
   call(method: Method, request: Buffer, deadline: number): Promise<Buffer> {
     return new Promise((resolve, reject) => {
       const left = Math.max(0, deadline - performance.now())
@@ -97,7 +97,7 @@ export class Session {
     })
   }
 
-  /** One request, then messages until the member ends the stream or `signal` aborts. */
+  /** Sends one request and yields messages until the member ends the stream or `signal` aborts. */
   async *stream(method: Method, request: Buffer, signal: AbortSignal): AsyncGenerator<Buffer> {
     if (signal.aborted) return
     const arrivals = new Arrivals()
@@ -120,12 +120,12 @@ export class Session {
     }
   }
 
-  /** Takes no new calls; ends when those under way have ended. */
+  /** Accepts no new calls. The session ends after the current ones. */
   retire(): void {
     this.#http.close()
   }
 
-  /** Ends the session at once, and everything under way on it. */
+  /** Ends the session and everything in progress on it immediately. */
   destroy(): void {
     clearInterval(this.#watchdog)
     this.#http.destroy()
@@ -146,7 +146,7 @@ export class Session {
       ...[':authority', this.endpoint.host],
       ...['content-type', 'application/grpc'],
       ...['te', 'trailers'],
-      // A member that has lost its leader then says so instead of letting the call wait.
+      // Makes a member without a leader report that instead of delaying the call.
       ...['hasleader', 'true'],
       ...(timeout === undefined ? [] : ['grpc-timeout', timeout]),
     ])
@@ -154,8 +154,8 @@ export class Session {
     return encoded
   }
 
-  // A member is only asked when something is under way and nothing has been received: that distinguishes a dead one
-  // from a slow one.
+  // Pings a member only if something is in progress and nothing has been received, to distinguish a dead member from a
+  // slow one.
   #checkSilence(): void {
     if (this.gone) clearInterval(this.#watchdog)
     if (this.#calls + this.#streams === 0 || this.gone) return
@@ -164,14 +164,14 @@ export class Session {
     if (now - this.#http.heard < silenceMs || now - this.#pinged < pingSpacingMs) return
     this.#pinged = now
     this.#http.ping()
-    // An answer that waits in the socket while this process was busy is read before the verdict; it may stand behind
-    // much else, and whatever has come since says as much as the answer.
+    // If this process was busy, a response that waits in the socket is read before the verdict. The ping response may
+    // be behind other data, but any data received since proves as much.
     const verdict = () => setImmediate(() => this.#http.heard > now || this.destroy())
     setTimeout(verdict, pingAnswerMs).unref()
   }
 }
 
-/** Gathers the one answer of a call; the first outcome is the outcome. */
+/** Collects the response of a call. The first outcome counts. */
 class Answer implements StreamReader {
   message: Buffer | undefined
   failure: CallError | undefined
@@ -208,7 +208,7 @@ class Answer implements StreamReader {
     this.settle(broken(failure))
   }
 
-  /** With a failure, or with the message that has come. */
+  /** Settles with a failure, or with the received message. */
   settle(failure: CallError | undefined): void {
     if (this.#isSettled) return
     this.#isSettled = true
@@ -217,7 +217,7 @@ class Answer implements StreamReader {
   }
 }
 
-/** What comes on a stream, until it is fetched. */
+/** Buffers the data of a stream until it is read. */
 class Arrivals implements StreamReader {
   failure: CallError | undefined
   readonly #chunks: Buffer[] = []
@@ -243,7 +243,7 @@ class Arrivals implements StreamReader {
     this.end()
   }
 
-  /** The next piece; undefined: that was all. */
+  /** Returns the next chunk; undefined at the end. */
   async next(): Promise<Buffer | undefined> {
     while (this.#chunks.length === 0 && !this.#isOver) {
       await new Promise<void>((resolve) => {
@@ -254,7 +254,7 @@ class Arrivals implements StreamReader {
   }
 }
 
-/** A connection that is being made, and is given up when its time is over or the signal aborts. */
+/** A connection attempt, abandoned on timeout or when the signal aborts. */
 class Opening {
   readonly #connectMs: number
   readonly #signal: AbortSignal
@@ -310,7 +310,7 @@ class Opening {
 
 function addressOf(endpoint: URL): { host: string; port: number } {
   const usual = endpoint.protocol === 'https:' ? 443 : 80
-  // Of an address of IPv6 without its brackets.
+  // Strips the brackets from an IPv6 address.
   return { host: endpoint.hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(endpoint.port || usual) }
 }
 
@@ -320,14 +320,14 @@ function connectTls(endpoint: URL, tls: Tls | undefined): Socket {
   return tlsConnect({ ...tls, ...address, ...name, ALPNProtocols: ['h2'] })
 }
 
-// OpenSSL's texts name its source files; what it objects to is in a field beside them.
+// OpenSSL's texts name its source files. The reason is in a separate field.
 function explain(error: Error & { code?: unknown; reason?: unknown }): string {
   if (typeof error.reason === 'string') return `the TLS handshake failed: ${error.reason}`
   const unverified = /^(UNABLE_TO_|CERT_|SELF_SIGNED_|DEPTH_|ERR_TLS_CERT_)/.test(String(error.code))
   return unverified ? `its certificate is not accepted: ${error.code}` : error.message
 }
 
-/** Trailers have neither a status of HTTP nor a type. */
+/** Returns undefined for trailers, which have neither an HTTP status nor a content type. */
 function httpFailure(headers: Headers): CallError | undefined {
   const code = headers.get(':status')
   const type = headers.get('content-type') ?? ''

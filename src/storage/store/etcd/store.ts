@@ -1,10 +1,10 @@
 /**
- * The store over etcd: any number of servers on one cluster. What it does is in generation.ts; this outlives one.
+ * The store over etcd: any number of servers on one cluster. generation.ts implements one era; this class spans eras.
  *
- * An era ends when etcd goes back in time, as when it is restored from a backup under running servers: what they have
- * read from it and sent to clients is void then. The first that notices raises the offset of revisions above all that
- * it has handed out, which ends the era of all the others; each begins a new one, and readers of the old one learn that
- * its revisions are gone. Until then everything fails with StoreRestored.
+ * An era ends when etcd goes back in time, for example because it is restored from a backup while servers are running.
+ * Everything that they have read from it and sent to clients is then invalid. The first server that notices raises the
+ * offset of revisions above all that it has returned. That ends the era of all other servers. Each starts a new era,
+ * and readers of the old one learn that its revisions are gone. Until then all operations fail with StoreRestored.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Clock, systemClock } from '../../../base/time/clock.ts'
@@ -35,41 +35,42 @@ import { decodeStatus, encodeStatus, methods } from './messages.ts'
 import { ownEras } from './own-eras.ts'
 import type { Tls } from './session.ts'
 
-/** Where etcd is, what of it is the store's, and what the store reports. */
+/** The etcd cluster, the store's prefix in it, and callbacks. */
 export interface EtcdOptions {
-  /** Members of one cluster, such as `https://10.0.0.1:2379`. The first that serves is used, the others stand by. */
+  /**
+   * Members of one cluster, such as `https://10.0.0.1:2379`. The first one that serves is used; the others are for
+   * failover.
+   */
   readonly endpoints: readonly string[]
-  /** Under which all keys lie; `/orch/` by default. Ends in a slash, so that no prefix lies within another. */
+  /** The prefix of all keys. Defaults to `/orch/`. Ends in a slash so that no prefix contains another. */
   readonly prefix?: string
   readonly tls?: Tls
-  /** How long history is kept. */
+  /** Minimum age of changes before they are compacted. */
   readonly historyMs: number
-  /** How long the journal is kept; absent: there is none. */
+  /** How much of the journal to keep. Absent means no journal. */
   readonly retention?: Retention
-  /** What the journal goes by. */
+  /** The clock that the journal uses. */
   readonly clock?: Clock
-  /** How long any operation may take before it fails. */
+  /** Maximum duration of any operation. */
   readonly deadlineMs?: number
-  /**
-   * Called with what an administrator should know: a version of etcd with known faults, an etcd that went back in time.
-   */
+  /** Called with information for administrators: an etcd version with known bugs, or an etcd that went back in time. */
   readonly onWarning?: (text: string) => void
   readonly onCapacity?: OnCapacity
-  /** Called once with the reason when opening takes longer than a second. */
+  /** Called once with the reason if opening takes longer than a second. */
   readonly onWaiting?: (why: string) => void
-  /** Ends the opening where that has not come to its end; an open store is closed by its owner. */
+  /** Aborts the opening if it is still in progress. An open store is closed by its owner. */
   readonly giveUp?: AbortSignal | undefined
 }
 
 const defaultDeadlineMs = 10_000
-/** After which people wonder whether anything goes on. */
+/** The time after which opening reports why it is waiting. */
 const silenceMs = 1_000
 const pauses = [0, 50, 100, 200, 500, 1_000] as const
 
 export class EtcdStore implements Store {
   #era!: EtcdGeneration
   #closed = false
-  /** Ends when a new era has begun. */
+  /** Resolves when a new era has started. */
   #renewal: Promise<void> = Promise.resolve()
   readonly #connection: Connection
   readonly #prefix: string
@@ -77,7 +78,10 @@ export class EtcdStore implements Store {
   readonly #eras: Eras
   readonly #fullness: Fullness
 
-  /** Throws StoreError within the deadline when no member can be used. `eras`: where another thread watches for it. */
+  /**
+   * Throws StoreError within the deadline if no member can be used. `eras` is for a store whose watch runs in another
+   * thread.
+   */
   static async open(options: EtcdOptions, eras: Eras = ownEras): Promise<EtcdStore> {
     const store = new EtcdStore(options, eras)
     const waiting = setTimeout(() => options.onWaiting?.(store.#connection.refusal ?? 'it does not answer'), silenceMs)
@@ -133,7 +137,7 @@ export class EtcdStore implements Store {
     yield* this.#present.watch(options)
   }
 
-  /** Of whichever era there is when it is asked. */
+  /** Delegates to the journal of the current era. */
   get journal(): Journal | undefined {
     if ((this.#options.retention?.time ?? 0) === 0) return undefined
     return this.#journal
@@ -151,7 +155,7 @@ export class EtcdStore implements Store {
     await this.#present.compact(revision)
   }
 
-  /** How large the database of the member in use is, in bytes. */
+  /** Returns the database size of the member in use, in bytes. */
   async size(): Promise<number> {
     const answer = await this.#connection.call(methods.status, encodeStatus(), { effect: 'read' })
     return decodeStatus(answer).databaseBytes
@@ -171,7 +175,7 @@ export class EtcdStore implements Store {
     return this.#era
   }
 
-  /** An era whose revisions are all above `told`. */
+  /** Starts an era whose revisions are all above `told`. */
   async #beginEra(told: Revision): Promise<EtcdGeneration> {
     const connection = this.#connection
     const era = new EtcdGeneration({
@@ -194,7 +198,7 @@ export class EtcdStore implements Store {
     for (let attempt = 0; !this.#closed; attempt++) {
       const pause = pauses[Math.min(attempt, pauses.length - 1)]
       await delay(pause, undefined, { signal: this.#connection.signal }).catch(() => {})
-      // A failure is tried again: while there is no new era, every call fails with the reason.
+      // Retried after a failure. Until a new era starts, every call fails with the reason.
       const era = await this.#beginEra(ended.revision).catch(() => undefined)
       if (era === undefined) continue
       this.#era = era
@@ -206,7 +210,7 @@ export class EtcdStore implements Store {
   readonly #warn = (text: string): void => this.#options.onWarning?.(text)
 }
 
-/** Warns once of each version that has known faults. */
+/** Warns once about each version that has known bugs. */
 function warnOfFaults(warn: (text: string) => void): (version: string) => void {
   const seen = new Set<string>()
   return (version) => {
@@ -216,7 +220,7 @@ function warnOfFaults(warn: (text: string) => void): (version: string) => void {
   }
 }
 
-/** A prefix that no other prefix lies within. */
+/** Ends a prefix in a slash, so that no prefix contains another. */
 export function withSlash(prefix: string): string {
   return prefix === '' || prefix.endsWith('/') ? prefix : `${prefix}/`
 }

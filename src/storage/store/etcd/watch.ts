@@ -1,6 +1,6 @@
 /**
- * The changes under the prefix as etcd reports them, from a revision onward: whole revisions, in order, with their
- * previous values. Used by the feed, which never ends, and by readers of history, who stop when they have caught up.
+ * The changes under the prefix as etcd reports them, from a revision on: whole revisions, in order, with previous
+ * values. Used by the feed, which never ends, and by readers of the log, which stop when they have caught up.
  */
 import { type Batch, type Revision, RevisionGone, StoreError, StoreRestored } from '../store.ts'
 import type { Connection } from './connection.ts'
@@ -13,20 +13,20 @@ export interface WatchFrom {
   readonly signal: AbortSignal
 }
 
-/** A batch, and the last event that it was made from: of a key, or of a note. */
+/** A batch, and the last event that it was made from, which may be that of a note. */
 export interface ToldBatch extends Batch {
   readonly last: EtcdEvent
 }
 
 /**
- * Throws RevisionGone when etcd no longer holds what comes after `after`, StoreError when the stream breaks.
- * Ends only when the signal aborts.
+ * Throws RevisionGone if etcd no longer has the changes after `after`, and StoreError if the stream breaks. Ends only
+ * when the signal aborts.
  */
 export async function* watchFrom(connection: Connection, space: KeySpace, from: WatchFrom): AsyncGenerator<ToldBatch> {
   for await (const events of eventsFrom(connection, space, from)) yield toBatch(space, events)
 }
 
-/** The same as etcd's own events: whole revisions, with those of notes. */
+/** Like `watchFrom`, but yields etcd's own events, including those of notes, as whole revisions. */
 export async function* eventsFrom(
   connection: Connection,
   space: KeySpace,
@@ -55,8 +55,8 @@ export async function* eventsFrom(
 }
 
 /**
- * etcd begins a watch at a revision that it was compacted to, although a deletion made there is forgotten. If the one
- * before the start is still kept when the first events have come, they were read from a history without such a hole.
+ * etcd accepts a watch that starts at the compacted revision, although a deletion at that revision is lost. If the
+ * revision before the start is still available after the first events have arrived, nothing was missing.
  */
 async function assertKept(connection: Connection, space: KeySpace, after: Revision): Promise<void> {
   const request = encodeRange({ key: space.note('tick'), countOnly: true, revision: space.etcdRevision(after) })
@@ -67,7 +67,7 @@ async function assertKept(connection: Connection, space: KeySpace, after: Revisi
   }
 }
 
-// More of the last revision may follow in the next fragment, and nobody may see half of one.
+// The next fragment may contain more of the last revision, and no reader may see half a revision.
 function wholeRevisions(events: readonly EtcdEvent[]): number {
   const last = events.at(-1)?.entry.modRevision
   return events.findIndex((event) => event.entry.modRevision === last)
@@ -88,7 +88,8 @@ function toBatch(space: KeySpace, events: readonly EtcdEvent[]): ToldBatch {
 }
 
 /**
- * etcd went back in time, or somebody has raised the offset because it did: what was handed out up to `told` is void.
+ * Returns the error for an etcd that went back in time, detected here or by a server that raised the offset. Everything
+ * returned up to `told` is invalid.
  */
 export function restored(told: Revision): StoreRestored {
   return new StoreRestored(
@@ -98,7 +99,7 @@ export function restored(told: Revision): StoreRestored {
   )
 }
 
-// etcd leaves the previous value out, without a word, when it has been compacted by the time the event is sent.
+// etcd silently omits the previous value if it has been compacted by the time the event is sent.
 function assertPrevious(space: KeySpace, { deleted, entry, previous }: EtcdEvent, through: Revision): void {
   const had = deleted || entry.createRevision !== entry.modRevision
   if (had && previous === undefined) throw new RevisionGone(space.revision(entry.modRevision - 1), through)

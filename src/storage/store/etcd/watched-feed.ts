@@ -1,9 +1,9 @@
 /**
- * The one watch of this process over the prefix, filling the feed.
+ * The process's only watch of the prefix, which fills the feed.
  *
- * When a stream breaks it resumes after the last revision it has passed on, once it is sure that etcd still has the
- * same history (see history-intact.ts); else it ends for good. When etcd has forgotten that revision in the meantime, the
- * readers of the old tail get RevisionGone and a new tail begins at the present.
+ * After a stream breaks, the watch resumes after the last delivered revision if etcd still has the same log (see
+ * history-intact.ts). Otherwise it ends for good. If etcd has compacted that revision in the meantime, the readers of
+ * the old tail get RevisionGone and a new tail starts at the current revision.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Batch, type Revision, RevisionGone, type StoreError, StoreRestored } from '../store.ts'
@@ -20,15 +20,15 @@ import { restored, watchFrom } from './watch.ts'
 export interface WatchedFeedOptions extends FeedSurroundings {
   readonly connection: Connection
   readonly space: KeySpace
-  /** The revision to begin after: the present one. */
+  /** The current revision. The feed starts after it. */
   readonly revision: Revision
   readonly listener?: FeedListener | undefined
   readonly limits?: TailLimits | undefined
 }
 
-/** Called in the order in which readers see the same. */
+/** Called in the order in which readers see the same events. */
 export interface FeedListener {
-  /** `after`: where the feed stood before. */
+  /** `after` is the position of the feed before the batch. */
   onBatch(batch: Batch, after: Revision): void
   onGap(revision: Revision, gap: RevisionGone): void
 }
@@ -103,7 +103,7 @@ export class WatchedFeed implements FeedSource {
       this.feed.beginAnew(revision, gap)
       this.#options.listener?.onGap(revision, gap)
     } catch (error) {
-      // Tried again from the same place: the watch will say once more that it is gone.
+      // Retried from the same position: the watch will report again that the revision is gone.
       this.feed.failure = readFailure(error)
     }
   }

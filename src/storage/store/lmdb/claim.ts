@@ -1,12 +1,12 @@
 /**
- * The claim on a data directory: one process at a time has it, and it ends with that process, however that one ends.
+ * Locks a data directory. Only one process at a time holds the lock, and it ends with that process, however it exits.
  *
- * It is a lock on the file `claim` in the directory, held by the kernel beside the file itself. So it is the same for all
- * processes that see the directory, in whatever containers and namespaces they run. Node gives no such locks; the SQLite
- * inside Node does: an exclusive transaction on an empty database that nothing is ever written to.
+ * The lock is on the file `claim` in the directory, and the kernel holds it together with the file. So it works for all
+ * processes that see the directory, regardless of containers and namespaces. Node has no such locks, but the SQLite
+ * inside Node does: an exclusive transaction on an empty database that is never written.
  *
- * Machines that share a directory over a network see each other's locks only where the file system says so. What then
- * slips through is noticed by the store's thread: a revision that it did not write.
+ * Machines that share a directory over a network see each other's locks only if the file system supports it. If it does
+ * not, the store's thread detects a second writer by a revision that it did not write.
  */
 
 import { open } from 'node:fs/promises'
@@ -15,7 +15,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { isError, messageOf } from '../../../base/text/errors.ts'
 import { StoreError } from '../store.ts'
 
-/** Gives the function that ends the claim. */
+/** Locks the directory and returns a function that releases the lock. */
 export async function claimDirectory(directory: string): Promise<() => void> {
   const path = join(directory, 'claim')
   await create(path)
@@ -31,7 +31,10 @@ export async function claimDirectory(directory: string): Promise<() => void> {
   return () => claim.close()
 }
 
-/** For its owner only. One that is there is not opened: closing it again would end the locks that this process has on it. */
+/**
+ * Creates the file, accessible only by its owner. An existing file is not opened: closing it again would release the
+ * locks that this process has on it.
+ */
 async function create(path: string): Promise<void> {
   try {
     await using _ = await open(path, 'wx', 0o600)

@@ -1,10 +1,10 @@
 /**
- * Commits on their way to the thread. Those of one turn travel as one batch; while the thread is busy with two batches
- * the others gather here, so that the next batch is the larger the slower the disk. Nothing is resolved before
- * `onCommitted` has seen it.
+ * Queues commits for the thread. Commits of one turn of the event loop are sent as one batch. While the thread is busy
+ * with two batches, further commits accumulate, so the slower the disk, the larger the batches. No commit resolves
+ * before `onCommitted` has seen it.
  *
- * What finds no room is tried again: first among few others, which may be all that it takes, then after part of history
- * was given up for it, and at last after all of it was.
+ * A commit that finds no room is retried: first in a smaller batch, which may be enough, then after half of the old
+ * revisions were dropped, and finally after all of them were.
  */
 import type { Clock } from '../../../base/time/clock.ts'
 import { Fullness, type OnCapacity } from '../fullness.ts'
@@ -25,7 +25,7 @@ import {
 import type { Connection } from './connection.ts'
 
 interface Pending {
-  /** How often it found no room although nothing beside it was written. */
+  /** How often the write found no room although it was written alone. */
   refusals: number
   readonly write: Write
   readonly due: number
@@ -35,15 +35,15 @@ interface Pending {
 
 export interface CommitListeners {
   onCommitted(changes: readonly Change[]): void
-  /** Gives up part of history, or all of it. False where that makes no room. Never rejects. */
+  /** Drops half or all of the old revisions. Resolves to false if that makes no room. Never rejects. */
   giveUpHistory(part: 'half' | 'all'): Promise<boolean>
-  /** Called when writes begin to be refused for want of room, and when one has added data again. */
+  /** Called when writes start to be rejected for lack of space, and when a write adds data again. */
   readonly onCapacity?: OnCapacity | undefined
 }
 
-/** What a write that finds no room waits for before it is tried again. */
+/** The successive measures before a write that found no room is retried. */
 const remedies = ['none', 'half', 'all'] as const
-/** How many writes that found no room are tried again together. */
+/** Number of writes without room that are retried together. */
 const fewWrites = 64
 const fewDeletes = 500
 const maxBatches = 2
@@ -55,7 +55,7 @@ export class Commits {
   readonly #listeners: CommitListeners
   readonly #fullness: Fullness
   #queue: Pending[] = []
-  /** What found no room. While there is any, it goes first and a few at a time, deletes before all others. */
+  /** Writes that found no room. They are sent first and few at a time, deletes before all others. */
   readonly #refused: { deletes: Pending[]; others: Pending[] } = { deletes: [], others: [] }
   #batches = 0
   #scheduled = false
@@ -69,7 +69,7 @@ export class Commits {
     this.#fullness = new Fullness(listeners.onCapacity)
   }
 
-  /** `due`: the time from which on the key is to go by itself; 0: it stays. */
+  /** `due` is the expiry time of the key, or 0 if it does not expire. */
   add(write: Write, due: number): Promise<Committed | Conflict> {
     return new Promise((resolve, reject) => {
       this.#queue.push({ refusals: 0, write, due, resolve, reject })
@@ -77,7 +77,7 @@ export class Commits {
     })
   }
 
-  /** Runs while nothing is on its way; commits wait until it has ended. */
+  /** Runs a function while no commit is in progress. Commits wait until it has ended. */
   async pause<T>(run: () => Promise<T>): Promise<T> {
     this.#pauses++
     try {
@@ -171,7 +171,7 @@ export class Commits {
     this.#send()
   }
 
-  /** `progress`: others of the batch were written, so that the next try is among fewer. */
+  /** `progress` means that other writes of the batch succeeded, so the next attempt is in a smaller batch. */
   #findNoRoom(refused: readonly Pending[], { progress }: { progress: boolean }): void {
     for (const pending of refused) {
       if (!progress || pending.refusals === 0) pending.refusals++
@@ -207,7 +207,7 @@ export class Commits {
   }
 }
 
-/** The largest value: lmdb takes any, but a batch in memory is bounded by it. */
+/** Maximum value size. lmdb accepts any size, but this limit bounds a batch in memory. */
 const maxValueBytes = 8 * 1024 * 1024
 
 export function assertSize({ value }: Write): void {
@@ -215,12 +215,12 @@ export function assertSize({ value }: Write): void {
   if (size > maxValueBytes) throw new ValueTooLarge(size, maxValueBytes)
 }
 
-/** The time from which on the key is to go by itself; 0: it stays. */
+/** Returns the expiry time of the key, or 0 if it does not expire. */
 export function dueTime({ lifetimeSeconds }: Write, clock: Clock): number {
   return lifetimeSeconds === undefined ? 0 : clock.now() + 1000 * lifetimeSeconds
 }
 
-/** Every change has a time, so that a time can be looked up; the text of the note is for writers to give. */
+/** Adds a time to every change so that revisions can be looked up by time. Writers provide the text of a note. */
 export function withTime(write: Write, clock: Clock): Write {
   return write.note === undefined ? { ...write, note: { time: clock.now(), text: nothing } } : write
 }
@@ -267,7 +267,7 @@ function sizeOf({ key, value, note }: Write): number {
   return 80 + headroom + 3 * key.length + (value?.length ?? 0) + (note?.text.length ?? 0)
 }
 
-/** Undefined: it found no room. */
+/** Returns undefined if the write found no room. */
 function readOutcome(write: Write, reply: Unpacker, changes: Change[]): Committed | Conflict | undefined {
   const revision: Revision = reply.number()
   const previous = readHeld(write.key, reply)
@@ -283,7 +283,7 @@ function readHeld(key: Key, reply: Unpacker): Entry | undefined {
   return revision === 0 ? undefined : { key, revision, value: reply.bytes().subarray(headroom) }
 }
 
-/** What was released and what was taken has the revisions before that of the write, in this order. */
+/** Released and reserved keys have the revisions before that of the write, in this order. */
 function readClaims(
   { takes = [], releases = [] }: Write,
   { revision, reply, changes }: { revision: Revision; reply: Unpacker; changes: Change[] },

@@ -1,7 +1,7 @@
 /**
- * Makes the file of a directory anew, without free pages: what was deleted or replaced is then in the file no more, and
- * the room that it took is the disk's again. The directory is claimed meanwhile. The new file takes the place of the old
- * one in a single step, once it is durable.
+ * Rewrites the file of a directory without free pages. Deleted and replaced data is then no longer in the file, and the
+ * disk space is released. The directory is locked in the meantime. The new file atomically replaces the old one once it
+ * is durable.
  */
 import { mkdir, open as openFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -9,16 +9,16 @@ import { claimDirectory } from './claim.ts'
 import { openTables, write } from './tables.ts'
 
 const tableNames = ['current', 'history', 'log', 'expiry', 'meta'] as const
-/** So many records are one transaction. */
+/** Number of records per transaction. */
 const batch = 1000
 
-/** How many bytes the file had before and has now. */
+/** Size of the file in bytes before and after. */
 export interface FileSizes {
   readonly before: number
   readonly after: number
 }
 
-/** Throws StoreError where another process uses the directory. */
+/** Throws StoreError if another process uses the directory. */
 export async function compactFile(directory: string): Promise<FileSizes> {
   const release = await claimDirectory(directory)
   const [file, aside] = [join(directory, 'data.mdb'), join(directory, 'compacting')]
@@ -38,7 +38,7 @@ export async function compactFile(directory: string): Promise<FileSizes> {
   }
 }
 
-/** Record by record: a copy that lmdb makes itself is not laid out as a file that it works on. */
+/** Copies record by record, because the layout of lmdb's own copy differs from that of a file in use. */
 async function copyTables(from: string, to: string): Promise<void> {
   await using opened = new AsyncDisposableStack()
   const source = openTables(from)

@@ -1,7 +1,7 @@
 /**
- * The store's side of its thread: sends requests, matches replies, and turns failures into the errors of the contract.
- * When the thread ends, however it ends, every request under way and every later one is rejected. That, and a write
- * that failed for good, is reported to `onFailed`: nothing can be written from then on.
+ * The store's side of its thread: sends requests, matches replies, and converts failures to the errors of the contract.
+ * When the thread ends, for whatever reason, all pending and later requests are rejected. The end of the thread and
+ * permanent write failures are reported to `onFailed`: nothing can be written from then on.
  */
 
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
@@ -12,20 +12,23 @@ import { type Thread, takeThread } from './thread-start.ts'
 
 type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never
 
-/** Called at once when the reply is there, one reply after the other. */
+/** Called synchronously when the reply arrives, one reply after another. */
 export interface Receiver {
   resolve(result: unknown): void
   reject(error: StoreError): void
 }
 
 export interface Listeners {
-  /** The thread is gone. */
+  /** Called when the thread has ended. */
   onEnd(error: StoreError): void
-  /** Nothing can be written any more. Called for every write that fails so. */
+  /** Called for every write that fails permanently. */
   onFailed(error: StoreError): void
-  /** Nothing before this revision can be read any more. Called after the receiver has the reply. */
+  /** Called when nothing before this revision can be read any more, after the receiver has the reply. */
   onCut(revision: Revision): void
-  /** Changes of any store on the file, packed. Called for an attached connection, before the replies that show them. */
+  /**
+   * Called with the packed changes of any store on the file, before the replies that show them. Only for an attached
+   * connection.
+   */
   onChanges?(changes: SharedArrayBuffer): void
 }
 
@@ -47,7 +50,7 @@ export class Connection {
   #closing = false
   #portClosed = false
 
-  /** Starts the thread, if none is waiting, and waits until it has opened the file. */
+  /** Starts the thread, unless one was started in advance, and waits until it has opened the file. */
   static async open(directory: string, listeners: Listeners): Promise<{ connection: Connection; state: OpenReply }> {
     const connection = new Connection(takeThread(), listeners)
     try {
@@ -59,7 +62,10 @@ export class Connection {
     }
   }
 
-  /** A connection of another thread, over a port that `StoreHub` made. Resolves when the store's thread knows it. */
+  /**
+   * Opens a connection of another thread, over a port that `StoreHub` created. Resolves when the store's thread has
+   * accepted it.
+   */
   static async attach(port: MessagePort, listeners: Listeners): Promise<{ connection: Connection; state: OpenReply }> {
     const { promise: ended, resolve: abandon } = Promise.withResolvers<unknown>()
     port.once('close', () => abandon(undefined))
@@ -80,7 +86,7 @@ export class Connection {
     this.#port.on('message', (reply: Reply | Broadcast) => this.#receive(reply))
     this.#exited = ended.then((cause) => {
       const error = this.#end(cause)
-      // Its owner first: what is rejected then is no news to it.
+      // Informs the owner first, so that it already knows the cause of the rejections.
       onEnd(error)
       if (!this.#closing) onFailed(error)
       this.#rejectWaiting(error)
@@ -101,7 +107,7 @@ export class Connection {
     this.#port.postMessage({ ...request, id }, transfer)
   }
 
-  /** Lets the thread close the file and waits for its end. */
+  /** Makes the thread close the file and waits for its end. */
   async close(): Promise<void> {
     this.#closing = true
     try {
@@ -112,7 +118,7 @@ export class Connection {
     }
   }
 
-  /** Ends this connection alone; the thread goes on. */
+  /** Ends this connection only. The thread continues. */
   async detach(): Promise<void> {
     this.#closing = true
     this.#port.close()
@@ -142,7 +148,7 @@ export class Connection {
   }
 
   #end(cause: unknown): StoreError {
-    // What the thread said last may still be on its way. A port that is closed has delivered it, and must not be asked.
+    // Reads the last messages of the thread. A closed port has already delivered them and must not be read.
     if (!this.#portClosed)
       for (let next = receiveMessageOnPort(this.#port); next; next = receiveMessageOnPort(this.#port))
         this.#receive(next.message)

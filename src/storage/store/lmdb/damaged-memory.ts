@@ -1,26 +1,26 @@
 /**
- * What is left to do when lmdb has damaged the memory of the process. lmdb 3.5.6 describes a write of pages that failed
- * in a buffer that is too short for it: the bytes behind it are overwritten, and whoever frees them next (a garbage
- * collection, the end of the thread) ends the process by a signal. The failure itself is reported in order. So the
- * thread says so, and then stops before anything else is allocated or freed in it; and the process ends without freeing
- * what the thread holds.
+ * Handles damage that lmdb has done to the memory of the process. lmdb 3.5.6 formats the error of a failed page write
+ * into a buffer that is too short. The bytes after it are overwritten, and the next code that frees them (a garbage
+ * collection, the end of the thread) crashes the process. The error itself is reported correctly. So the thread reports
+ * it and then stops before anything else is allocated or freed in it. The process exits without freeing the thread's
+ * memory.
  */
 import { isMainThread } from 'node:worker_threads'
 import { isError } from '../../../base/text/errors.ts'
 
-/** Whether this is the failure that lmdb describes in a buffer too short for it. */
+/** Whether this is the error that overflows lmdb's buffer. */
 export function damagesMemory(error: unknown): boolean {
   return isError(error) && error.message.includes('Attempting to write page at position')
 }
 
-/** Stops this thread, whose messages are on their way, without ending it. */
+/** Stops this thread after its last messages, without ending it. */
 export function stopForGood(): never {
   for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
 }
 
 /**
- * However the process ends from now on, it ends with its exit code, and its threads are not ended before. Node itself has
- * no such exit: another program takes the place of this one. Only the main thread can do that.
+ * Ensures that the process exits with its exit code before its threads are terminated. Node has no such exit, so
+ * another program replaces this process. Only the main thread can do that.
  */
 export function leaveThreadsAtExit(): void {
   if (!isMainThread) return

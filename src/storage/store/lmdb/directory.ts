@@ -1,6 +1,6 @@
 /**
- * The data directory before lmdb sees it: made for its owner only, with room on the device, and with a file at least as
- * long as it says it is. lmdb answers the lack of any of these with a dead process.
+ * Checks the data directory before lmdb opens it. The directory must be private to its owner and have free space, and
+ * the file must be as long as its metadata says. lmdb would crash the process otherwise.
  */
 import { type Stats, statSync } from 'node:fs'
 import { constants, open, readdir, rm, stat, statfs } from 'node:fs/promises'
@@ -9,18 +9,20 @@ import { ignoring, makePrivateDirectory } from '../../../base/files/files.ts'
 import { StoreError, StoreFull } from '../store.ts'
 import { readMeta } from './page-file.ts'
 
-/** What a data directory holds: lmdb's files, the claim, the certificates beside them, and a trial that was interrupted. */
+/**
+ * The content of a data directory: lmdb's files, the lock, the certificates, and the file of an interrupted write test.
+ */
 const ownFiles = ['claim', 'data.mdb', 'lock.mdb', 'pki', 'trial.mdb']
 const neededBytes = 1024 * 1024
 
-/** How large the data file is, in bytes: with the pages in it that are free to be used again. */
+/** Returns the size of the data file in bytes, including free pages. */
 export function dataFileSize(directory: string): number {
   return statSync(join(directory, 'data.mdb'), { throwIfNoEntry: false })?.size ?? 0
 }
 
 /**
- * Returns a check that the path still leads to the file that it leads to now. The check throws StoreError where the file
- * was removed, moved or replaced: what is written to it from then on is not found at the next start.
+ * Returns a check that the path still refers to the same file as now. The check throws StoreError if the file was
+ * removed, moved or replaced: data written to it would be missing at the next start.
  */
 export function placeCheck(path: string): () => void {
   const { dev, ino } = statSync(path)
@@ -31,7 +33,10 @@ export function placeCheck(path: string): () => void {
   }
 }
 
-/** Undefined: there is no such file. Unknown: the path cannot be followed now, which says nothing of the file. */
+/**
+ * Undefined if the file does not exist. Unknown if the path cannot be accessed now, which does not mean that the file
+ * is gone.
+ */
 function lookAt(path: string): Stats | 'unknown' | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false })
@@ -40,7 +45,7 @@ function lookAt(path: string): Stats | 'unknown' | undefined {
   }
 }
 
-/** Makes the data directory, for its owner only. Throws StoreError with what to do. */
+/** Creates the data directory, accessible only by its owner. Throws StoreError with instructions. */
 export async function makeDirectory(directory: string): Promise<void> {
   try {
     await makePrivateDirectory(directory, ownFiles)
@@ -55,9 +60,9 @@ export async function makeDirectory(directory: string): Promise<void> {
 }
 
 /**
- * Throws StoreError where a cluster was in this directory and its data file is gone. A server makes its certificates after
- * its data file, so certificates alone mean that the file was deleted or moved, or that the directory was used with etcd. An
- * empty cluster in its place would look like one that has lost everything, to users and to controllers.
+ * Throws StoreError if the directory belonged to a cluster and its data file is gone. A server creates its certificates
+ * after its data file. Certificates alone therefore mean that the file was deleted or moved, or that the directory was
+ * used with etcd. To users and controllers, a new empty cluster would look like one that has lost everything.
  */
 export async function assertDataFileNotLost(directory: string): Promise<void> {
   if (dataFileSize(directory) > 0) return
@@ -72,8 +77,8 @@ export async function assertDataFileNotLost(directory: string): Promise<void> {
 }
 
 /**
- * For the one who has claimed the directory. Warns where there is hardly any room left for a store that
- * exists: it can be read, and deleted from.
+ * Checks a locked directory. Returns a warning if an existing store has hardly any space left: it can be read and
+ * deleted from.
  */
 export async function checkDirectory(directory: string): Promise<string | undefined> {
   const exists = await checkFile(join(directory, 'data.mdb'))
@@ -86,8 +91,8 @@ export async function checkDirectory(directory: string): Promise<string | undefi
 }
 
 /**
- * lmdb ends the process by a signal where its first write to a new file fails, as one over a quota does, of which the free
- * space says nothing. Not the data file itself: one that is not empty is no longer new.
+ * lmdb crashes the process if its first write to a new file fails, for example because of a quota, which the free space
+ * does not show. Uses a separate file because a data file that is not empty no longer counts as new.
  */
 async function tryWriting(directory: string): Promise<undefined> {
   const path = join(directory, 'trial.mdb')
@@ -102,12 +107,12 @@ async function tryWriting(directory: string): Promise<undefined> {
   }
 }
 
-/** What a new store takes, and a little more. */
+/** The size of a new store plus a margin. */
 const trialBytes = 128 * 1024
 
 /**
- * lmdb maps this file and writes to it without asking: a page that has no room on the device ends the process. One
- * that lmdb has used before has its room.
+ * lmdb maps this file and writes to it directly: a page without space on the device crashes the process. A file that
+ * lmdb has used before has its space.
  */
 async function layOutLockFile(path: string, scarce: string): Promise<void> {
   try {
@@ -122,9 +127,9 @@ async function layOutLockFile(path: string, scarce: string): Promise<void> {
 const lockFileBytes = 8192
 
 /**
- * Refuses a file that is not lmdb's, and makes one that was cut off as long as it says it is: reading past the end of a
- * mapped file ends the process, reading zeros is an error that can be reported. A file that is absent or empty is new:
- * then it gives false.
+ * Rejects a file that does not belong to lmdb. Extends a truncated file to its recorded length: reading past the end of
+ * a mapped file crashes the process, while reading zeros is an error that can be reported. Returns false for a new
+ * file, which is absent or empty.
  */
 async function checkFile(path: string): Promise<boolean> {
   const { size } = await stat(path).catch(absent)

@@ -1,16 +1,17 @@
 /**
- * Room in the data file, taken before it is needed. lmdb 3.5.6 corrupts its own memory when a write of data fails
- * (it formats the error into too short a buffer), so a disk that refuses must never reach it. The file is made longer
- * here first, where having no room is an error like any other; and before each transaction a page past those in use is
- * written, so that a file system that takes no writes any more (shut down, read-only, out of quota) shows it here.
- * lmdb keeps its own count of pages and does not mind. What is left to lmdb is a disk that begins to refuse within
- * the same millisecond (`damaged-memory.ts`).
+ * Reserves space in the data file before lmdb needs it. lmdb 3.5.6 corrupts its own memory when a write of data fails,
+ * because it formats the error into a buffer that is too short. A failing disk must therefore never reach lmdb. The
+ * file is extended here first, where a full disk is an ordinary error. Before each transaction, a page past the used
+ * ones is written, so that a file system that rejects all writes (shut down, read-only, over quota) is detected here.
+ * lmdb keeps its own count of pages and ignores the extra ones. The only remaining case is a disk that starts to fail
+ * within the same millisecond (`damaged-memory.ts`).
  *
- * Where the file cannot grow, a transaction may use the free pages inside it, as far as they are certain to suffice
- * (`free-list.ts`). The end of the file is spared for what frees pages, and little of it is used at a time: two
- * transactions later there are free pages inside, and what lmdb has once used never lies behind again.
+ * If the file cannot grow, a transaction can use the free pages inside it, as far as they are certain to suffice
+ * (`free-list.ts`). The end of the file is reserved for transactions that free pages, which use little of it at a time.
+ * Two transactions later there are free pages inside, and pages that lmdb has once used are never at the end again.
  *
- * `begin` comes before each transaction, then `take` for each of its writes: a write without room is refused alone.
+ * `begin` must be called before each transaction and `take` for each of its writes. Only the write that lacks space is
+ * rejected.
  */
 
 import { closeSync, fstatSync, openSync, writeSync } from 'node:fs'
@@ -24,52 +25,54 @@ const pageSize = 4096
 const growthPages = 256
 const zeros = Buffer.alloc(growthPages * pageSize)
 
-/** What a write allocates at most. */
+/** Upper bound of what a write allocates. */
 export interface Need {
   readonly pages: number
-  /** The longest row of pages among them. */
+  /** The longest run of consecutive pages among them. */
   readonly longest: number
 }
 
-/** What any transaction allocates, however little it changes: the trees of lmdb itself. */
+/** Pages that any transaction allocates, however small: lmdb's own trees. */
 const overheadPages = 32
-/** The pages on the way to the records of a change, in all tables. */
+/** Pages on the path to the records of a change, in all tables. */
 const pagesPerChange = 12
-/** The same where only `current` changes. */
+/** The same for a change of `current` only. */
 const pagesPerRemoval = 6
-/** The same of a claim, which shares most of them with others. */
+/** The same for a reservation, which shares most of its pages with others. */
 const pagesPerClaim = 4
-/** The same of a claim that is released without a trace in the log. */
+/** The same for a reservation that is released without a log record. */
 const pagesPerRelease = 2
 
-/** `replacedBytes`: the value that goes into the log. */
+/** `replacedBytes` is the size of the value that moves to the log. */
 export function needOfChange(valueBytes: number, replacedBytes: number, claims = 0): Need {
   const [value, replaced] = [pagesOf(valueBytes), pagesOf(replacedBytes + recordBytes)]
   const pages = value + replaced + pagesPerChange + claims * pagesPerClaim
   return { pages, longest: Math.max(value, replaced) }
 }
 
-/** That of a key or record that is deleted without a trace in the log. */
+/** The need of a key or record that is deleted without a log record. */
 export function needOfRemoval(claims = 0): Need {
   return { pages: pagesPerRemoval + claims * pagesPerRelease, longest: 1 }
 }
 
-/** What a record has beside its value, the longest key included. */
+/** Size of a record without its value, with the longest possible key. */
 const recordBytes = 1100
 
 function pagesOf(bytes: number): number {
   return Math.ceil((bytes + pageHeader) / pageSize)
 }
 
-/** What is spared grows with the file, as does lmdb's list of free pages. */
+/** The reserve grows with the file, like lmdb's list of free pages. */
 function sparedPages(used: number): number {
   return Math.max(256, Math.ceil(used / 32))
 }
 
-/** How much of it a transaction may use, unless a single change needs more. */
+/** How much of the reserve a transaction can use, unless a single change needs more. */
 const sparedPagesAtOnce = 64
 
-/** lmdb may miss its own free pages while it saves the list of them: so much must then lie behind those in use. */
+/**
+ * lmdb may not find its own free pages while it saves their list. This many pages must then be available at the end.
+ */
 function pagesToSaveList(free: FreeList): number {
   return 16 + 2 * free.pages
 }
@@ -77,10 +80,10 @@ function pagesToSaveList(free: FreeList): number {
 export class DiskReservation {
   readonly #tables: Tables
   readonly #file: number
-  /** All of these are pages. */
+  /** All sizes are in pages. */
   #size: number
   #used = 0
-  /** What this transaction allocates at most. */
+  /** Upper bound of what this transaction allocates. */
   #pages = 0
   #longest = 1
   /** Set once the file could not grow in this transaction. */
@@ -92,7 +95,7 @@ export class DiskReservation {
     this.#size = wholePages(this.#file)
   }
 
-  /** A transaction begins. Throws where the file cannot be written at all. */
+  /** Starts a transaction. Throws if the file cannot be written at all. */
   begin(): void {
     this.#used = usedPages(this.#tables)
     this.#tryPage()
@@ -101,7 +104,7 @@ export class DiskReservation {
     this.#free = undefined
   }
 
-  /** Whether the transaction may allocate so much more. `frees`: it may use part of what is spared. */
+  /** Whether the transaction can allocate this much more. With `frees` it can use part of the reserve. */
   take(need: Need, { frees }: { frees: boolean }): boolean {
     const pages = this.#pages + need.pages
     const longest = Math.max(this.#longest, need.longest)
@@ -115,14 +118,14 @@ export class DiskReservation {
     closeSync(this.#file)
   }
 
-  /** Whether there is room behind the pages in use, without what is spared; the file grows if it can. */
+  /** Whether there is room past the used pages, apart from the reserve. Grows the file if possible. */
   #fitsBehind(pages: number): boolean {
     const wanted = this.#used + pages + sparedPages(this.#used)
     if (this.#size < wanted && this.#free === undefined) this.#grow(wanted)
     return this.#size >= wanted
   }
 
-  /** Whether the free pages inside the file suffice, together with what may be used behind those in use. */
+  /** Whether the free pages inside the file suffice, together with the usable ones at the end. */
   #fitsInside({ pages, longest, frees }: Need & { frees: boolean }): boolean {
     this.#free ??= readFreeList(this.#file)
     const behind = this.#size - this.#used
@@ -133,14 +136,14 @@ export class DiskReservation {
     return pages <= inside + ordinary && behind >= pagesToSaveList(this.#free)
   }
 
-  /** Writes the last page of the file, unless lmdb has come to use that one. */
+  /** Writes the last page of the file, unless lmdb already uses it. */
   #tryPage(): void {
     if (this.#size <= this.#used) return
     const error = this.#write(this.#size - 1, 1)
     if (error !== undefined) throw new StoreFull(`no room for data: ${error.message}`, { cause: error })
   }
 
-  /** Makes the file somewhat longer than that, or as long as it can be. */
+  /** Extends the file somewhat beyond this size, or as far as possible. */
   #grow(wanted: number): void {
     while (this.#size < wanted + growthPages) {
       const full = this.#write(this.#size, growthPages) !== undefined
@@ -149,9 +152,7 @@ export class DiskReservation {
     }
   }
 
-  /**
-   * Gives the error when there is no room, which may be only for a part of it; any other error is the end of writing.
-   */
+  /** Returns the error if there is no room, possibly only for part of the data. Any other error ends all writing. */
   #write(page: number, count: number): Error | undefined {
     const [position, length] = [page * pageSize, count * pageSize]
     try {

@@ -1,11 +1,11 @@
 /**
- * The embedded store as its callers see it, over a connection to the thread that owns the file. Commits of many callers
- * share one transaction and one sync. A list first fixes its revision and then reads slices at it, pinned against
- * compaction (`history.ts`).
+ * The embedded store as seen by its callers, over a connection to the thread that owns the file. Commits of many
+ * callers share one transaction and one sync. A list first fixes its revision and then reads slices at that revision,
+ * pinned against compaction (`history.ts`).
  *
- * There are two: that of the process's only user of the file (`store.ts`), and those of several threads
- * (`worker-store.ts`). They differ in where the newest revision is known, in how changes reach the tail, and in what
- * closing takes.
+ * There are two implementations: the store of the process's only user of the file (`store.ts`), and the stores of
+ * several threads (`worker-store.ts`). They differ in how they learn the newest revision, how changes reach the log
+ * tail, and how they close.
  */
 import type { OnCapacity } from '../fullness.ts'
 import { assertKey, assertWrite } from '../key.ts'
@@ -37,23 +37,23 @@ import type { OpenReply, Reach } from './messages.ts'
 import { type StoreClock, storeClock } from './owned.ts'
 import { Reader } from './reader.ts'
 
-/** What the store reports, and its clock. */
+/** Callbacks and clock of the store. */
 export interface EmbeddedOptions {
   readonly clock?: StoreClock
-  /** How long the journal is kept: the same for all threads. There is none if absent. */
+  /** How much of the journal to keep; the same for all threads. Absent means no journal. */
   readonly retention?: Retention | undefined
   readonly onWarning?: (message: string) => void
-  /** Called when upkeep fails; it is tried again. A warning of the process if absent. */
+  /** Called when upkeep fails; it is retried. Defaults to a process warning. */
   readonly onUpkeepError?: (error: Error) => void
   readonly onCapacity?: OnCapacity
-  /** Called once when nothing can be written any more; reads may go on. */
+  /** Called once when nothing can be written any more. Reads may still work. */
   readonly onFailed?: (error: StoreError) => void
 }
 
 interface EmbeddedParts {
   readonly connection: Connection
   readonly state: OpenReply
-  /** How far back can be read, where several threads use the file. */
+  /** The shared history window if several threads use the file. */
   readonly shared?: SharedHistory
 }
 
@@ -65,7 +65,7 @@ export abstract class EmbeddedStore implements Store {
   readonly #options: EmbeddedOptions
   readonly #reader: Reader
   readonly #commits: Commits
-  /** Undefined where none is kept. */
+  /** Undefined if the store has no journal. */
   readonly journal: Journal | undefined
   #closing: Promise<void> | undefined
   #failed = false
@@ -93,13 +93,13 @@ export abstract class EmbeddedStore implements Store {
     })
   }
 
-  /** The newest revision of the file. */
+  /** Returns the newest revision of the file. */
   protected abstract newest(): Revision
-  /** What this store committed. */
+  /** Called with the changes that this store committed. */
   protected abstract onCommitted(changes: readonly Change[]): void
-  /** Nothing more is to be done by the clock. */
+  /** Stops periodic work. */
   protected abstract stopUpkeep(): void
-  /** Ends the connection, and what was opened with it. */
+  /** Closes the connection and everything opened with it. */
   protected abstract disconnect(): Promise<void>
 
   async commit(write: Write): Promise<Committed | Conflict> {
@@ -129,7 +129,8 @@ export abstract class EmbeddedStore implements Store {
       if (error instanceof RevisionGone) return again()
       throw error
     }
-    // Deletes on a full disk may cut off history under it: then those of this store wait for it, but for those of expiry.
+    // Deletes on a full disk can truncate the history window during the list. This store's commits then wait for the
+    // list, but deletions by expiry do not.
     const alone = () => this.#commits.pause(list)
     return await list().catch(whenGone(alone)).catch(whenGone(alone))
   }
@@ -166,13 +167,13 @@ export abstract class EmbeddedStore implements Store {
     }
   }
 
-  /** Nothing new will be seen. */
+  /** Ends the store: no new changes will be seen. */
   protected end(error: StoreError): void {
     this.stopUpkeep()
     this.tail.end(error)
   }
 
-  /** Nothing can be written any more. */
+  /** Reports that nothing can be written any more. */
   protected fail(error: StoreError): void {
     if (this.#failed) return
     this.#failed = true

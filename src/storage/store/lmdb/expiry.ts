@@ -1,4 +1,4 @@
-/** Asks the store's thread, every second, to delete the keys whose lifetime is over: one step after the other. */
+/** Asks the store's thread every second to delete expired keys, step by step. */
 
 import { readChanges } from '../packed-changes.ts'
 import type { Change, StoreError } from '../store.ts'
@@ -7,9 +7,9 @@ import type { Connection } from './connection.ts'
 export interface ExpiryOptions {
   readonly connection: Connection
   readonly now: () => number
-  /** Called at once, so that what was deleted is known before anything that the thread answers later is seen. */
+  /** Called synchronously, so that deletions are known before any later reply of the thread is processed. */
   readonly onDeleted: (changes: readonly Change[]) => void
-  /** The same failure is reported once. */
+  /** Called once per distinct failure. */
   readonly onError: (error: StoreError) => void
 }
 
@@ -25,7 +25,7 @@ export class Expiry {
     this.#options = options
   }
 
-  /** Deletes what is due, unless that is under way. What failed is tried again at the next call. */
+  /** Deletes expired keys, unless a run is in progress. The next call retries after a failure. */
   run(): void {
     if (this.#running || this.#stopped) return
     this.#running = true
@@ -36,7 +36,7 @@ export class Expiry {
     })
   }
 
-  /** Nothing more is asked for. */
+  /** Stops sending requests. */
   stop(): void {
     this.#stopped = true
   }

@@ -1,7 +1,7 @@
 /**
- * The stores of other threads on the file that this thread owns (`worker-store.ts`). Each is sent every change, in order and
- * before any answer that could show it; the bytes lie in memory that all of them share. What one of them is reading is
- * kept from compaction until it has read it, or has ended.
+ * The stores of other threads on the file that this thread owns (`worker-store.ts`). Each receives every change, in
+ * order and before any reply that could show it. The bytes are in memory that all of them share. A revision that one of
+ * them is reading is kept from compaction until the read or the thread has ended.
  */
 import type { MessagePort } from 'node:worker_threads'
 import { shareBlock } from '../packed-changes.ts'
@@ -9,19 +9,19 @@ import { SharedRevisions } from '../shared-revisions.ts'
 import type { Revision } from '../store.ts'
 import type { Broadcast } from './messages.ts'
 
-/** How many readers there are at each revision. */
+/** Number of readers per revision. */
 type Pins = Map<Revision, number>
 
 export class Followers {
   readonly #pins = new Map<MessagePort, Pins>()
   #shared: SharedRevisions | undefined
 
-  /** Whether there are any. */
+  /** Whether any store is attached. */
   get any(): boolean {
     return this.#pins.size > 0
   }
 
-  /** The oldest revision that one of them reads. */
+  /** The oldest revision that any of them is reading. */
   get oldestPin(): Revision {
     return Math.min(...this.#pins.values().flatMap((pins) => pins.keys()))
   }
@@ -47,17 +47,17 @@ export class Followers {
     else pins?.delete(revision)
   }
 
-  /** History begins here from now on: to be called before anything older is deleted. */
+  /** Moves the start of the history window. Must be called before anything older is deleted. */
   forget(oldest: Revision): void {
     this.#shared?.raise('oldest', oldest)
   }
 
-  /** The same for the journal; what was pinned is there still. */
+  /** Moves the start of the journal. Pinned revisions still exist. */
   forgetJournal(floor: Revision): void {
     this.#shared?.raise('floor', floor)
   }
 
-  /** What is durable now. `cut`: nothing before this revision can be read any more. */
+  /** Publishes durable changes. `cut` is set if nothing before this revision can be read any more. */
   publish(revision: Revision, changes: ArrayBuffer, cut?: Revision): void {
     if (cut !== undefined) {
       this.#shared?.raise('oldest', cut)

@@ -1,17 +1,17 @@
 /**
- * The free pages inside the data file, read from lmdb's own list of them, which lmdb does not show. A value larger than
- * a page needs pages in a row, so the sum of free pages says little: `usable` returns what can be relied on.
+ * The free pages inside the data file, read from lmdb's own list, which lmdb does not expose. A value larger than a
+ * page needs consecutive pages, so the total number of free pages means little. `usable` returns a guaranteed number.
  */
 import { childOf, type Meta, PageReader, pageHeader, readMeta, wide } from './page-file.ts'
 
-/** Pages in a row. */
+/** Consecutive pages. */
 export interface Run {
   readonly page: number
   readonly count: number
 }
 
 export class FreeList {
-  /** How many pages the list itself takes. */
+  /** Number of pages that the list itself takes. */
   readonly pages: number
   readonly #counts: readonly number[]
   readonly #usable = new Map<number, number>()
@@ -22,9 +22,9 @@ export class FreeList {
   }
 
   /**
-   * How many pages can be allocated in any order, in pieces of at most `longest` pages in a row, so that each piece is
-   * certain to find its place: a run counts by what it has beyond `longest - 1`. A piece makes this sum smaller by at
-   * most its own length, and while the sum is above zero some run is long enough.
+   * Returns how many pages can be allocated in any order, in pieces of at most `longest` consecutive pages, so that
+   * every piece is certain to fit. A run counts by its length beyond `longest - 1`. A piece reduces this sum by at most
+   * its own length, and while the sum is positive some run is long enough.
    */
   usable(longest: number): number {
     const known = this.#usable.get(longest)
@@ -37,8 +37,8 @@ export class FreeList {
 }
 
 /**
- * What the next transaction can use: all that is listed but for the pages that the last transaction freed, which are
- * still those of the state before it. Nothing where lmdb would not load the whole list. Call between transactions.
+ * Returns the pages that the next transaction can use: all listed pages except those that the last transaction freed,
+ * which still belong to the state before it. Empty if lmdb would not load the whole list. Call between transactions.
  */
 export function readFreeList(descriptor: number): FreeList {
   const meta = readMeta(descriptor)
@@ -53,12 +53,12 @@ export function readFreeList(descriptor: number): FreeList {
   return new FreeList(entries > maxEntries ? [] : runs, branches + leaves + overflows)
 }
 
-/** lmdb stops loading at 50,000 entries, empty ones included. */
+/** lmdb stops loading at 50,000 entries, including empty ones. */
 const maxEntries = 40_000
 
 /**
- * The runs of one record of the list: how many numbers there are, and then a page each, or how many pages lie together
- * (below zero) and the first of them. Undefined where it is none.
+ * Returns the runs of one list record. It contains the number of entries, then for each a single page, or a negative
+ * page count followed by the first page. Undefined if the record is malformed.
  */
 export function runsOf(value: Buffer): Run[] | undefined {
   const runs: Run[] = []
@@ -76,7 +76,7 @@ export function runsOf(value: Buffer): Run[] | undefined {
 }
 
 interface FreeRecord {
-  /** The transaction that the record is filed under. */
+  /** The transaction under which the record is stored. */
   readonly transaction: number
   readonly value: Buffer
 }
@@ -93,7 +93,7 @@ function* freeRecords(descriptor: number, { pageSize, free }: Meta): Generator<F
   }
 }
 
-/** Where the records of a page begin. */
+/** Returns the offsets of a page's records. */
 function recordsOf(bytes: Buffer): number[] {
   const count = bytes.readUInt16LE(20) / 2
   return Array.from({ length: count }, (_, i) => pageHeader + bytes.readUInt16LE(pageHeader + 2 * i))

@@ -1,10 +1,10 @@
 /**
- * How far back the embedded store can be read. History is kept for `historyMs`, and after a restart for as long again;
- * then it is forgotten in steps, up to the oldest revision that somebody still reads.
+ * Manages the history window of the embedded store. Changes are kept for at least `historyMs`, counted anew after a
+ * restart. Then they are compacted in steps, up to the oldest revision that a reader still uses.
  *
- * On a full disk it ends earlier: to write the present is more than to read back the past. Part of it is given up for
- * what is to be written, and a delete without room for its record cuts it off under its readers. Watches do not mind
- * while the tail, in memory, reaches back to where they are.
+ * On a full disk the window shrinks, because new writes matter more than old revisions. Part of it is dropped to make
+ * room for writes, and a delete without room for its log record truncates it even under its readers. Watches are not
+ * affected as long as the log tail, in memory, reaches back to their revision.
  */
 import type { Clock } from '../../../base/time/clock.ts'
 import { type Retention, type Revision, RevisionGone } from '../store.ts'
@@ -13,15 +13,15 @@ import type { Connection } from './connection.ts'
 import { TimeMarks } from './marks.ts'
 import type { CompactReply, CompactRequest, Reach } from './messages.ts'
 
-/** What stores of other threads do to the same history (`worker-store.ts`). */
+/** The history window as shared with the stores of other threads (`worker-store.ts`). */
 export interface SharedHistory {
-  /** The oldest revision that reading may begin at. */
+  /** The oldest revision at which a read can start. */
   readonly oldest: Revision
-  /** Below this one nothing can be read any more. */
+  /** Nothing below this revision can be read. */
   readonly cut: Revision
   /** The oldest revision that the journal can list. */
   readonly floor: Revision
-  /** Keeps a revision readable for this thread. False where it is gone. */
+  /** Keeps a revision readable for this thread. Resolves to false if the revision is gone. */
   pin(revision: Revision, reach: Reach): Promise<boolean>
   unpin(revision: Revision, reach: Reach): void
 }
@@ -29,17 +29,17 @@ export interface SharedHistory {
 export interface HistoryOptions {
   readonly connection: Connection
   readonly tail: Pick<Tail, 'revision' | 'forget'>
-  /** Absent: nobody else has to do with this history. */
+  /** Absent if no other thread uses the store. */
   readonly shared?: SharedHistory
   readonly oldest: Revision
   /** The oldest revision that the journal can list. */
   readonly floor: Revision
-  /** How long the journal is kept. */
+  /** How much of the journal to keep. */
   readonly retention: Retention | undefined
   readonly clock: Clock
-  /** Called when history is shorter than it should be, a minute apart at least. */
+  /** Called if the history window is shorter than configured, at most once a minute. */
   readonly onWarning?: ((message: string) => void) | undefined
-  /** Called with what failed in the background. */
+  /** Called with errors from background work. */
   readonly onError: (error: Error) => void
 }
 
@@ -52,13 +52,13 @@ export class History {
   readonly #options: HistoryOptions
   readonly #pins = new Map<Revision, number>()
   readonly #marks = new TimeMarks()
-  /** The oldest revision that can be listed. */
+  /** The start of the history window. */
   #oldest: Revision
   /** The oldest revision that the journal can list. */
   #floor: Revision
-  /** Up to here the journal is given up, whatever its age. */
+  /** The journal is dropped up to this revision, whatever its age. */
   #given: Revision = 0
-  /** Below this one nothing can be read any more, not even by those who have begun to. */
+  /** Nothing below this revision can be read, not even by readers that have already started. */
   #cut: Revision
   #sweep: Promise<void> = Promise.resolve()
   #sweptAt = Number.NEGATIVE_INFINITY
@@ -78,7 +78,7 @@ export class History {
     return this.#floor
   }
 
-  /** Forgets what is older than `historyMs`; to be called from time to time. */
+  /** Compacts changes that are older than `historyMs`. Must be called at intervals. */
   keep(historyMs: number): void {
     const { clock, tail, onError } = this.#options
     this.#marks.add(clock.monotonic(), tail.revision)
@@ -87,7 +87,7 @@ export class History {
     else if (this.#isJournalDue()) this.#forget(this.#oldest).catch(onError)
   }
 
-  /** The journal ages although nothing is written. */
+  /** The journal ages even if nothing is written. */
   #isJournalDue(): boolean {
     const { retention, clock } = this.#options
     if (this.#floor >= this.#oldest) return false
@@ -100,13 +100,13 @@ export class History {
     await this.#forget(revision)
   }
 
-  /** Forgets all of the journal that watches and lists do not reach back to. */
+  /** Deletes the journal before the history window. */
   async forgetJournal(): Promise<void> {
     this.#given = Math.max(this.#given, this.#oldest)
     await this.#forget(this.#oldest)
   }
 
-  /** Makes room. False where there is nothing to give up. Never rejects. */
+  /** Makes room. Returns false if there is nothing to drop. Never rejects. */
   async giveUp(part: 'half' | 'all'): Promise<boolean> {
     this.#learn()
     const { revision } = this.#options.tail
@@ -116,9 +116,9 @@ export class History {
     this.#warn()
     try {
       this.#given = revision - kept
-      // The journal goes first: what watches and lists may still ask for stays where half of all is enough.
+      // The journal is dropped first: the history window stays if dropping half of everything is enough.
       await this.#forget(Math.max(this.#oldest, revision - kept))
-      // What the last step has freed can be used after one step more.
+      // Pages freed by the last step become usable after one more step.
       await this.#step()
       return true
     } catch (error) {
@@ -127,7 +127,7 @@ export class History {
     }
   }
 
-  /** Keys were deleted without a record, the last of them at this revision. */
+  /** Truncates the history window because keys were deleted without a log record, the last of them at this revision. */
   cutOff(revision: Revision): void {
     this.#cut = Math.max(this.#cut, revision)
     this.#floor = Math.max(this.#floor, revision)
@@ -136,13 +136,13 @@ export class History {
     this.#forget(revision).catch(this.#options.onError)
   }
 
-  /** Nothing new is begun; resolves when what was begun has ended. */
+  /** Stops background work. Resolves when running work has ended. */
   async stop(): Promise<void> {
     this.#stopped = true
     await this.#sweep
   }
 
-  /** Throws RevisionGone where reading cannot begin at this revision. */
+  /** Throws RevisionGone if a read cannot start at this revision. */
   assertKept(revision: Revision, reach: Reach): void {
     const beginning = this.#beginning(reach)
     if (revision < beginning) throw new RevisionGone(revision, beginning)
@@ -153,7 +153,10 @@ export class History {
     return reach === 'journal' ? this.#floor : this.#oldest
   }
 
-  /** Keeps this revision readable while `read` runs, unless history is cut off: `assertReadable` says so. */
+  /**
+   * Keeps this revision readable while `read` runs, unless the history window is truncated: `assertReadable` detects
+   * that.
+   */
   async pinned<T>(revision: Revision, reach: Reach, read: () => Promise<T>): Promise<T> {
     const { shared } = this.#options
     return shared === undefined
@@ -184,14 +187,17 @@ export class History {
     }
   }
 
-  /** To be called for all that was read at this revision. A step of compaction may have been under way when it was pinned. */
+  /**
+   * Must be called after every read at this revision: a compaction step may have been running when the revision was
+   * pinned.
+   */
   assertReadable(revision: Revision): void {
     this.#learn()
     const beginning = Math.max(this.#cut, this.#floor)
     if (revision < beginning) throw new RevisionGone(revision, beginning)
   }
 
-  /** What others have forgotten is gone here too. */
+  /** Applies what other threads have compacted. */
   #learn(): void {
     const { shared } = this.#options
     if (shared === undefined) return
@@ -204,20 +210,20 @@ export class History {
     this.#oldest = Math.max(this.#oldest, revision)
     this.#sweptAt = this.#options.clock.monotonic()
     const sweep = this.#sweep.then(() => this.#sweepOut())
-    // The caller gets a failure; the next compaction only waits for this one.
+    // The caller gets the error. The next compaction only waits for this one.
     this.#sweep = sweep.catch(() => {})
     await sweep
   }
 
-  /** Deletes what is older than `#oldest` and read by nobody. */
+  /** Deletes everything before `#oldest` that no reader uses. */
   async #sweepOut(): Promise<void> {
     while (!this.#stopped && (await this.#step()));
   }
 
-  /** Whether there is more to do. */
+  /** Returns whether more steps are needed. */
   async #step(): Promise<boolean> {
     const upTo = Math.min(this.#oldest, ...this.#pins.keys())
-    // What is given up goes first, whatever the journal would keep of it.
+    // Dropped parts go first, even if the journal would keep them.
     const given = this.#given
     const isGiven = given > 0
     const request = { type: 'compact', oldest: this.#oldest, ...(isGiven ? this.#giving(upTo) : this.#keeping(upTo)) }

@@ -1,7 +1,7 @@
 /**
- * The owner of a data directory whose store is used by other threads alone: it claims the directory, starts the thread that
- * owns the file, and makes a port to that thread for each of the others (`worker-store.ts`). Forgetting history and deleting
- * what is due happen here, once for all of them.
+ * The owner of a data directory whose store only other threads use. It locks the directory, starts the thread that owns
+ * the file, and creates a port to that thread for each of the others (`worker-store.ts`). Compaction and expiry run
+ * here, once for all of them.
  */
 import { MessageChannel } from 'node:worker_threads'
 import { SharedRevisions } from '../shared-revisions.ts'
@@ -59,14 +59,14 @@ export class StoreHub {
         get revision() {
           return shared.revision
         },
-        // Each store forgets its own.
+        // Each store trims its own log tail.
         forget: () => {},
       },
     })
     this.#expiry = new Expiry({ connection, now: () => clock.now(), onDeleted: () => {}, onError })
   }
 
-  /** A port for one more thread, to be transferred to it. It ends with that thread. */
+  /** Creates a port for one more thread, to be transferred to it. The port closes when that thread ends. */
   async connect(): Promise<StorePort> {
     if (this.#closing) throw new StoreError('the store is closed')
     const { port1, port2 } = new MessageChannel()
@@ -77,7 +77,7 @@ export class StoreHub {
     return { port: port2, memory }
   }
 
-  /** Closes the file. Stores of other threads have ended, or end now. */
+  /** Closes the file. Stores of other threads that are still open end now. */
   async close(): Promise<void> {
     this.#closing = true
     this.#stop()

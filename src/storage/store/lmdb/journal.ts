@@ -1,4 +1,7 @@
-/** The journal of the embedded store, as its users' threads see it: asks the thread (past.ts), which has the file. */
+/**
+ * The journal of the embedded store as its users' threads see it. Sends requests to the thread that owns the file
+ * (past.ts).
+ */
 import { assertKey } from '../key.ts'
 import { Unpacker } from '../pack.ts'
 import type { Journal, Key, ListRange, Past, Retention, Revision, Snapshot } from '../store.ts'
@@ -12,7 +15,7 @@ export interface JournalParts {
   readonly list: (range: ListRange & { readonly revision: Revision }) => Promise<Snapshot>
 }
 
-/** Undefined where none is kept. */
+/** Returns undefined if no journal is kept. */
 export function openJournal(retention: Retention | undefined, parts: JournalParts): Journal | undefined {
   return (retention?.time ?? 0) > 0 ? new LmdbJournal(parts) : undefined
 }

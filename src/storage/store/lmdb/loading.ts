@@ -1,6 +1,6 @@
 /**
- * Loads a directory of the embedded store that holds nothing yet, in the process that asks: no server has it meanwhile.
- * Entries keep their revisions. No history comes with them, so whatever is asked for of the time before is gone.
+ * Loads an empty directory of the embedded store, in the calling process. No server uses the directory in the meantime.
+ * Entries keep their revisions. The log is not loaded, so all revisions before the load are gone.
  */
 import { join } from 'node:path'
 import { assertKey } from '../key.ts'
@@ -22,7 +22,7 @@ import {
   writeState,
 } from './tables.ts'
 
-/** Throws StoreError where the directory is in use, or holds data already. */
+/** Throws StoreError if the directory is in use or already contains data. */
 export async function loadDirectory(directory: string, load: Load): Promise<Loading> {
   await makeDirectory(directory)
   const release = await claimDirectory(directory)
@@ -43,7 +43,7 @@ export async function loadDirectory(directory: string, load: Load): Promise<Load
 }
 
 const clearedAtOnce = 1000
-/** What the mark and the state take. */
+/** Space for the mark and the state. */
 const markNeed = needOfChange(1000, 0)
 
 interface Place {
@@ -96,7 +96,7 @@ class DirectoryLoading implements Loading {
     this.#place.release()
   }
 
-  /** Marks the directory, and returns how much of the load is there. */
+  /** Marks the directory and returns the number of entries that are already loaded. */
   #begin(): number {
     const { meta } = this.#tables
     const { directory, load } = this.#place
@@ -112,7 +112,7 @@ class DirectoryLoading implements Loading {
     return 0
   }
 
-  /** Removes some of what an interrupted load of something else has left. False where there is nothing. */
+  /** Removes some leftovers of an interrupted load of other data. Returns false if there are none. */
   #clear(table: Tables['current']): boolean {
     const keys = [...table.getKeys({ limit: clearedAtOnce })].map((key) => Buffer.from(key))
     if (keys.length === 0) return false
@@ -123,7 +123,7 @@ class DirectoryLoading implements Loading {
     return true
   }
 
-  /** Room is taken before lmdb needs it: see disk-reservation.ts. */
+  /** Reserves disk space before lmdb needs it: see disk-reservation.ts. */
   #transact(needs: readonly Need[], change: () => void): void {
     this.#room.begin()
     if (!needs.every((need) => this.#room.take(need, { frees: false })))

@@ -1,4 +1,4 @@
-/** When which revision was reached, so that history can be kept by time although it is numbered by revision. */
+/** Records when each revision was reached, so that the history window can be bounded by time. */
 import type { Revision } from '../store.ts'
 
 export class TimeMarks {
@@ -8,7 +8,10 @@ export class TimeMarks {
     this.#marks.push({ time, revision })
   }
 
-  /** The newest revision that had been reached by `time`; older marks are dropped. Undefined: none is that old. */
+  /**
+   * Returns the newest revision that had been reached by `time`, and drops older marks. Undefined if no mark is that
+   * old.
+   */
   reachedBy(time: number): Revision | undefined {
     const next = this.#marks.findIndex((mark) => mark.time > time)
     const last = (next === -1 ? this.#marks.length : next) - 1

@@ -1,26 +1,26 @@
 /**
- * What the store and its thread say to each other. When the reply to a read arrives, the replies to all commits that
- * the read could see have arrived before it. Stores of other threads (`worker-store.ts`) speak the same on ports of their
- * own, and get the changes of all commits as broadcasts, before any reply that could show them.
+ * The messages between the store and its thread. When the reply to a read arrives, the replies to all commits that the
+ * read could see have already arrived. Stores of other threads (`worker-store.ts`) use the same messages on their own
+ * ports. They receive the changes of all commits as broadcasts, before any reply that could show them.
  *
  * Packed blocks, record by record:
- *   commit request  expected, deletes (0 or 1), due time (0: it stays), key, value with eight bytes of headroom for the
- *                   revision, the number of guards, and of each its revision and key, the number of keys to take and
- *                   of each its key and its value with headroom, the number of keys to release and those, the time of
- *                   the note (0: none) and its text
- *   commit reply    revision (0: nothing was written, -1: nor is there room for it), the revision held before (0:
- *                   none), value held before with its headroom; of what was written: of each key to release the
- *                   revision held before (0: none) and the value held before with its headroom
- *   slice of a list revision, key, value
- *   slice of a log  revision, deletes (0 or 1), key, previous revision, previous value, value
- *   slice of the past  revision, deleted (0 or 1), time of the note (0: none), its text, whether there is a value (0 or
- *                   1), the value
- *   step of expiry  what was deleted, as a slice of a log; no block at all: nothing was due
+ *   commit request  expected, deletes (0 or 1), due time (0: no expiry), key, value with eight bytes of headroom for the
+ *                   revision, the number of guards, and for each its revision and key, the number of keys to reserve and
+ *                   for each its key and its value with headroom, the number of keys to release and these keys, the time
+ *                   of the note (0: none) and its text
+ *   commit reply    revision (0: conflict, -1: no room), the previous revision (0: none), the previous value with its
+ *                   headroom; if written: for each key to release the previous revision (0: none) and the previous value
+ *                   with its headroom
+ *   list slice      revision, key, value
+ *   log slice       revision, deletes (0 or 1), key, previous revision, previous value, value
+ *   journal slice   revision, deleted (0 or 1), time of the note (0: none), its text, whether there is a value (0 or 1),
+ *                   the value
+ *   expiry step     the deleted keys, as a log slice; no block if nothing was due
  */
 import type { MessagePort } from 'node:worker_threads'
 import type { Key, Revision } from '../store.ts'
 
-/** `open` is the first, and sent once. */
+/** `open` is the first request and sent once. */
 export type Request =
   | { readonly type: 'open'; readonly id: number; readonly directory: string }
   | CommitRequest
@@ -36,7 +36,7 @@ export type Request =
   | PinRequest
   | { readonly type: 'close'; readonly id: number }
 
-/** Another thread's store: its port, and the memory of the SharedRevisions, the same for all of them. */
+/** Attaches the store of another thread: its port, and the memory of the SharedRevisions, which all of them share. */
 export interface AttachRequest {
   readonly type: 'attach'
   readonly id: number
@@ -44,10 +44,10 @@ export interface AttachRequest {
   readonly memory: SharedArrayBuffer
 }
 
-/** How far back is read: as far as watches and lists reach, or as far as the journal. */
+/** How far back a read can go: to the start of the history window or of the journal. */
 export type Reach = 'history' | 'journal'
 
-/** Keeps a revision readable while it is read, or not any longer. The reply says whether it can be read. */
+/** Pins or unpins a revision that is being read. The reply says whether it can be read. */
 export interface PinRequest {
   readonly type: 'pin' | 'unpin'
   readonly id: number
@@ -59,15 +59,15 @@ export interface CompactRequest {
   readonly type: 'compact'
   readonly id: number
   readonly oldest: Revision
-  /** Below `oldest` while somebody still reads there. */
+  /** Lower than `oldest` while a reader still uses older revisions. */
   readonly upTo: Revision
-  /** What the journal keeps of it; undefined: nothing. */
+  /** What the journal keeps. Undefined if there is no journal. */
   readonly journal: JournalBounds | undefined
 }
 
-/** What stays in the log although watches and lists no longer reach back to it. */
+/** Bounds of the changes that stay in the log for the journal although they are before the history window. */
 export interface JournalBounds {
-  /** Changes since this time, by the wall clock. */
+  /** Changes since this wall-clock time. */
   readonly since: number
   readonly bytes: number
   readonly withoutValues: readonly string[]
@@ -79,7 +79,7 @@ export interface CommitRequest {
   readonly writes: ArrayBuffer
 }
 
-/** The part of a list still to be read: keys with this prefix after `after`, as they were at `revision`. */
+/** The rest of a list: keys with this prefix after `after`, at `revision`. */
 export interface SliceRange {
   readonly prefix: string
   readonly after: Key | undefined
@@ -93,7 +93,7 @@ export interface OpenReply {
   readonly floor: Revision
 }
 
-/** `resume`: read on after this key; undefined: the range ends here. */
+/** `resume` is the key to continue after; undefined at the end of the range. */
 export interface ListReply {
   readonly entries: ArrayBuffer
   readonly resume: Key | undefined
@@ -110,7 +110,7 @@ export interface CompactReply {
   readonly floor: Revision
 }
 
-/** Undefined: it is longer ago than the journal reaches back. */
+/** Undefined if the time is before the start of the journal. */
 export interface WhenReply {
   readonly revision: Revision | undefined
 }
@@ -119,24 +119,27 @@ export interface PinReply {
   readonly readable: boolean
 }
 
-/** What the stores of other threads are sent without having asked: changes, packed as a slice of a log. */
+/** Unsolicited changes for the stores of other threads, packed as a log slice. */
 export interface Broadcast {
   readonly changes: SharedArrayBuffer
 }
 
 export interface Failure {
-  /** full: no room, go on. failed: the disk refused a write or a sync, nothing may be written any more. */
+  /**
+   * `full`: no room, but the store continues. `failed`: the disk rejected a write or a sync, and nothing can be written
+   * any more.
+   */
   readonly kind: 'full' | 'failed' | 'error'
   readonly message: string
-  /** Nobody can say whether what was asked for happened. */
+  /** Whether it is unknown if the request took effect. */
   readonly ambiguous: boolean
-  /** The thread has stopped for good after this message (`damaged-memory.ts`): it will answer nothing any more. */
+  /** Whether the thread has stopped for good after this message (`damaged-memory.ts`) and will not answer any more. */
   readonly last?: boolean
 }
 
 /**
- * `result` is an ArrayBuffer or one of the reply types above, as the request asks. The reply to opening has id 0.
- * `cut`: for want of room keys were deleted without a record, and nothing before this revision can be read any more.
+ * `result` is an ArrayBuffer or one of the reply types above, depending on the request. The reply to opening has id 0.
+ * `cut` is set if keys were deleted without a log record for lack of space: nothing before this revision can be read.
  */
 export type Reply =
   | { readonly id: number; readonly result: unknown; readonly cut?: Revision | undefined }

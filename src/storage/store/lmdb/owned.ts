@@ -1,7 +1,7 @@
 /**
- * What owning a data directory takes: its claim, the thread that opens its file, and the work that only its owner does,
- * by the clock: forgetting history and deleting what is due. Beside one store (`store.ts`), or for those of several
- * threads (`hub.ts`).
+ * Ownership of a data directory: its lock, the thread that opens its file, and the periodic work of the owner, which is
+ * compaction and expiry. Used by a single store (`store.ts`) and by the hub for the stores of several threads
+ * (`hub.ts`).
  */
 import { type Clock, systemClock } from '../../../base/time/clock.ts'
 import type { Retention, StoreError } from '../store.ts'
@@ -11,25 +11,25 @@ import { assertDataFileNotLost, checkDirectory, makeDirectory } from './director
 import type { History } from './history.ts'
 import type { OpenReply } from './messages.ts'
 
-/** `every` runs a function again and again, without keeping the process alive, until stopped. */
+/** `every` runs a function periodically until stopped, without keeping the process alive. */
 export interface StoreClock extends Clock {
   every(milliseconds: number, run: () => void): () => void
 }
 
 export interface OwnedOptions {
   readonly directory: string
-  /** How long history is kept at least; five minutes if absent. */
+  /** Minimum age of changes before they are compacted. Defaults to five minutes. */
   readonly historyMs?: number
-  /** How long the journal is kept; there is none if absent. */
+  /** How much of the journal to keep. Absent means no journal. */
   readonly retention?: Retention | undefined
   readonly clock?: StoreClock
-  /** Called when compaction or expiry fails; they are tried again. A warning of the process if absent. */
+  /** Called when compaction or expiry fails; both are retried. Defaults to a process warning. */
   readonly onUpkeepError?: (error: Error) => void
-  /** Called with what its owner should take care of while the store works on: a disk that is full. */
+  /** Called with problems that need attention while the store keeps working, such as a full disk. */
   readonly onWarning?: (message: string) => void
   /**
-   * Called once when nothing can be written any more: the disk refused a write or a sync, or the thread is gone. Reads
-   * may go on. Only opening it again, after a look at the disk, shows what is there.
+   * Called once when nothing can be written any more: the disk rejected a write or a sync, or the thread has ended.
+   * Reads may still work. Only reopening the store, after the disk has been checked, shows what was stored.
    */
   readonly onFailed?: (error: StoreError) => void
 }
@@ -37,7 +37,7 @@ export interface OwnedOptions {
 export interface Owned {
   readonly connection: Connection
   readonly state: OpenReply
-  /** Ends the claim on the directory. */
+  /** Releases the lock on the directory. */
   readonly release: () => void
 }
 
@@ -56,10 +56,10 @@ export async function openOwned({ directory, onWarning }: OwnedOptions, listener
 }
 
 const defaultHistoryMs = 5 * 60 * 1000
-/** History is kept for up to one part in this many longer than asked. */
+/** The actual retention exceeds `historyMs` by up to this fraction. */
 const marksPerHistory = 20
 
-/** Forgets what is too old from now on. Returns what ends that. */
+/** Compacts old changes periodically. Returns a function that stops it. */
 export function keepHistory(
   history: History,
   clock: StoreClock,
@@ -70,7 +70,7 @@ export function keepHistory(
   return clock.every(Math.max(10, historyMs / marksPerHistory), keep)
 }
 
-/** The clock of the machine. */
+/** The system clock. */
 export const storeClock: StoreClock = {
   ...systemClock,
   every(milliseconds, run) {

@@ -1,10 +1,10 @@
 /**
- * A look at every page of the data file that is in use, before lmdb sees it. lmdb trusts its pages: what a damaged one
- * makes of it is a dead process, or the wrong data. Here it becomes a sentence.
+ * Checks every used page of the data file before lmdb opens it. lmdb trusts its pages: a damaged page would crash the
+ * process or return wrong data. The check reports an error instead.
  *
- * Checked is what lmdb relies on: each tree from its root (page numbers, kinds of pages, places of the records, order
- * of the keys, and the counts that the tree keeps of itself), that no page is used twice, and that none in use is listed
- * as free, to be overwritten. Values are not looked into: those carry checksums of their own.
+ * It verifies everything that lmdb relies on: each tree from its root (page numbers, page types, record offsets, key
+ * order, and the tree's own counts), that no page is used twice, and that no used page is listed as free, which would
+ * let lmdb overwrite it. Values are not checked here because they have their own checksums.
  */
 import { closeSync, openSync, statSync } from 'node:fs'
 import { StoreError } from '../store.ts'
@@ -21,7 +21,7 @@ import {
   wide,
 } from './page-file.ts'
 
-/** Throws StoreError where the file is damaged. One that is absent or empty is new. */
+/** Throws StoreError if the file is damaged. An absent or empty file is new. */
 export function checkPages(path: string): void {
   if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0) return
   const descriptor = openSync(path, 'r')
@@ -43,7 +43,7 @@ function assert(sound: boolean, what: () => string): void {
   if (!sound) throw new Damage(what())
 }
 
-/** Flags of pages, and of records. */
+/** Flags of pages and records. */
 const branchPage = 1
 const leafPage = 2
 const overflowPage = 4
@@ -55,11 +55,11 @@ interface Leaf {
   readonly key: Buffer
   /** The value, or for a long record the reference to its pages. */
   readonly data: Buffer
-  /** How long the value is. */
+  /** Length of the value. */
   readonly size: number
 }
 
-/** A way through a tree: what it says of itself, what was found so far, and who looks at its records. */
+/** A traversal of a tree: its statistics, the counts so far, and the handler of its records. */
 interface Walk {
   readonly name: string
   readonly tree: Tree
@@ -68,7 +68,7 @@ interface Walk {
   readonly onLeaf: (leaf: Leaf) => void
 }
 
-/** What each page is for. */
+/** The use of each page. */
 const unknown = 0
 const inUse = 1
 const isFree = 2
@@ -121,7 +121,7 @@ class PageCheck {
     }
   }
 
-  /** Where the records of a page are: within it, behind the list of them. */
+  /** Returns the offsets of a page's records, which must be within the page and after their list. */
   #recordsOf(page: number, bytes: Buffer): number[] {
     const listEnd = pageHeader + bytes.readUInt16LE(20)
     const recordsAt = pageHeader + bytes.readUInt16LE(22)
@@ -143,7 +143,7 @@ class PageCheck {
     const dataEnd = keyEnd + (flags === longRecord ? 24 : size)
     assert(flags <= treeRecord && dataEnd <= bytes.length, () => `table ${walk.name} has a record beyond its page`)
     const key = bytes.subarray(at + 8, keyEnd)
-    // The numbers of transactions that freed pages are kept as numbers, not as bytes.
+    // The keys of the free list are transaction numbers, which do not sort as bytes.
     const ordered = walk.lastKey === undefined || walk.tree === this.#meta.free || walk.lastKey.compare(key) < 0
     assert(ordered, () => `the keys of table ${walk.name} are not in order`)
     walk.lastKey = key
@@ -152,7 +152,7 @@ class PageCheck {
     walk.onLeaf({ flags, key, data, size })
   }
 
-  /** A record with pages of its own. Gives how many. */
+  /** Marks the pages of a long record and returns their number. */
   #takeLong(reference: Buffer, size: number): number {
     const [page, count] = [wide(reference, 0), wide(reference, 16)]
     assert(count === Math.ceil((pageHeader + size) / this.#file.pageSize), () => `a long record at page ${page}`)
@@ -174,7 +174,7 @@ class PageCheck {
     return this.#file.pages(wide(reference, 0), wide(reference, 16)).subarray(pageHeader, pageHeader + size)
   }
 
-  /** Each page has one use. */
+  /** Marks pages. Each page must have a single use. */
   #mark(page: number, count: number, use: number): void {
     assert(page >= 2 && page + count <= this.#pages.length, () => `it refers to page ${page}, which it does not have`)
     for (let i = page; i < page + count; i++) {

@@ -1,12 +1,11 @@
 /**
- * The data file as pages, read without lmdb: its two meta pages, the records of its trees, and pages by number. The
- * layout is that of the lmdb that is pinned in package.json (data version 2), little-endian.
- * `lmdb-format.test.ts` fails when another version is pinned, and says what to compare.
+ * Reads the pages of the data file without lmdb: its two meta pages, the records of its trees, and pages by number. The
+ * layout is that of the lmdb version pinned in package.json (data version 2), little-endian.
  */
 import { readSync } from 'node:fs'
 import { BoundedMap } from '../../../base/collections/bounded-map.ts'
 
-/** Where a page's own data begins. */
+/** Offset of a page's data. */
 export const pageHeader = 24
 
 const magicAt = 24
@@ -29,7 +28,7 @@ export interface Meta {
   readonly main: Tree
 }
 
-/** The record of a tree: where it is, and what it says of itself. */
+/** The record of a tree: its root and its statistics. */
 export interface Tree {
   readonly flags: number
   readonly depth: number
@@ -37,14 +36,14 @@ export interface Tree {
   readonly leaves: number
   readonly overflows: number
   readonly entries: number
-  /** Undefined: it holds nothing. */
+  /** Undefined if the tree is empty. */
   readonly root: number | undefined
 }
 
 export const treeBytes = 48
 const noPage = 0xffff_ffff_ffff_ffffn
 
-/** The record of a tree at this place of a page. */
+/** Reads the record of a tree at this offset in a page. */
 export function readTree(bytes: Buffer, at: number): Tree {
   return {
     flags: bytes.readUInt16LE(at + 4),
@@ -57,15 +56,15 @@ export function readTree(bytes: Buffer, at: number): Tree {
   }
 }
 
-/** A number of eight bytes; those beyond 2^53 are not exact, nor are they ever right. */
+/** Reads an eight-byte number. Numbers above 2^53 are inexact, but no valid file contains them. */
 export function wide(bytes: Buffer, at: number): number {
   return bytes.readUInt32LE(at + 4) * 2 ** 32 + bytes.readUInt32LE(at)
 }
 
 /**
- * The newest meta page; undefined where the two are not what lmdb leaves. Transactions write them in turns, the even
- * ones the first: so one of them is always exactly one transaction older. Else the newest was lost to damage, and the
- * older one would be taken for the truth.
+ * Returns the newest meta page; undefined if the two pages are not consistent. Even transactions write the first page
+ * and odd ones the second, so one is always exactly one transaction older. Otherwise the newest page was lost to
+ * damage, and the older one would show an outdated state.
  */
 export function readMeta(descriptor: number): Meta | undefined {
   const first = readAt(descriptor, 0, metaBytes)
@@ -98,7 +97,10 @@ function isMeta(page: Buffer, index: number, pageSize: number): boolean {
 const chunkBytes = 256 * 1024
 const maxChunks = 64
 
-/** Pages by number. Neighbours are read together and kept for a while, since a tree lies together for the most part. */
+/**
+ * Reads pages by number. Neighboring pages are read together and cached, because most pages of a tree are close
+ * together.
+ */
 export class PageReader {
   readonly pageSize: number
   readonly #descriptor: number
@@ -115,7 +117,7 @@ export class PageReader {
     return this.#chunk((at - offset) / chunkBytes).subarray(offset, offset + this.pageSize)
   }
 
-  /** Several pages that lie together. */
+  /** Returns several consecutive pages. */
   pages(page: number, count: number): Buffer {
     return readAt(this.#descriptor, page * this.pageSize, count * this.pageSize)
   }
@@ -129,7 +131,7 @@ export class PageReader {
   }
 }
 
-/** Zeros where the file ends before. */
+/** Pads with zeros past the end of the file. */
 function readAt(descriptor: number, position: number, size: number): Buffer {
   const bytes = Buffer.allocUnsafeSlow(size)
   for (let done = 0; done < size; ) {
@@ -140,7 +142,7 @@ function readAt(descriptor: number, position: number, size: number): Buffer {
   return bytes
 }
 
-/** The page that a record of a branch refers to: six bytes, in the place of size and flags. */
+/** Returns the page number in a branch record: six bytes in place of size and flags. */
 export function childOf(bytes: Buffer, at: number): number {
   return bytes.readUInt16LE(at + 4) * 2 ** 32 + bytes.readUInt32LE(at)
 }

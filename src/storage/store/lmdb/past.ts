@@ -1,7 +1,7 @@
 /**
- * Reading the journal, in the store's thread. The log is the journal: it holds what each change replaced, with its note,
- * for as long as compaction leaves it there. The changes of one key are found by `history`, which has a record for each
- * version that was replaced, and `current`.
+ * Reads the journal in the store's thread. The log serves as the journal: it holds the value that each change replaced,
+ * with its note, until compaction deletes it. The changes of one key are found through `history`, which has a record
+ * for each replaced version, and `current`.
  */
 
 import { Packer } from '../pack.ts'
@@ -22,7 +22,7 @@ import {
 
 const maxBytes = 1024 * 1024
 
-/** Where reading begins and ends. */
+/** The range of revisions to read. */
 export interface PastRange {
   readonly before: Revision
   readonly limit: number
@@ -31,8 +31,8 @@ export interface PastRange {
 }
 
 /**
- * Changes of a key before a revision, newest first: as many as one slice holds, at least one unless there is none. Throws
- * StoreError where a record is damaged.
+ * Returns changes of a key before a revision, newest first: as many as fit into one slice, and at least one if any
+ * exists. Throws StoreError if a record is damaged.
  */
 export function readPast(tables: Tables, key: Key, { before, limit, floor }: PastRange): ArrayBuffer {
   const packed = new Packer(16 * 1024)
@@ -82,12 +82,12 @@ function* pastOf(
   }
 }
 
-/** Undefined where the record is not kept any more. */
+/** Returns undefined if the record is no longer kept. */
 function noteAt(tables: Tables, revision: Revision, floor: Revision): Note | undefined {
   return revision <= floor ? undefined : logRecordAt(tables, revision).note
 }
 
-/** The oldest revision whose state can be read. */
+/** Returns the oldest revision whose state can be read. */
 export function floorOf(tables: Tables, { oldest }: State): Revision {
   const first = firstAfter(tables, 0)
   return Math.max(readMark(tables.meta, cutKey), first === undefined ? oldest : Math.min(oldest, first - 1))
@@ -98,13 +98,16 @@ function firstAfter({ log }: Tables, revision: Revision): Revision | undefined {
   return undefined
 }
 
-/** The newest revision that had been reached at a time; undefined: before all that is kept. By halves. */
+/**
+ * Returns the newest revision at a given time; undefined if the time is before the oldest kept change. Uses binary
+ * search.
+ */
 export function revisionAt(tables: Tables, state: State, time: number): Revision | undefined {
   let low = floorOf(tables, state)
   let high = state.revision
   const isBefore = (revision: Revision) => (timeAfter(tables, revision) ?? Number.POSITIVE_INFINITY) <= time
   if (!isBefore(low - 1)) return undefined
-  // The changes up to `low` were made by then, those after `high` were not.
+  // The changes up to `low` were made by that time, those after `high` were not.
   while (low < high) {
     const middle = Math.ceil((low + high) / 2)
     if (isBefore(middle - 1)) low = middle
@@ -113,10 +116,10 @@ export function revisionAt(tables: Tables, state: State, time: number): Revision
   return low
 }
 
-/** What a write takes and releases has no note: it comes before the write, which has one. */
+/** Reserved and released keys have no notes. They precede the write, which has one. */
 const maxWithoutNote = maxClaims + 1
 
-/** The time of the first change with a note after a revision. */
+/** Returns the time of the first change with a note after a revision. */
 function timeAfter({ log }: Tables, after: Revision): number | undefined {
   for (const { key, value } of log.getRange({ start: revisionKey(after + 1), limit: maxWithoutNote })) {
     const note = readLogRecord(readRevision(key as Buffer, 0), value)?.note

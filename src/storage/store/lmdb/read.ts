@@ -1,10 +1,10 @@
 /**
- * Reading, in the store's thread: slices of a list at a revision, of its count, and of the log. Every slice is bounded,
- * so that commits go on in between, and every slice of one list is exact at that list's revision.
+ * Reads in the store's thread: slices of a list at a revision, of its count, and of the log. Every slice is bounded so
+ * that commits can run in between. All slices of a list are exact at the list's revision.
  *
- * The state at revision R is what `current` holds from up to R, and for keys changed since what `history` holds that
- * was written up to R and replaced after it. Both are walked in key order, and each key is one look, however many
- * versions it has.
+ * The state at revision R consists of the entries of `current` written up to R and, for keys changed since then, the
+ * versions in `history` that were written up to R and replaced later. Both are traversed in key order, with one lookup
+ * per key regardless of the number of versions.
  */
 
 import { Packer } from '../pack.ts'
@@ -22,14 +22,17 @@ import {
   versionKey,
 } from './tables.ts'
 
-/** A slice ends at whichever comes first. Keys looked at count, whether or not they were there at the revision. */
+/**
+ * A slice ends at whichever limit is reached first. All examined keys count, whether or not they existed at the
+ * revision.
+ */
 const listSlice = { keys: 500, bytes: 1024 * 1024 }
 const countSlice = { keys: 5000, bytes: Number.POSITIVE_INFINITY }
 const logSliceBytes = 1024 * 1024
-/** Up to this many changes are undone to count at a revision; for more, its keys are walked. */
+/** To count at a revision, up to this many changes are undone. For more, the keys are traversed. */
 const maxUndone = 2000
 
-/** The entry of one key as a packed block; an empty one where there is none. */
+/** Returns the entry of one key as a packed block; empty if the key is absent. */
 export function getEntry({ current }: Tables, key: Key): ArrayBuffer {
   const packed = new Packer()
   const bytes = Buffer.from(key)
@@ -41,12 +44,12 @@ export function getEntry({ current }: Tables, key: Key): ArrayBuffer {
   return packed.finish()
 }
 
-/** The value of a record of `current`; none where the record is damaged, which nobody takes for a value. */
+/** Returns the value of a `current` record. Empty if the record is damaged, which no reader accepts as a value. */
 function soundValue(key: Bytes, held: Lent): Buffer {
   return isSound(key, held) ? held.subarray(8) : held.subarray(0, 0)
 }
 
-/** One slice of a list: at the newest revision from `current` alone. */
+/** Returns one slice of a list. At the newest revision `current` alone is read. */
 export function listEntries(tables: Tables, newest: Revision, range: SliceRange, limit: number): ListReply {
   if (range.revision === newest) return listNewest(tables, range, limit)
   const slice = readSlice(
@@ -67,7 +70,7 @@ export function listEntries(tables: Tables, newest: Revision, range: SliceRange,
   return { entries: packed.finish(), resume: resume?.toString() }
 }
 
-/** What `current` holds is all there is: packed as it is read, without a copy in between. */
+/** Lists `current`, packed while reading, without an intermediate copy. */
 function listNewest({ current }: Tables, range: SliceRange, limit: number): ListReply {
   const { start, end } = keyRange(range)
   const packed = new Packer(256 * 1024)
@@ -75,7 +78,7 @@ function listNewest({ current }: Tables, range: SliceRange, limit: number): List
   let looked = 0
   let last: Buffer | undefined
   for (const { key, value } of current.getRange(end ? { start, end } : { start })) {
-    // One key is always read, so that every slice gets on.
+    // Always reads at least one key so that every slice makes progress.
     if (last && (looked >= keys || packed.size >= listSlice.bytes))
       return { entries: packed.finish(), resume: last.toString() }
     looked++
@@ -87,14 +90,14 @@ function listNewest({ current }: Tables, range: SliceRange, limit: number): List
   return { entries: packed.finish(), resume: undefined }
 }
 
-/** How many keys of the range there are at its revision, or as many as one slice counts. */
+/** Returns the number of keys of the range at its revision, or of those in one slice. */
 export function countEntries(tables: Tables, newest: Revision, range: SliceRange): CountReply {
   if (newest - range.revision <= maxUndone) return { count: countNewest(tables, range), resume: undefined }
   const { found, resume } = readSlice(tables, newest, range, countSlice, false)
   return { count: found.length, resume: resume?.toString() }
 }
 
-/** For a revision with few changes since: the keys there now, which lmdb counts fast, less what the changes did. */
+/** Counts at a revision with few later changes: takes lmdb's fast count of current keys and undoes the changes. */
 function countNewest({ current, log }: Tables, range: SliceRange): number {
   const { start, end } = keyRange(range)
   const changed = new Map<string, { readonly before: number; now: number }>()
@@ -119,7 +122,7 @@ interface Found {
 interface Slice {
   readonly found: Found[]
   readonly bytes: number
-  /** Read on after this key; undefined: the range ends here. */
+  /** The key to continue after. Undefined at the end of the range. */
   readonly resume: Buffer | undefined
 }
 
@@ -159,7 +162,7 @@ function readCurrent(
   let looked = 0
   let last: Buffer | undefined
   for (const { key, value } of current.getRange(end ? { start, end } : { start })) {
-    // One key is always read, so that every slice gets on.
+    // Always reads at least one key so that every slice makes progress.
     if (last && (looked >= bounds.keys || bytes >= bounds.bytes)) return { found, bytes, resume: last }
     looked++
     last = asBuffer(key)
@@ -172,10 +175,10 @@ function readCurrent(
   return { found, bytes, resume: undefined }
 }
 
-// A key's other versions are stepped over, and jumped over when there are many.
+// The other versions of a key are skipped one by one at first, then with a jump.
 const stepsBeforeJump = 4
 
-/** The entries that `history` holds for the revision: of keys replaced or deleted since. */
+/** Returns the versions in `history` at the revision, for keys replaced or deleted since. */
 function readHistory(tables: Tables, at: Revision, { start, end }: KeyRange, bounds: Bounds, values: boolean): Slice {
   const found: Found[] = []
   let bytes = 0
@@ -206,7 +209,7 @@ function readHistory(tables: Tables, at: Revision, { start, end }: KeyRange, bou
   return { found, bytes, resume: undefined }
 }
 
-/** The version of a key written up to `at` and replaced after it. */
+/** Returns the version of a key that was written up to `at` and replaced later. */
 function versionAt(tables: Tables, key: Buffer, at: Revision, values: boolean): Found | undefined {
   const newestFirst = { start: versionKey(key, at), end: versionKey(key, 0), reverse: true, limit: 1 }
   for (const { key: version, value } of tables.history.getRange(newestFirst)) {
@@ -219,7 +222,9 @@ function versionAt(tables: Tables, key: Buffer, at: Revision, values: boolean): 
   return undefined
 }
 
-/** Both in key order, up to where both were read. No key is in both: what `current` holds, nothing replaced since. */
+/**
+ * Merges both in key order, up to where both were read. No key is in both: an entry in `current` has not been replaced.
+ */
 function merge(live: Slice, replaced: Slice): Slice {
   if (replaced.found.length === 0 && replaced.resume === undefined) return live
   const resume = replaced.resume ?? live.resume
@@ -236,12 +241,14 @@ function keyRange({ prefix, after: last }: SliceRange): KeyRange {
   return { start: start.length > 0 ? start : Buffer.of(1), end }
 }
 
-/** The least bytes above a key and above all its versions, and not above any other key: keys hold no NUL. */
+/**
+ * Returns the smallest bytes after a key and all its versions that are not after any other key. Keys contain no NUL.
+ */
 function after(key: Buffer): Buffer {
   return Buffer.concat([key, Buffer.of(1)])
 }
 
-// No byte of UTF-8 is 255, so the last one can be raised.
+// UTF-8 contains no byte 255, so the last byte can be incremented.
 function endOfPrefix(prefix: Buffer): Buffer | undefined {
   if (prefix.length === 0) return undefined
   const end = Buffer.from(prefix)
@@ -249,7 +256,7 @@ function endOfPrefix(prefix: Buffer): Buffer | undefined {
   return end
 }
 
-/** Changes after a revision, at least one unless the log ends there. */
+/** Returns changes after a revision: at least one, unless the log ends there. */
 export function readLog(tables: Tables, after: Revision, limit: number): ArrayBuffer {
   const packed = new Packer(64 * 1024)
   for (const revision of logRevisions(tables, after, limit)) {
@@ -265,7 +272,7 @@ function packRecord(tables: Tables, revision: Revision, packed: Packer): void {
   packed.number(deletes ? 1 : 0)
   packed.bytes(key)
   packed.number(previous)
-  // Before another read overwrites it.
+  // Copied before the next read overwrites it.
   if (previous !== 0) packed.bytes(replaced)
   if (!deletes) packed.bytes(writtenAt(tables, key, revision))
 }
@@ -285,7 +292,7 @@ function writtenAt(tables: Tables, key: Buffer, revision: Revision): Buffer {
   return replacedBy(tables, readRevision(replacedAt, 0), { key, revision })
 }
 
-/** The value that a change replaced: that of this version of this key. */
+/** Returns the value that a change replaced, which must be this version of this key. */
 function replacedBy(tables: Tables, at: Revision, { key, revision }: { key: Buffer; revision: Revision }): Lent {
   const { replaced, ...record } = logRecordAt(tables, at)
   if (!record.key.equals(key) || record.previous !== revision)
@@ -293,7 +300,7 @@ function replacedBy(tables: Tables, at: Revision, { key, revision }: { key: Buff
   return replaced
 }
 
-/** Throws StoreError where it is missing or damaged. */
+/** Throws StoreError if the record is missing or damaged. */
 export function logRecordAt({ log }: Tables, revision: Revision): LogRecord {
   const record = log.get(revisionKey(revision))
   if (record === undefined) throw new StoreError(`the data file is damaged: change ${revision} is missing`)

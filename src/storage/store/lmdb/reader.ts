@@ -1,4 +1,4 @@
-/** Reading through the store's thread: entries, lists in slices, the log. How far back that goes, `History` says. */
+/** Reads through the store's thread: entries, lists in slices, the log. `History` decides how far back reads can go. */
 
 import { Unpacker } from '../pack.ts'
 import { readChanges } from '../packed-changes.ts'
@@ -21,7 +21,7 @@ export class Reader {
     return reply.done ? undefined : { key, revision: reply.number(), value: reply.bytes() }
   }
 
-  /** The exact state at a revision, which must have been reached. Throws RevisionGone. */
+  /** Returns the exact state at a revision, which the store must have reached. Throws RevisionGone. */
   async listAt(
     at: Revision,
     { prefix, after, limit = Number.POSITIVE_INFINITY, count = true }: ListRange,
@@ -34,11 +34,11 @@ export class Reader {
     })
   }
 
-  /** Changes after a revision: at least one, unless the log ends there. Throws RevisionGone. */
+  /** Returns changes after a revision: at least one, unless the log ends there. Throws RevisionGone. */
   async log(after: Revision, limit: number): Promise<readonly Change[]> {
     this.#history.assertKept(after, 'history')
     const reply = (await this.#connection.request({ type: 'log', after, limit })) as ArrayBuffer
-    // Compaction may have passed while the thread read.
+    // Compaction may have overtaken the read.
     this.#history.assertKept(after, 'history')
     return readChanges(reply)
   }

@@ -1,9 +1,9 @@
 /**
  * The embedded store: one LMDB file in a data directory that belongs to this process alone.
  *
- * One thread owns the file; this side never opens it. The newest changes are kept here (Tail) for watches; since no other
- * process writes, the tail's revision is the store's. Lifetimes count by the wall clock, which goes on while nobody runs;
- * every second the thread is asked to delete what is due.
+ * One thread owns the file, and the code here never opens it. The log tail (Tail) with the newest changes is kept here
+ * for watches. No other process writes, so the tail's revision is the store's revision. Lifetimes use the wall clock,
+ * which also runs while the server is down. Every second the thread deletes expired keys.
  */
 import type { OnCapacity } from '../fullness.ts'
 import type { Change, Revision } from '../store.ts'

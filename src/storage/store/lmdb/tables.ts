@@ -1,24 +1,24 @@
 /**
- * The tables of the LMDB file and how their keys and values are laid out.
+ * The tables of the LMDB file and the layout of their keys and values.
  *
  *   current  key                     -> check, revision, value
  *   log      revision                -> check, previous revision, flags, key, note, previous value
  *   history  key, NUL, revision      -> the revision that replaced it, whose log record holds the value
  *   expiry   due time, revision      -> key
  *   meta     'format'                -> format version;  'state' -> revision, oldest kept revision, checksum;
- *            'unfinished'            -> how much was loaded of what the file is to hold;
+ *            'unfinished'            -> how much of the data to load has been loaded;
  *            'cut'                   -> revision of the last change without a record: nothing before it can be read
- *            'reduced'               -> up to which revision the log has dropped values that are not for the journal
+ *            'reduced'               -> the log has dropped values that the journal excludes up to this revision
  *
- * Revisions are eight bytes, big-endian, so that they order as bytes. Keys hold no NUL, so the versions of a key lie
- * together in `history` and in the order of `current`. Replaced values lie in the log, where they are written one after
- * the other: in the order of keys each would cost a page of its own. Values are raw; what they mean is for others to
- * know and check. What this store adds to them it checks itself: a check is two bytes that the revision beside it, of
- * six, leaves free; 0 is that of records written before there were checks (format 1, which is still read).
+ * Revisions are eight bytes, big-endian, so that they sort as bytes. Keys contain no NUL, so the versions of a key are
+ * adjacent in `history` and in the order of `current`. Replaced values are stored in the log, which grows sequentially.
+ * Sorted by key, each value would cost a page. Values are raw: their readers interpret and verify them. This store
+ * verifies only what it adds. A check is the two bytes that the six-byte revision next to it leaves free. A check of 0
+ * marks records from before checks existed (format 1, which is still readable).
  *
- * A record of `expiry` counts only while its key is still at its revision, so a commit that replaces a lifetime, or
- * takes it away, need not look for it. A directory without that table is given an empty one; a program that does not
- * know it leaves it alone, and nothing expires meanwhile.
+ * A record of `expiry` counts only while its key is still at its revision. A commit that replaces or removes a lifetime
+ * therefore need not look for the record. A directory without that table gets an empty one. A program that does not
+ * know the table ignores it, and nothing expires in the meantime.
  */
 import { crc32 } from 'node:zlib'
 import { type Database, open, type RootDatabase } from 'lmdb'
@@ -27,7 +27,7 @@ import { type Bytes, type Note, type Revision, StoreError } from '../store.ts'
 
 export const formatVersion = 3
 
-/** Bytes as lmdb lends them: inside a buffer that the next read overwrites. Copy or use them up before. */
+/** Bytes that lmdb lends, in a buffer that the next read overwrites. Copy or use them before that. */
 export type Lent = Buffer
 
 export interface Tables {
@@ -40,19 +40,19 @@ export interface Tables {
 }
 
 export interface State {
-  /** The format that the file is marked with; the first commit marks it with the present one. */
+  /** The format recorded in the file. The first commit upgrades it to the current format. */
   readonly format: number
   readonly revision: Revision
-  /** The oldest revision that can be listed and watched from. */
+  /** The start of the history window. */
   readonly oldest: Revision
 }
 
 const formatKey = Buffer.from('format')
 const stateKey = Buffer.from('state')
-/** There while the file is being loaded (loading.ts): what is in it then is not complete. */
+/** Present while the file is being loaded (loading.ts) and its content is incomplete. */
 export const unfinishedKey = Buffer.from('unfinished')
 
-// Values pass through as they are. lmdb lends its own buffer to `decode` and has set its length to the value's.
+// Values are not converted. lmdb passes its own buffer to `decode`, with the length of the value.
 const rawValues = {
   encoder: {
     encode: (bytes: Bytes) => bytes,
@@ -60,7 +60,7 @@ const rawValues = {
   },
 }
 
-/** Opens the file, makes the tables in a new one, and refuses a file of a newer format or one that is unfinished. */
+/** Opens the file and creates the tables if it is new. Rejects a file that has a newer format or is unfinished. */
 export function openTables(directory: string): Tables {
   const tables = openUnfinished(directory)
   if (tables.meta.get(unfinishedKey) !== undefined)
@@ -68,13 +68,13 @@ export function openTables(directory: string): Tables {
   return tables
 }
 
-/** The same for the one who completes it. */
+/** Like `openTables`, but accepts an unfinished file, for the code that completes it. */
 export function openUnfinished(directory: string): Tables {
   const root = open<Buffer, Bytes>({
     path: directory,
-    // Else a directory with a dot in its name is taken for the file.
+    // Otherwise lmdb takes a directory with a dot in its name for the file.
     noSubdir: false,
-    // Else a commit can be seen before it is durable, and can be seen although its sync failed.
+    // Otherwise readers could see a commit before it is durable, or even if its sync failed.
     overlappingSync: false,
     keyEncoding: 'binary',
     maxDbs: 8,
@@ -109,14 +109,14 @@ function readFormat(meta: Tables['meta']): number | undefined {
   return bytes?.readUInt32BE(0)
 }
 
-/** From now on the file is not for programs that do not know checks. */
+/** Records the current format. Programs that do not know checks cannot open the file from now on. */
 export function writeFormat(meta: Tables['meta']): void {
   const bytes = Buffer.alloc(4)
   bytes.writeUInt32BE(formatVersion)
   write(meta, formatKey, bytes)
 }
 
-/** The revision that the file is at, and the oldest that is kept. Throws StoreError where the record is damaged. */
+/** Returns the newest revision and the start of the history window. Throws StoreError if the record is damaged. */
 export function readState(meta: Tables['meta']): State {
   const format = readFormat(meta) ?? formatVersion
   const bytes = meta.get(stateKey)
@@ -134,7 +134,10 @@ export function writeState(meta: Tables['meta'], state: State): void {
   write(meta, stateKey, bytes)
 }
 
-/** Writes inside a transaction; what lmdb refuses aborts it. (lmdb declares no result of these two, but has one.) */
+/**
+ * Writes a record within a transaction; a failure aborts the transaction. (lmdb declares no result for putSync and
+ * removeSync, but returns one.)
+ */
 export function write(table: Database<Lent, Bytes>, key: Bytes, value: Bytes): void {
   const written: unknown = table.putSync(key, value as Buffer)
   if (written !== true) throw new StoreError('the data file is damaged: a record could not be written')
@@ -146,7 +149,7 @@ export function append(table: Database<Lent, Bytes>, key: Bytes, value: Bytes): 
   if (written !== true) throw new StoreError('the data file is damaged: a record is not the last')
 }
 
-/** Deletes a record that must be there. */
+/** Deletes a record that must exist. */
 export function remove(table: Database<Lent, Bytes>, key: Bytes): void {
   const removed: unknown = table.removeSync(key)
   if (removed !== true) throw new StoreError('the data file is damaged: a record to delete is missing')
@@ -161,39 +164,39 @@ function writeRevision(bytes: Buffer, revision: Revision, offset: number): void 
   bytes.writeUInt32BE(revision >>> 0, offset + 4)
 }
 
-/** The revision of a record of `current`, right or not: what a commit must name to replace it. */
+/** Returns the revision of a record of `current`, even if damaged: a commit must name it to replace the record. */
 export function heldRevision(held: Lent): Revision {
-  // Only damage makes it that short.
+  // Only a damaged record is that short.
   if (held.length < 8) return 1
   return held.readUInt16BE(2) * 2 ** 32 + held.readUInt32BE(4)
 }
 
-/** Puts revision and check into the eight bytes before a value. */
+/** Writes revision and check into the eight bytes before a value. */
 export function writeHeld(held: Buffer, key: Bytes, revision: Revision): void {
   writeRevision(held, revision, 0)
   held.writeUInt16BE(checkOf(key, revision), 0)
 }
 
-/** Whether a record of `current` lies under its key with its revision. */
+/** Whether the check of a `current` record matches its key and revision. */
 export function isSound(key: Bytes, held: Lent): boolean {
   const check = held.length < 8 ? -1 : held.readUInt16BE(0)
   return check === 0 || check === checkOf(key, heldRevision(held))
 }
 
-/** Of a key and a number that belongs to it; never 0. */
+/** Computes the check of a key and an associated number. Never 0. */
 function checkOf(key: Bytes, belonging: number): number {
   const sum = crc32(key, ((belonging % 2 ** 32) ^ Math.floor(belonging / 2 ** 32)) >>> 0)
   return ((sum >>> 16) ^ sum) & 0xffff || 1
 }
 
-/** A revision as a key of `log`. */
+/** Encodes a revision as a key of `log`. */
 export function revisionKey(revision: Revision): Buffer {
   const bytes = Buffer.allocUnsafe(8)
   writeRevision(bytes, revision, 0)
   return bytes
 }
 
-/** The key of a version in `history`. */
+/** Returns the key of a version in `history`. */
 export function versionKey(key: Bytes, revision: Revision): Buffer {
   const bytes = Buffer.allocUnsafe(key.length + 9)
   bytes.set(key)
@@ -202,7 +205,7 @@ export function versionKey(key: Bytes, revision: Revision): Buffer {
   return bytes
 }
 
-/** The key of a record in `expiry`. Times are milliseconds since 1970, eight bytes like revisions. */
+/** Returns the key of a record in `expiry`. Times are milliseconds since 1970, in eight bytes like revisions. */
 export function dueKey(due: number, revision: Revision): Buffer {
   const bytes = Buffer.allocUnsafe(16)
   writeRevision(bytes, due, 0)
@@ -210,7 +213,7 @@ export function dueKey(due: number, revision: Revision): Buffer {
   return bytes
 }
 
-/** What a record of the log is made of. */
+/** The content of a log record. */
 export interface LoggedChange {
   readonly previous: Revision
   readonly deletes: boolean
@@ -225,7 +228,7 @@ export interface LogRecord extends LoggedChange {
   readonly previous: Revision
   readonly deletes: boolean
   readonly key: Buffer
-  /** What the key held before, empty if nothing: lent. */
+  /** The replaced value, empty if there was none. A lent buffer. */
   readonly replaced: Lent
   readonly reduced: boolean
 }
@@ -233,10 +236,10 @@ export interface LogRecord extends LoggedChange {
 const keyAt = 11
 /** The flags of a record. */
 const flags = { deletes: 1, note: 2, reduced: 4 } as const
-/** A note is its time, the length of its text, and the text. */
+/** A note consists of its time, the length of its text, and the text. */
 const noteHead = 10
 
-/** `revision` is that of the change. */
+/** Encodes a log record. `revision` is that of the change. */
 export function logRecord(revision: Revision, change: LoggedChange): Buffer {
   const { previous, deletes, key, replaced, note, reduced = false } = change
   const noteSize = note === undefined ? 0 : noteHead + note.text.length
@@ -257,7 +260,7 @@ function writeNote(bytes: Buffer, { time, text }: Note, at: number): void {
   bytes.set(text, at + noteHead)
 }
 
-/** Undefined where it is not what was written. */
+/** Returns undefined if the record is damaged. */
 export function readLogRecord(revision: Revision, bytes: Lent): LogRecord | undefined {
   const check = bytes.length < keyAt ? -1 : bytes.readUInt16BE(0)
   if (check !== 0 && (check < 0 || check !== logCheck(revision, bytes))) return undefined
@@ -279,25 +282,25 @@ export function readLogRecord(revision: Revision, bytes: Lent): LogRecord | unde
   }
 }
 
-/** Where the replaced value begins. */
+/** Returns the offset of the replaced value. */
 function endOfNote(bytes: Buffer): number {
   const noteAt = keyAt + bytes.readUInt16BE(9)
   if ((bytes[8]! & flags.note) === 0) return noteAt
   return noteAt + noteHead > bytes.length ? bytes.length : noteAt + noteHead + bytes.readUInt16BE(noteAt + 8)
 }
 
-/** Of all but the value, which has its own. */
+/** Computes the check of everything but the value, which has its own. */
 function logCheck(revision: Revision, bytes: Buffer): number {
   return checkOf(bytes.subarray(2, endOfNote(bytes)), revision)
 }
 
-/** A revision that is kept in `meta` by itself; 0 where there is none. */
+/** Reads a single revision from `meta`; 0 if absent. */
 export function readMark(meta: Tables['meta'], key: Buffer): Revision {
   const bytes = meta.get(key)
   return bytes?.length === 8 ? readRevision(bytes, 0) : 0
 }
 
-/** Nothing before this revision can be read: changes were made without a record. */
+/** Nothing before this revision can be read, because later changes were made without a log record. */
 export const cutKey = Buffer.from('cut')
-/** Up to this revision the log has dropped the values that are not for the journal. */
+/** Up to this revision the log has dropped the values that the journal excludes. */
 export const reducedKey = Buffer.from('reduced')

@@ -1,27 +1,27 @@
 /**
- * Starts the store's thread. What it needs takes it a while to load, and which file it is to open it need not know for
- * that: so who will need it can start it ahead and load something else meanwhile.
+ * Starts the store's thread. The thread takes a while to load its modules and does not need the file name for that. So
+ * it can be started in advance, while the caller loads other modules.
  */
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import { leaveThreadsAtExit } from './damaged-memory.ts'
 
 export interface Thread {
   readonly port: MessagePort
-  /** Resolves when the thread is gone, with what ended it if that was an error. */
+  /** Resolves when the thread has ended, with the error that ended it, if any. */
   readonly ended: Promise<unknown>
-  /** For a thread that has stopped for good (`damaged-memory.ts`), and why: it counts as gone from now on. */
+  /** Treats a permanently stopped thread (`damaged-memory.ts`) as ended, with this cause. */
   readonly abandon: (cause: unknown) => void
 }
 
 let ahead: { readonly worker: Worker; readonly thread: Thread } | undefined
 
-/** For the next connection. Does not keep the process alive until then. */
+/** Starts a thread for the next connection. Until then it does not keep the process alive. */
 export function startThreadAhead(): void {
   ahead ??= start()
   ahead.worker.unref()
 }
 
-/** The thread that was started ahead, or else one that is started now. */
+/** Returns the thread that was started in advance, or starts one now. */
 export function takeThread(): Thread {
   const { worker, thread } = ahead ?? start()
   ahead = undefined
@@ -53,19 +53,19 @@ function start() {
   return { worker, thread: { port, ended, abandon } }
 }
 
-/** Of every thread that has not ended: 1 when it has loaded what it needs. */
+/** One entry per running thread: 1 once it has loaded its modules. */
 const loading = new Set<Int32Array>()
 const longestLoadMs = 10_000
 
 /**
- * The native part of lmdb cannot be interrupted while it is loaded: the whole process would be aborted. So a process that
- * ends, for whatever reason, waits for that.
+ * Loading lmdb's native module cannot be interrupted: the whole process would abort. So a process that exits, for
+ * whatever reason, waits for it.
  */
 function waitUntilLoaded(): void {
   for (const loaded of loading) Atomics.wait(loaded, 0, 0, longestLoadMs)
 }
 
-// The bundle has the thread beside it as a file of its own.
+// In the bundle the thread is a separate file.
 function threadUrl(): URL {
   return new URL(import.meta.url.endsWith('.ts') ? './thread.ts' : './store-thread.cjs', import.meta.url)
 }

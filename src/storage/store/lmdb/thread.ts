@@ -1,9 +1,10 @@
 /**
- * The store's thread: the only owner of the LMDB file. All that waits in its port is taken at once; the commits among
- * it are one transaction with one sync, and are answered when it is durable. Between two groups of commits at most
+ * The store's thread: the only owner of the LMDB file. It takes all waiting messages at once. The commits among them
+ * form one transaction with one sync and are acknowledged once it is durable. Between two groups of commits, at most
  * one slice of a read or one step of expiry or compaction runs, so neither commits nor reads starve.
  *
- * The stores of other threads have ports of their own: what waits there is taken with the rest, in the same transaction.
+ * The stores of other threads have their own ports. Their messages are taken at the same time and their commits join
+ * the same transaction.
  */
 
 import { join } from 'node:path'
@@ -36,17 +37,17 @@ type OpenRequest = Extract<Request, { type: 'open' }>
 type OtherRequest = Exclude<Request, CommitRequest | OpenRequest | AttachRequest | PinRequest>
 type AnyRequest = Exclude<Request, OpenRequest>
 
-/** A request, and where its reply goes. */
+/** A request and the port for its reply. */
 interface Asked<T> {
   readonly request: T
   readonly port: MessagePort
 }
 
-/** How long a step of compaction may work before its sync; together well under 5 ms. */
+/** Maximum duration of a compaction step before its sync. Together they take well under 5 ms. */
 const compactionBudgetMs = 2
 
 class StoreThread {
-  /** The first is the owner's. */
+  /** The first port is the owner's. */
   readonly #ports: MessagePort[]
   readonly #tables: Tables
   readonly #room: DiskReservation
@@ -104,7 +105,9 @@ class StoreThread {
     else this.#others.push({ request, port })
   }
 
-  /** From its first message on the other store knows everything up to a revision, and is sent all that comes after. */
+  /**
+   * Attaches another store. Its first message covers everything up to a revision, and it receives all later changes.
+   */
   #attach({ id, port, memory }: AttachRequest, owner: MessagePort): void {
     this.#followers.add(port, memory)
     this.#followers.forget(this.#state.oldest)
@@ -140,7 +143,8 @@ class StoreThread {
       const { state, replies } = commitGroup(this.#tables, this.#state, { batches, room: this.#room, changes })
       const cut = this.#advance(state)
       if (changes) this.#followers.publish(state.revision, changes.finish(), cut)
-      // The last reply says where history begins: by then all changes of the group are known on the other side.
+      // The last reply carries the new start of the history window: by then the other side has all changes of the
+      // group.
       for (const [i, reply] of replies.entries())
         this.#answerBlock(recipientOf(group[i]!), reply, i === replies.length - 1 ? cut : undefined)
     } catch (error) {
@@ -156,7 +160,7 @@ class StoreThread {
     } catch (error) {
       this.#refuse(recipientOf(asked), this.#failure(error, request.type === 'compact' || request.type === 'expire'))
     } finally {
-      // A read transaction that stays open keeps old pages from being used again.
+      // An open read transaction would prevent the reuse of old pages.
       if (request.type !== 'close') this.#tables.root.resetReadTxn()
     }
   }
@@ -213,7 +217,7 @@ class StoreThread {
   }
 
   #expire({ now }: Extract<Request, { type: 'expire' }>, to: Recipient): void {
-    // Every second: often enough for a file that is gone, and no write waits for it.
+    // Runs every second, which is often enough to detect a missing file and delays no write.
     this.#assertInPlace()
     checkSoleWriter(this.#tables, this.#state)
     const due = readDue(this.#tables, now)
@@ -229,7 +233,7 @@ class StoreThread {
     this.#answerBlock(to, changes, cut)
   }
 
-  /** Takes over the state that was written. Returns where history begins now, if deletes have cut it off. */
+  /** Adopts the state that was written. Returns the new start of the history window if deletes have truncated it. */
   #advance(state: State): Revision | undefined {
     const cut = state.oldest > this.#state.oldest ? state.oldest : undefined
     this.#state = state
@@ -237,7 +241,7 @@ class StoreThread {
     return cut
   }
 
-  /** The thread ends when no port is open any more; the owner closes its own. */
+  /** Closes the file. The thread ends when all ports are closed; the owner closes its own. */
   #close(to: Recipient): void {
     for (const port of this.#ports) if (port !== to.port) port.close()
     this.#room.close()
@@ -264,7 +268,7 @@ class StoreThread {
     if (damagesMemory(error)) this.#end(failure)
     if (failure.kind !== 'failed' || this.#failed) return failure
     this.#failed = failure
-    // No store on the file can write from now on, whichever of them it was that found out.
+    // No store on the file can write from now on, regardless of which one detected the failure.
     if (this.#followers.any) for (const port of this.#ports) this.#refuse({ port, id: toAll }, failure)
     return failure
   }
@@ -279,7 +283,7 @@ class StoreThread {
   }
 }
 
-/** Where a reply goes, and to which request it is. */
+/** The port and request id of a reply. */
 interface Recipient {
   readonly port: MessagePort
   readonly id: number
@@ -294,7 +298,7 @@ function isPin(request: OtherRequest | PinRequest): request is PinRequest {
   return request.type === 'pin' || request.type === 'unpin'
 }
 
-/** Not the id of any request. */
+/** A value that no request id has. */
 const toAll = -1
 
 function recipientOf({ port, request }: Asked<AnyRequest>): Recipient {
@@ -305,18 +309,20 @@ function sizeOf(batches: readonly ArrayBuffer[]): number {
   return batches.reduce((sum, { byteLength }) => sum + byteLength, 0)
 }
 
-/** lmdb lost what it needs to go on: input or output error, fatal error of the environment. */
+/** Errors after which lmdb cannot continue: I/O error and fatal error of the environment. */
 const failedCodes = [5, -30795]
 
 /**
- * What lmdb itself could not write is the end, whatever the reason it gives. A sync that failed for want of space has
- * lost pages like any other failed sync: the next one would succeed, and the pages would still be missing.
+ * Converts an error. If lmdb itself could not write, the failure is final whatever the cause. A sync that failed for
+ * lack of space has lost pages like any other failed sync: the next sync would succeed, but the pages would still be
+ * missing.
  */
 function toFailure(error: unknown, writing: boolean): Failure {
   const message = messageOf(error)
   const code = isError(error) && 'code' in error ? Number(error.code) : Number.NaN
   if (error instanceof StoreFull) return { kind: 'full', message, ambiguous: false }
-  // Nothing of the transaction was written; but nothing will be, with a file that is damaged or not ours alone.
+  // Nothing of the transaction was written, but later writes would fail too: the file is damaged or another process
+  // uses it.
   if (error instanceof StoreError) return { kind: writing ? 'failed' : 'error', message, ambiguous: false }
   if (writing || failedCodes.includes(code) || message.includes('MDB_PANIC'))
     return { kind: 'failed', message: `the data file failed: ${message}`, ambiguous: writing }

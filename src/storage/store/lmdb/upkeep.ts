@@ -1,6 +1,6 @@
 /**
- * What the store's thread does by itself: steps of expiry, which deletes keys whose lifetime is over, and of compaction,
- * which forgets old history. Each step is one transaction.
+ * Upkeep in the store's thread: steps of expiry, which deletes keys whose lifetime has ended, and of compaction, which
+ * deletes changes before the history window. Each step is one transaction.
  */
 
 import { Packer } from '../pack.ts'
@@ -33,10 +33,10 @@ export interface Due {
   readonly key: Buffer
 }
 
-/** A step of expiry ends at whichever comes first; one record is always taken. */
+/** A step of expiry ends at whichever limit is reached first, but processes at least one record. */
 const expiryStep = { records: 50, bytes: 1024 * 1024 }
 
-/** The first records that are due. */
+/** Returns the first records that are due. */
 export function readDue({ expiry, current }: Tables, now: number): Due[] {
   const due: Due[] = []
   for (const { key, value } of expiry.getRange({ end: revisionKey(now + 1), limit: expiryStep.records })) {
@@ -51,8 +51,8 @@ export function readDue({ expiry, current }: Tables, now: number): Due[] {
 }
 
 /**
- * Deletes the keys that are due, each at the next revision, unless they were written again since; as many as there is
- * room for. Throws StoreFull where there is none for the first.
+ * Deletes keys that are due, each at the next revision, unless they were written again in the meantime. Deletes as many
+ * as there is room for. Throws StoreFull if there is no room for the first one.
  */
 export function expireStep(
   tables: Tables,
@@ -73,7 +73,7 @@ export function expireStep(
   })
 }
 
-/** False where there is no room for it. */
+/** Returns false if there is no room. */
 function expireOne(place: Place, { record, key }: Due, { changes, now }: { changes: Packer; now: number }): boolean {
   const { tables } = place
   const held = tables.current.get(key)
@@ -84,7 +84,7 @@ function expireOne(place: Place, { record, key }: Due, { changes, now }: { chang
   if (stands) {
     const revision = ++place.revision
     const replaced = packDeletion(changes, { revision, previous, key, replaced: held.subarray(8) })
-    // A time and no text: nobody but the store did it.
+    // The note has a time but no text because the store itself made the change.
     apply(tables, { revision, previous, replaced, key, value: undefined, note: { time: now, text: noBytes } }, trace)
     if (trace === 'none') place.oldest = revision
   }
@@ -92,7 +92,7 @@ function expireOne(place: Place, { record, key }: Due, { changes, now }: { chang
   return true
 }
 
-/** Gives the packed copy of the value. */
+/** Returns the packed copy of the value. */
 function packDeletion(
   changes: Packer,
   { revision, previous, key, replaced }: Omit<Applied, 'value'> & { replaced: Bytes },
@@ -108,20 +108,20 @@ const recordsAtATime = 64
 
 export interface Compaction {
   readonly oldest: Revision
-  /** Below `oldest` while somebody still reads there. */
+  /** Lower than `oldest` while a reader still uses older revisions. */
   readonly upTo: Revision
   readonly budgetMs: number
   readonly room: DiskReservation
-  /** What stays for the journal; undefined: nothing. */
+  /** What the journal keeps. Undefined if there is no journal. */
   readonly journal: JournalBounds | undefined
 }
 
 /**
- * Forgets part of what is older than `oldest` in one transaction, for about `budgetMs` and as much as there is room for:
- * the log up to `upTo` and the versions that it replaced. `more`: call again. Throws StoreFull where there is no room
- * for a single record. The state is written in any case: pages freed by a transaction can be used again from the one
- * after the next, so another step makes those of the one before it usable. Where there is a journal, changes that it
- * keeps stay in the log, without the values that are not for it.
+ * Deletes part of what is older than `oldest` in one transaction, for about `budgetMs` and as far as there is room: the
+ * log up to `upTo` and the versions that it replaced. `more` means that another step is needed. Throws StoreFull if
+ * there is no room for a single record. The state is always written: pages freed by a transaction become reusable two
+ * transactions later, so another step makes those of the previous step usable. Changes that the journal keeps stay in
+ * the log, without the values that the journal excludes.
  */
 export function compactStep(
   tables: Tables,
@@ -153,7 +153,10 @@ export function compactStep(
   })
 }
 
-/** By its pages, the newest changes included: a record above about a kilobyte has pages of its own. */
+/**
+ * Returns the size of the log in pages, including the newest changes. A record above about one kilobyte has its own
+ * pages.
+ */
 function logSize({ log }: Tables): { bytes: number; average: number } {
   const { treeLeafPageCount, overflowPages, pageSize, entryCount } = log.getStats() as {
     [name in 'treeLeafPageCount' | 'overflowPages' | 'pageSize' | 'entryCount']: number
@@ -162,7 +165,7 @@ function logSize({ log }: Tables): { bytes: number; average: number } {
   return { bytes, average: bytes / Math.max(1, entryCount) }
 }
 
-/** Drops values that are not for the journal from part of the log; whether there is more to do. */
+/** Drops values that the journal excludes from part of the log. Returns whether more remain. */
 function reduce(
   tables: Tables,
   { upTo, journal, room }: { upTo: Revision; journal: JournalBounds; room: DiskReservation },
@@ -199,7 +202,7 @@ function recordsIn({ log }: Tables, range: { start?: Bytes; end: Bytes; limit: n
   const found: FoundRecord[] = []
   for (const { key, value } of log.getRange(range as object)) {
     const revision = readRevision(key as Buffer, 0)
-    // What is lent is not looked at after the next one is read.
+    // The lent buffer is not used after the next read.
     found.push({ revision, size: value.length, record: readLogRecord(revision, value) })
   }
   return found
@@ -210,8 +213,8 @@ function oldestRecords(tables: Tables, upTo: Revision): FoundRecord[] {
 }
 
 /**
- * False where there is no room for it. Of a damaged record nobody knows which version it replaced: that one's place in
- * `history` is left behind.
+ * Deletes a log record. Returns false if there is no room. A damaged record does not reveal which version it replaced,
+ * so that version's entry in `history` remains.
  */
 function forget({ log, history }: Tables, { revision, record }: FoundRecord, room: DiskReservation): boolean {
   if (!room.take(needOfRemoval(), { frees: true })) return false

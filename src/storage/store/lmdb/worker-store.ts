@@ -1,10 +1,11 @@
 /**
- * The embedded store as another thread sees it: the same promises as `store.ts`, over a port to the thread that owns the
- * file. There may be several, each with its own port; `hub.ts` makes the ports, and owns the directory.
+ * The embedded store in a thread that does not own the file: the same promises as `store.ts`, over a port to the owner.
+ * There can be several such stores, each with its own port. `hub.ts` creates the ports and owns the directory.
  *
- * Every change of any of them comes as a broadcast and joins the tail before an answer can show it; a gap is the end. What
- * this thread has not received yet may be acknowledged already to a caller of another: so the newest revision is read from
- * memory that all threads share, which is raised before any acknowledgement, and may be ahead of the tail for a moment.
+ * Every change of any store arrives as a broadcast and is appended to the log tail before a reply can show it. A gap
+ * ends the store. Another thread may have acknowledged a change that this thread has not received yet. So the newest
+ * revision is read from memory that all threads share. That revision is raised before any acknowledgement and can
+ * briefly be ahead of the tail.
  */
 import type { MessagePort } from 'node:worker_threads'
 import { readChanges } from '../packed-changes.ts'
@@ -15,13 +16,13 @@ import { type EmbeddedOptions, EmbeddedStore } from './embedded-store.ts'
 import type { SharedHistory } from './history.ts'
 import type { OpenReply, PinReply } from './messages.ts'
 
-/** What a thread needs to open the store: of `StoreHub.connect`, to be transferred to it. */
+/** What a thread needs to open the store. Created by `StoreHub.connect` and transferred to the thread. */
 export interface StorePort {
   readonly port: MessagePort
   readonly memory: SharedArrayBuffer
 }
 
-/** The embedded store, from a thread that does not own it. */
+/** The embedded store in a thread that does not own the file. */
 export class WorkerStore extends EmbeddedStore {
   readonly #shared: SharedRevisions
 
@@ -63,17 +64,20 @@ export class WorkerStore extends EmbeddedStore {
     return this.#shared.revision
   }
 
-  /** They have come as a broadcast. */
+  /** No action: the changes have arrived as a broadcast. */
   protected onCommitted(): void {}
 
-  /** That is for the owner of the file. */
+  /** No action: the owner of the file runs the upkeep. */
   protected stopUpkeep(): void {}
 
   protected async disconnect(): Promise<void> {
     await this.connection.detach()
   }
 
-  /** Revisions have no gaps here: one that is missing was lost on its way, and nothing after it may be served. */
+  /**
+   * Appends broadcast changes. Revisions have no gaps here: if one is missing, a message was lost and no later change
+   * can be served.
+   */
   #append(shared: SharedArrayBuffer): void {
     const changes = readChanges(shared)
     const next = this.tail.revision + 1
@@ -87,7 +91,7 @@ export class WorkerStore extends EmbeddedStore {
   }
 }
 
-/** What this thread reads is pinned where compaction happens: in the thread that owns the file. */
+/** Pins the revisions that this thread reads in the thread that owns the file, which runs compaction. */
 function pinsOver(connection: Connection, shared: SharedRevisions): SharedHistory {
   return {
     get oldest() {
@@ -104,5 +108,5 @@ function pinsOver(connection: Connection, shared: SharedRevisions): SharedHistor
   }
 }
 
-/** A store whose thread has ended keeps nothing from being forgotten. */
+/** Ignores the reply: if the thread has ended, its pins no longer matter. */
 const ignored = { resolve: () => {}, reject: () => {} }

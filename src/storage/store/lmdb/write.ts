@@ -1,9 +1,10 @@
 /**
- * Writing, in the store's thread: a group of commits in one transaction with one sync. Each commit of a group is a
- * compare-and-set of its own; the group is durable as a whole or did not happen at all.
+ * Writes in the store's thread: a group of commits in one transaction with one sync. Each commit of a group is a
+ * separate compare-and-set. The group as a whole either becomes durable or does not happen.
  *
- * A delete must succeed on a full disk, since it is what makes room. Where there is no room for the log record, which
- * holds the deleted value, the delete goes without one: history then begins at its revision (`oldest` of the state).
+ * A delete must succeed on a full disk, because deletes make room. If there is no room for the log record, which holds
+ * the deleted value, the delete happens without one. The history window then starts at its revision (`oldest` of the
+ * state).
  */
 
 import { Packer, present, Unpacker } from '../pack.ts'
@@ -32,11 +33,13 @@ import {
 export interface CommitGroup {
   readonly batches: readonly ArrayBuffer[]
   readonly room: DiskReservation
-  /** Where the changes are packed, as a slice of the log; undefined: nobody needs them. */
+  /** Receives the changes, packed as a part of the log. Undefined if they are not needed. */
   readonly changes?: Packer | undefined
 }
 
-/** Commits all batches in one transaction and gives the reply of each. `state` is what this thread wrote last. */
+/**
+ * Commits all batches in one transaction and returns the reply of each. `state` is the one that this thread wrote last.
+ */
 export function commitGroup(
   tables: Tables,
   state: State,
@@ -61,13 +64,16 @@ export function commitGroup(
   return result
 }
 
-/** Another process on the same file would number its commits like ours, and what we know of it would be old. */
+/**
+ * Throws if another process has written to the file: its revisions would collide with ours, and our state would be
+ * outdated.
+ */
 export function checkSoleWriter({ meta }: Tables, state: State): void {
   if (readState(meta).revision !== state.revision)
     throw new StoreError('another process has written to this data directory')
 }
 
-/** Where a transaction writes, and which revisions its state has by then. */
+/** The target of a transaction and its current revisions. */
 export interface Place {
   readonly tables: Tables
   readonly room: DiskReservation
@@ -115,29 +121,29 @@ const noRoom = -1
 /** Whether a change is written to the log. */
 export type Trace = 'logged' | 'none'
 
-/** How many bytes a change is about. */
+/** The sizes of a change in bytes. */
 interface ChangeSize {
-  /** Undefined: the key is deleted. */
+  /** Undefined if the key is deleted. */
   readonly value: number | undefined
   readonly replaced: number
-  /** The number of claims that change. */
+  /** The number of reserved and released keys. */
   readonly claims: number
 }
 
-/** How a change can be written: undefined when there is no room for it. */
+/** Returns how a change can be written; undefined if there is no room for it. */
 export function takeRoom(room: DiskReservation, { value, replaced, claims }: ChangeSize): Trace | undefined {
   if (room.take(needOfChange(value ?? 0, replaced, claims), { frees: false })) return 'logged'
   return value === undefined && room.take(needOfRemoval(claims), { frees: true }) ? 'none' : undefined
 }
 
-/** What a write takes and releases. */
+/** The keys that a write reserves and releases. */
 interface Claims {
-  /** Whether nobody holds what is to be taken. */
+  /** Whether all keys to reserve are free. */
   readonly free: boolean
-  /** How many keys change. */
+  /** Number of keys that change. */
   readonly count: number
   readonly takes: readonly { readonly key: Bytes; readonly value: Buffer }[]
-  /** How many bytes the values of what is taken have. */
+  /** Total size of the values of the reserved keys. */
   readonly bytes: number
   readonly releases: readonly { readonly key: Bytes; readonly held: Buffer | undefined }[]
 }
@@ -156,7 +162,7 @@ function readKeys(writes: Unpacker): Bytes[] {
   return Array.from({ length: writes.number() }, () => writes.bytes())
 }
 
-/** The revisions after `revision` are theirs, one by one. */
+/** Reserves and releases keys at consecutive revisions, starting at `revision`. */
 function applyClaims(
   place: Place,
   { revision, reply, trace, takes, releases }: Claims & { revision: Revision; reply: Packer; trace: Trace },
@@ -173,7 +179,7 @@ function applyClaims(
     applyPacked(place, { revision: ++next, previous: 0, replaced: undefined, key, value }, trace)
 }
 
-/** Whether every guard is at its revision. */
+/** Whether all guards hold. */
 function readGuards({ current }: Tables, writes: Unpacker): boolean {
   let hold = true
   for (let left = writes.number(); left > 0; left--) {
@@ -187,10 +193,10 @@ function readGuards({ current }: Tables, writes: Unpacker): boolean {
 export interface Applied {
   readonly revision: Revision
   readonly previous: Revision
-  /** The value that the key held. */
+  /** The value that the change replaces. */
   readonly replaced: Bytes | undefined
   readonly key: Bytes
-  /** Eight bytes of room and the value; undefined deletes the key. */
+  /** Eight bytes of headroom and the value. Undefined deletes the key. */
   readonly value: Buffer | undefined
   readonly note?: Note | undefined
 }

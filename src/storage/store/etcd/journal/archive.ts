@@ -1,11 +1,11 @@
 /**
- * Keeps changes before etcd forgets them: reads etcd's own history from the mark on, and writes what each change
- * replaced beside the store, with the note that its commit wrote in the same transaction. So it misses nothing, whoever
- * wrote it or whatever ended by a lease, and a commit costs no more than its note.
+ * Archives changes before etcd compacts them. Reads etcd's log from the mark on and writes what each change replaced
+ * next to the store, with the note that the commit wrote in the same transaction. So the archive is complete, including
+ * foreign writes and expired leases, and a commit costs no more than its note.
  *
- * Any server may do it at any time. A segment is written together with the mark, if the mark is still where it was read:
- * of several servers one does each step, and the others go on from there. Where etcd has forgotten what comes after the
- * mark (somebody else has compacted it), there is a gap, and the journal begins anew behind it.
+ * Any server can archive at any time. A segment is written together with the mark, on condition that the mark is
+ * unchanged: one of several servers does each step and the others continue from there. If another client has compacted
+ * etcd past the mark, there is a gap, and the journal restarts after it.
  */
 import type { Clock } from '../../../../base/time/clock.ts'
 import { type Change, type Note, type Retention, type Revision, RevisionGone, ValueTooLarge } from '../../store.ts'
@@ -33,16 +33,16 @@ export interface ArchiveParts {
   readonly layout: Layout
   readonly retention: Retention
   readonly clock: Clock
-  /** The revision of the last change that the feed has passed on. */
+  /** Returns the revision of the last change that the feed has delivered. */
   readonly newest: () => Revision
-  /** A revision at or after that one which a watch is sure to report. */
+  /** Returns a revision, not before `newest`, that a watch is certain to report. */
   readonly anchor: () => Promise<Revision>
   readonly onWarning: (text: string) => void
   /** Aborts when the store closes. */
   readonly signal: AbortSignal
 }
 
-/** The mark, and etcd's revision at which it was written; 0: it is not there. */
+/** The mark, and etcd's revision at which it was written; 0 if there is none. */
 interface HeldMark {
   readonly mark: Mark
   readonly etcdRevision: number
@@ -51,9 +51,11 @@ interface HeldMark {
 const maxTries = 20
 
 export class Archive {
-  /** The mark as it was last seen. */
+  /** The mark as last read. */
   seen: Mark | undefined
-  /** Up to here nothing is missing, though the mark may be lower: there was no change in between. */
+  /**
+   * Everything up to this revision is archived, although the mark may be lower because there was no change in between.
+   */
   #through: Revision = 0
   #line: Promise<unknown> = Promise.resolve()
   readonly #parts: ArchiveParts
@@ -62,25 +64,25 @@ export class Archive {
     this.#parts = parts
   }
 
-  /** Makes the mark where there is none: changes from now on are kept. */
+  /** Creates the mark if there is none. Changes are archived from now on. */
   async begin(): Promise<void> {
     for (let tries = 0; tries < maxTries; tries++) if ((await this.#mark()) !== undefined) return
   }
 
-  /** Resolves to the mark once every change that the feed has passed on by now is kept. */
+  /** Resolves to the mark once every change that the feed has delivered so far is archived. */
   async keepUp(): Promise<Mark> {
     const pass = this.#line.then(() => this.#pass())
     this.#line = pass.catch(() => {})
     return await pass
   }
 
-  /** The mark as it is; undefined: there is none yet. */
+  /** Reads the mark; undefined if there is none yet. */
   async readMark(): Promise<Mark | undefined> {
     const { held } = await this.#look()
     return held?.mark
   }
 
-  /** Gives up all that is kept by now; it is deleted as what is too old is. */
+  /** Invalidates the whole journal so far. Its segments are deleted like outdated ones. */
   async cut(): Promise<void> {
     await this.keepUp()
     for (let tries = 0; tries < maxTries; tries++) {
@@ -106,7 +108,7 @@ export class Archive {
     throw readFailure(new Error('the history cannot be kept: other servers are always faster'))
   }
 
-  /** Undefined where another server was faster. */
+  /** Returns undefined if another server was faster. */
   async #append({ mark, etcdRevision }: HeldMark): Promise<Mark | undefined> {
     const { connection, space, retention, clock } = this.#parts
     const meeting = await this.#parts.anchor()
@@ -165,7 +167,7 @@ export class Archive {
     return undefined
   }
 
-  /** Makes it where it is missing, or of another era. Undefined where another server was faster. */
+  /** Creates the mark if it is missing or belongs to another era. Returns undefined if another server was faster. */
   async #mark(): Promise<HeldMark | undefined> {
     const { held, revision } = await this.#look()
     if (held !== undefined && held.mark.offset === this.#parts.space.offset) return held
@@ -195,7 +197,7 @@ export class Archive {
     }
   }
 
-  /** etcd's revision of the new mark; undefined where another server was faster. */
+  /** Returns etcd's revision of the new mark; undefined if another server was faster. */
   async #swap(
     equals: number,
     mark: Mark,
@@ -217,11 +219,11 @@ export class Archive {
 
 const nothing = new Uint8Array(0)
 
-/** What happened at one revision. */
+/** The changes of one revision. */
 interface Step {
   readonly revision: Revision
   readonly changes: readonly Change[]
-  /** Undefined where nobody wrote one: a lease has ended, or a server without a journal wrote it. */
+  /** Undefined if there was no note: a lease expired, or a server without a journal wrote the change. */
   readonly note: Note | undefined
 }
 

@@ -1,7 +1,7 @@
 /**
- * Deletes all that a journal has left: of a store that is not there any more, of another era, or where nobody keeps one
- * any longer. In steps of a bounded size, each of them only while the mark is as it was seen: a server that begins a
- * journal meanwhile loses nothing.
+ * Deletes everything that an invalid or abandoned journal has left: that of a former store, of another era, or one that
+ * no server keeps any more. Works in steps of bounded size, each on condition that the mark is unchanged. So a server
+ * that starts a journal in the meantime loses nothing.
  */
 import { randomBytes } from 'node:crypto'
 import type { Revision } from '../../store.ts'
@@ -19,7 +19,9 @@ export interface ClearingParts {
 
 const keysAtOnce = 100
 
-/** `marked` is etcd's revision of the mark; 0: there is none. Returns false where somebody has written the mark since. */
+/**
+ * `marked` is etcd's revision of the mark, or 0 if there is none. Returns false if a server has written the mark since.
+ */
 export async function clearJournal({ connection, space }: ClearingParts, marked: number): Promise<boolean> {
   const request = encodeRange({ ...new Layout(space).everything(), limit: keysAtOnce, keysOnly: true })
   const guards = [{ key: space.note('history'), compare: { target: 'modRevision', equals: marked } }] as const
@@ -29,7 +31,7 @@ export async function clearJournal({ connection, space }: ClearingParts, marked:
       if (entries.length === 0) return true
       const step = encodeSwap({
         ...{ key: space.note('tick'), compare: { target: 'version', above: -1 }, guards },
-        // A tick, so that the feeds of all servers pass the revision at which it happened.
+        // A tick, so that the feeds of all servers pass the revision of the deletion.
         value: randomBytes(8),
         deletes: entries.map(({ key }) => Buffer.from(key)),
       })
@@ -41,8 +43,8 @@ export async function clearJournal({ connection, space }: ClearingParts, marked:
 }
 
 /**
- * To be called by a server that keeps no journal, with a change that is long past: one that a journal has not kept by now
- * is kept by nobody.
+ * Deletes an abandoned journal. Called by a server without a journal, with an old change. If the journal does not have
+ * this change by now, no server keeps the journal.
  */
 export async function clearAbandoned(parts: ClearingParts, change: Revision): Promise<void> {
   const { connection, space } = parts

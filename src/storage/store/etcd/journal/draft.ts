@@ -1,16 +1,16 @@
-/** A segment of the journal while it is gathered: whole revisions, up to a number and a size that one transaction takes. */
+/** A journal segment under construction: whole revisions, up to a count and size that fit into one transaction. */
 import type { Bytes, Change, Note, Retention, Revision } from '../../store.ts'
 import { type Mark, type Segment, writeRecord, writeSegment } from './form.ts'
 import type { Layout } from './layout.ts'
 
 const max = { changes: 100, bytes: 512 * 1024 }
-/** About what etcd adds to a key and its value. */
+/** Approximate overhead of etcd per key and value. */
 const perKey = 100
 
 interface Kept {
   readonly change: Change
   readonly note: Note
-  /** What it replaced; undefined: nothing, or it is not for the journal. */
+  /** The replaced value. Undefined if there was none or the journal excludes it. */
   readonly value: Bytes | undefined
 }
 
@@ -26,7 +26,7 @@ export class Draft {
   readonly #mark: Mark
   readonly #retention: Retention
 
-  /** What follows this mark. */
+  /** Starts a segment that follows this mark. */
   constructor(mark: Mark, retention: Retention) {
     this.#mark = mark
     this.#retention = retention
@@ -37,7 +37,7 @@ export class Draft {
     return this.#kept.length === 0
   }
 
-  /** Whether these fit too. The changes of one revision are never parted, so the first ones always do. */
+  /** Whether these changes fit too. Changes of one revision are never split, so the first ones always fit. */
   takes(changes: readonly Change[]): boolean {
     const bytes = changes.reduce((sum, change) => sum + sizeOf(this.#valueOf(change)), this.#bytes)
     const most = Math.min(max.bytes, this.#retention.bytes / 8)
@@ -53,7 +53,7 @@ export class Draft {
     this.through = revision
   }
 
-  /** What is to be written. */
+  /** Returns the mark and keys to write. */
   finish(layout: Layout, values: 'with' | 'without'): { readonly mark: Mark; readonly puts: readonly Put[] } {
     const kept = values === 'with' ? this.#kept : this.#kept.map((each) => ({ ...each, value: undefined }))
     const segment: Segment = {

@@ -1,7 +1,7 @@
 /**
- * Forgets what the journal has kept for long enough, or has too much of: segment by segment, the oldest first, each with
- * all that it names in one transaction of a bounded size. The journal begins where the first segment does. Several
- * servers may do it at once: each segment goes once.
+ * Deletes journal segments that are too old or exceed the size limit, oldest first. Each segment is deleted with
+ * everything it names in one transaction of bounded size. The journal starts at its first segment. Several servers can
+ * do this at once: each segment is deleted once.
  */
 import type { Clock } from '../../../../base/time/clock.ts'
 import type { Retention, Revision } from '../../store.ts'
@@ -21,7 +21,7 @@ export interface ForgettingParts {
   readonly signal: AbortSignal
 }
 
-/** A segment as it lies in etcd. */
+/** A segment as stored in etcd. */
 interface HeldSegment {
   readonly entry: KeyValue
   readonly segment: Segment
@@ -34,23 +34,23 @@ export class Forgetting {
     this.#parts = parts
   }
 
-  /** The first segment that ends at a revision or after it. */
+  /** Returns the first segment that ends at or after a revision. */
   async segmentAt(revision: Revision): Promise<Segment | undefined> {
     return (await this.#find(revision))?.segment
   }
 
-  /** The oldest revision whose state is known. */
+  /** Returns the oldest revision that the journal can list. */
   async floor(mark: Mark): Promise<Revision> {
     const first = await this.segmentAt(0)
     return Math.max(mark.cut, first?.from ?? mark.through)
   }
 
-  /** Forgets what is due. */
+  /** Deletes segments that are due. */
   async forgetOld(mark: Mark): Promise<void> {
     await this.#dropWhile((segment) => this.#isDue(segment, mark))
   }
 
-  /** Forgets half of what is kept. */
+  /** Deletes half of the journal. */
   async forgetHalf({ total }: Mark): Promise<void> {
     const first = await this.segmentAt(0)
     if (first === undefined) return
@@ -73,7 +73,7 @@ export class Forgetting {
     return changes.every(({ time }) => time < since)
   }
 
-  /** With a tick, so that the feeds of all servers pass the revision at which it happened. */
+  /** Writes a tick too, so that the feeds of all servers pass the revision of the deletion. */
   async #drop({ entry, segment }: HeldSegment): Promise<void> {
     const { connection, layout, space } = this.#parts
     const deletes = segment.changes.flatMap((change) =>
@@ -83,7 +83,7 @@ export class Forgetting {
     const puts = [{ key: space.note('tick'), value: Buffer.from(entry.key) }]
     const request = encodeSwap({ key: Buffer.from(entry.key), compare, value: undefined, puts, deletes })
     try {
-      // Whether it was this one or another's does not matter.
+      // It does not matter which server deleted it.
       decodeSwap(await connection.call(methods.txn, request, { effect: 'write' }))
     } catch (error) {
       throw noteFailure(error)

@@ -1,16 +1,18 @@
-/** What the notes, records and segments of the journal hold, and their bytes. */
+/** The content and encoding of the journal's notes, records and segments. */
 import { WireReader, WireWriter } from '../../../../wire/protobuf/protobuf-wire.ts'
 import type { Bytes, Key, Note, Revision } from '../../store.ts'
 
-/** Up to where changes are kept. */
+/** Describes which changes the journal has. */
 export interface Mark {
-  /** The offset of revisions at that time: under another one all of it is void. */
+  /** The revision offset at that time. Under another offset the journal is invalid. */
   readonly offset: number
-  /** Every change after `cut` and up to here is kept, or was forgotten as the oldest. */
+  /**
+   * The journal has every change after `cut` up to this revision, except the oldest ones that it has already deleted.
+   */
   readonly through: Revision
-  /** There is a gap before this revision: what is older is not read. */
+  /** The journal has a gap before this revision. Older changes are not read. */
   readonly cut: Revision
-  /** How many bytes were ever kept. */
+  /** Total number of bytes ever written to the journal. */
   readonly total: number
 }
 
@@ -22,7 +24,7 @@ export function readMark(value: Bytes): Mark {
   return JSON.parse(Buffer.from(value).toString()) as Mark
 }
 
-/** The note of a commit, as it is written together with it. */
+/** Encodes the note of a commit, which is written in the same transaction. */
 export function writeNote({ time, text }: Note): Buffer {
   const writer = new WireWriter(0, text.length + 16)
   writer.integer(1, time)
@@ -43,10 +45,10 @@ export function readNote(value: Bytes): Note {
 
 /** A change of a key. */
 export interface ChangeRecord {
-  /** The revision that it replaced; 0: the key was absent. */
+  /** The revision that the change replaced; 0 if the key was absent. */
   readonly replaced: Revision
   readonly deleted: boolean
-  /** Whether what it replaced is kept too. */
+  /** Whether the replaced value is kept too. */
   readonly hasValue: boolean
   readonly note: Note
 }
@@ -73,14 +75,14 @@ export function readRecord(value: Bytes): ChangeRecord {
   return { replaced, deleted, hasValue, note }
 }
 
-/** The changes that were kept in one transaction, and go in one. */
+/** The changes that were written in one transaction and are deleted in one. */
 export interface Segment {
-  /** Begins after this revision. */
+  /** The segment starts after this revision. */
   readonly from: Revision
   readonly through: Revision
-  /** How many bytes had been kept before it. */
+  /** Total number of bytes written before this segment. */
   readonly start: number
-  /** In the order of revisions. */
+  /** Sorted by revision. */
   readonly changes: readonly {
     readonly key: Key
     readonly revision: Revision

@@ -1,9 +1,10 @@
 /**
- * The journal of a store on etcd: changes with their notes, kept beside the store for all servers alike. Parts:
- * archive.ts keeps what happens, forgetting.ts bounds it, reading.ts reads it, layout.ts and form.ts say where and how.
+ * The journal of a store on etcd: changes with their notes, kept next to the store and shared by all servers.
+ * archive.ts writes it, forgetting.ts bounds it, reading.ts reads it, and layout.ts and form.ts define its keys and
+ * values.
  *
- * Every server looks each second whether there is something to keep: it does so after a few seconds, or when there is
- * much, unless another one has moved the mark since it last looked.
+ * Every server checks each second whether there are changes to archive. It archives them after a few seconds, or
+ * earlier if there are many, unless another server has moved the mark since the last check.
  */
 import type { Clock } from '../../../../base/time/clock.ts'
 import {
@@ -27,17 +28,17 @@ import { JournalReading } from './reading.ts'
 
 export interface EtcdJournalParts extends Omit<ArchiveParts, 'layout' | 'signal'> {
   readonly list: (range: ListRange) => Promise<Snapshot>
-  /** Settles the present: the feed has passed what had happened by the call. */
+  /** Returns the current revision, once the feed has delivered everything up to the time of the call. */
   readonly revision: () => Promise<Revision>
 }
 
 const lookMs = 1_000
-/** What waits longer than this, or is more, is kept. */
+/** Changes are archived if they have waited this long or are this many. */
 const wait = { ms: 5_000, revisions: 500 }
 const maxSweepPauseMs = 60_000
 
 export class EtcdJournal implements Journal {
-  /** Why the last attempt to keep changes came to nothing; undefined: it did not. */
+  /** The error of the last attempt to archive changes; undefined if it succeeded. */
   failure: StoreError | undefined
   readonly #parts: EtcdJournalParts
   readonly #archive: Archive
@@ -67,12 +68,12 @@ export class EtcdJournal implements Journal {
     this.#timer.unref()
   }
 
-  /** Changes from now on are kept, if it resolves; else from when that is possible, and it is warned. */
+  /** Starts the journal. On failure, reports a warning and starts it as soon as possible. */
   async begin(): Promise<void> {
     await this.#archive.begin().catch((error: unknown) => this.failed(readFailure(error)))
   }
 
-  /** What a commit writes together with its key. */
+  /** Returns the note that a commit writes together with its key. */
   note(note: Note | undefined): { readonly key: Uint8Array; readonly value: Uint8Array } {
     return {
       key: this.#parts.space.note('change'),
@@ -93,7 +94,7 @@ export class EtcdJournal implements Journal {
     return await this.#forgetting.floor(await this.keep())
   }
 
-  /** By halves: a segment knows the times of its changes. */
+  /** Uses binary search over the segments, which contain the times of their changes. */
   async revisionAt(time: number): Promise<Revision | undefined> {
     await this.#parts.revision()
     let { through: high } = await this.keep()
@@ -120,7 +121,7 @@ export class EtcdJournal implements Journal {
     await this.keep()
   }
 
-  /** Keeps all that the feed has passed on by now, and forgets what is due. */
+  /** Archives everything that the feed has delivered so far, and deletes what is due. */
   async keep(): Promise<Mark> {
     const mark = await this.#archive.keepUp()
     await this.#forget(mark)
@@ -134,14 +135,14 @@ export class EtcdJournal implements Journal {
       this.#wasFull = false
       await this.#forgetting.forgetOld(mark)
     } catch (error) {
-      // It is tried again when there is room.
+      // Retried once there is room.
       if (!(error instanceof StoreFull)) throw error
     }
   }
 
   /**
-   * etcd is full. Nothing can be deleted now: the feeds of servers would not pass the revision at which that happened, as it
-   * takes a tick. So the journal gives way as soon as there is room again.
+   * Called when etcd is full. Nothing can be deleted now: a deletion needs a tick, or the servers' feeds would not pass
+   * its revision. So the journal makes room as soon as etcd accepts data again.
    */
   full(): void {
     if (this.#wasFull) return
@@ -164,7 +165,7 @@ export class EtcdJournal implements Journal {
       const moved = mark !== undefined && mark.through !== this.#seen
       this.#seen = mark?.through ?? 0
       const behind = this.#parts.newest() - this.#seen
-      // Another server is at it, and keeps up.
+      // Another server archives and keeps up.
       if (moved && behind < wait.revisions) await this.#forget(mark)
       else await this.#forget(behind > 0 || mark === undefined ? await this.#archive.keepUp() : mark)
       this.#seen = this.#archive.seen?.through ?? this.#seen
@@ -190,7 +191,7 @@ export class EtcdJournal implements Journal {
     return this.#clock.monotonic() - this.#sweptAt >= pause
   }
 
-  /** Warns once of what keeps changes from being kept. */
+  /** Reports the first of successive failures to archive changes. */
   failed(error: StoreError): void {
     if (this.#stopping.signal.aborted) return
     if (this.failure === undefined)
@@ -199,7 +200,7 @@ export class EtcdJournal implements Journal {
   }
 }
 
-/** Undefined where none is kept. */
+/** Returns undefined if no journal is kept. */
 export function openEtcdJournal(retention: Retention | undefined, parts: Omit<EtcdJournalParts, 'retention'>) {
   return (retention?.time ?? 0) > 0 ? new EtcdJournal({ ...parts, retention: retention! }) : undefined
 }

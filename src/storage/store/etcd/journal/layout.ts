@@ -1,15 +1,16 @@
 /**
- * Where the journal lies in etcd. Two notes under the prefix: `change`, which every commit writes together with its key
- * (who did it, and when), and `history`, the mark up to where changes are kept. What is kept lies beside the prefix, so
- * that no watch of the store sees it and no list reads over it:
+ * The layout of the journal in etcd. Two notes are under the prefix: `change`, which every commit writes together with
+ * its key (who made the change and when), and `history`, the mark up to which changes are archived. Archived data is
+ * next to the prefix, so that no watch or list of the store reads it:
  *
  *   /orch/\0change                   the note of the last commit
  *   /orch/\0history                  the mark
  *   /orch\0history/k/KEY\0REVISION   a change of a key: its note, and the revision that it replaced
  *   /orch\0history/v/KEY\0REVISION   the value that it replaced
- *   /orch\0history/s/REVISION        a segment: the changes that were kept in one transaction, up to this revision
+ *   /orch\0history/s/REVISION        a segment: the changes archived in one transaction, up to this revision
  *
- * Revisions are written with a fixed number of digits, so that they sort; NUL sorts before what any key goes on with.
+ * Revisions have a fixed number of digits so that they sort. NUL sorts before any character that a longer key continues
+ * with.
  */
 import type { Key, Revision } from '../../store.ts'
 import { endOf, type KeyRange, type KeySpace } from '../key-space.ts'
@@ -45,23 +46,23 @@ export class Layout {
     return Buffer.from(`${this.#root}s/${textOf(through)}`)
   }
 
-  /** The segments that end at a revision or after it. */
+  /** The range of segments that end at or after a revision. */
   segments(from: Revision): KeyRange {
     return { key: this.segment(from), end: endOf(Buffer.from(`${this.#root}s/`)) }
   }
 
-  /** Everything that is kept. */
+  /** The range of all archived data. */
   everything(): KeyRange {
     const key = Buffer.from(this.#root)
     return { key, end: endOf(key) }
   }
 
-  /** The changes of one key from a revision on, before another. */
+  /** The range of one key's changes, from one revision up to but not including another. */
   recordsOf(key: Key, from: Revision, before: Revision): KeyRange {
     return { key: this.record({ key, revision: from }), end: this.record({ key, revision: before }) }
   }
 
-  /** The changes of all keys that start with `prefix` and come after `after`. */
+  /** The range of the changes of all keys that start with `prefix` and come after `after`. */
   records(prefix: string, after: Key | undefined): KeyRange {
     const stem = Buffer.from(`${this.#root}k/${prefix}`)
     const next = after === undefined ? stem : this.#behind(after)
@@ -74,7 +75,7 @@ export class Layout {
     return { key: text.slice(0, end), revision: Number.parseInt(text.slice(end + 1), 16) }
   }
 
-  /** Where the changes of the keys after this one begin. */
+  /** Returns the start of the changes of all keys after this one. */
   #behind(key: Key): Buffer {
     return Buffer.from(`${this.#root}k/${key}\x01`)
   }

@@ -1,9 +1,10 @@
 /**
- * Reads the journal: the changes of a key, and states that were. A record says what its change replaced, so the state at
- * a revision is what the first change after it replaced and, where there is none, what is there now.
+ * Reads the journal: the changes of a key, and old states. A record contains what its change replaced. The state of a
+ * key at a revision is what the first later change replaced or, if there is none, its current state.
  *
- * What is there now is read first, at one revision, and what happened up to it is kept before records are read. They may
- * be forgotten meanwhile: a chain of changes is followed as far as it holds, and a state is checked again at the end.
+ * The current state is read first, at one revision, and the journal catches up to it before records are read. Records
+ * can be deleted in the meantime: a chain of changes is followed as far as it is complete, and a state is checked again
+ * at the end.
  */
 import { compareUtf8 } from '../../../../base/collections/utf8-order.ts'
 import {
@@ -27,21 +28,21 @@ import type { ChangePlace, Layout } from './layout.ts'
 export interface ReadingParts {
   readonly connection: Connection
   readonly layout: Layout
-  /** The state that the store itself can read. */
+  /** Lists a state in the history window of the store. */
   readonly list: (range: ListRange) => Promise<Snapshot>
-  /** Resolves to the oldest revision known, once all is kept that had happened by the call. */
+  /** Resolves to the start of the journal, once it has all changes up to the time of the call. */
   readonly keepUp: () => Promise<Revision>
 }
 
 type Found = ChangePlace & ChangeRecord
 
-/** What a key held; the value is undefined where it was not kept. */
+/** The entry of a key. The value is undefined if it was not kept. */
 interface Held {
   readonly revision: Revision
   readonly value: Bytes | undefined
 }
 
-/** How many revisions are looked through at a time for changes of one key. */
+/** Number of revisions to search at a time for changes of one key. */
 const window = { first: 1024, largest: 65_536 }
 const pageSize = 500
 const valuesAtOnce = 8
@@ -64,7 +65,7 @@ export class JournalReading {
     if (held !== undefined && held.revision >= top) return found
     for await (const change of this.#newestFirst(key, top, floor)) {
       const { revision, deleted, note } = change
-      // A change is missing: what is older may be another story.
+      // A change is missing, so older records may belong to an unrelated chain.
       if (deleted ? held !== undefined : held?.revision !== revision) break
       found.push({ revision, deleted, note, value: held?.value })
       if (found.length === limit) return found
@@ -99,7 +100,7 @@ export class JournalReading {
     if (revision < floor) throw new RevisionGone(revision, floor)
   }
 
-  /** The state of the next keys of a range. */
+  /** Returns the state of the next keys of a range. */
   async #part({ prefix, after, now, past }: PartRange): Promise<Part> {
     const from = { prefix, ...(after === undefined ? {} : { after }) }
     const present = await this.#parts.list({ ...from, revision: now, limit: pageSize })
@@ -112,7 +113,10 @@ export class JournalReading {
     return { entries, through }
   }
 
-  /** The first change of each key after a revision, for keys up to `through`, which is moved down where there are many. */
+  /**
+   * Returns the first change of each key after a revision, for keys up to `through`, which is lowered if there are
+   * many.
+   */
   async #changedSince({ prefix, after, now, past, through }: PartRange & { through: Key | undefined }) {
     const { layout } = this.#parts
     const changed = new Map<Key, Found>()
@@ -132,7 +136,7 @@ export class JournalReading {
     return { changed, through }
   }
 
-  /** Where the scan goes on: a key with very many changes is not gone through. */
+  /** Returns where the scan continues. The remaining changes of a key are skipped. */
   #rest(
     { end }: KeyRange,
     { key, revision }: Found,
@@ -143,7 +147,10 @@ export class JournalReading {
     return { key: layout.record({ key, revision: Math.max(revision, past) + 1 }), end }
   }
 
-  /** What keys held before these changes, of those that held anything; empty where it was not kept. */
+  /**
+   * Returns the entries that keys had before these changes. Absent keys are omitted, and values that were not kept are
+   * empty.
+   */
   async #statesBefore(changes: readonly Found[]): Promise<Entry[]> {
     const entries: Entry[] = []
     const wanted = changes.filter(({ replaced }) => replaced > 0)
@@ -157,7 +164,7 @@ export class JournalReading {
     return entries
   }
 
-  /** Undefined: the key was absent. */
+  /** Returns undefined if the key was absent. */
   async #replacedBy(change: Found): Promise<Held | undefined> {
     if (change.replaced === 0) return undefined
     if (!change.hasValue) return { revision: change.replaced, value: undefined }
@@ -165,7 +172,7 @@ export class JournalReading {
     return { revision: change.replaced, value: entry?.value }
   }
 
-  /** The first change of a key at a revision or after it. */
+  /** Returns the first change of a key at or after a revision. */
   async #firstOf(key: Key, revision: Revision): Promise<Found | undefined> {
     const range = this.#parts.layout.recordsOf(key, revision, Number.MAX_SAFE_INTEGER)
     const [record] = await this.#records({ ...range, limit: 1 })
@@ -202,14 +209,14 @@ export class JournalReading {
 interface PartRange {
   readonly prefix: string
   readonly after?: Key
-  /** The present, and the revision whose state is wanted. */
+  /** The current revision, and the one whose state is requested. */
   readonly now: Revision
   readonly past: Revision
 }
 
 interface Part {
-  /** In the order of keys. */
+  /** Sorted by key. */
   readonly entries: readonly Entry[]
-  /** All keys up to this one have been looked at; undefined: all of the range. */
+  /** All keys up to this one have been processed. Undefined if the whole range has been. */
   readonly through: Key | undefined
 }
