@@ -1,14 +1,14 @@
 /**
- * Converts documents that are too large for the event loop in a thread of its own: YAML into JSON, JSON into YAML or
- * indented JSON. The thread takes one after the other, so that many large ones at once take no more memory than one;
- * it starts with the first and ends when there was nothing to do for a while, which gives its memory back.
+ * Converts documents that are too large for the event loop in a separate thread: YAML to JSON, and JSON to YAML or
+ * indented JSON. The thread processes one document at a time, so many large documents take no more memory than one. It
+ * starts with the first document and ends after an idle period, which releases its memory.
  */
 import { Worker } from 'node:worker_threads'
 import { ApiError } from '../model/api-error.ts'
 import type { Work, WorkReply, WorkRequest } from './document-worker-messages.ts'
 import { type ParsedJson, parseOwnJson } from './json.ts'
 
-/** Smaller documents take a few milliseconds, which the way to the thread and back is not worth. */
+/** Smaller documents take a few milliseconds, which is less than the transfer to the thread would cost. */
 export const largeDocument = 32 * 1024
 const idleMs = 5000
 const maxHeapMb = 1024
@@ -23,20 +23,20 @@ interface Converted {
   readonly duplicates: readonly string[]
 }
 
-/** Parses and writes large documents in a thread of its own. */
+/** Parses and writes large documents in a separate thread. */
 export class DocumentWorker {
   #worker: Worker | undefined
   readonly #waiting = new Map<number, Waiting>()
   #lastId = 0
   #idle: NodeJS.Timeout | undefined
 
-  /** YAML of a client, of at most `limit` bytes with all that it refers to. */
+  /** Parses a client's YAML of at most `limit` bytes, including expanded aliases. */
   async readYaml(bytes: Buffer, limit: number): Promise<ParsedJson> {
     const { bytes: json, duplicates } = await this.#convert('read YAML', bytes, limit)
     return { value: parseOwnJson(json), duplicates }
   }
 
-  /** JSON of our own in another form. */
+  /** Converts our own JSON to another format. */
   async write(work: Exclude<Work, 'read YAML'>, json: Buffer): Promise<Buffer> {
     return (await this.#convert(work, json, 0)).bytes
   }
@@ -78,7 +78,7 @@ export class DocumentWorker {
     if (this.#waiting.size === 0) this.#rest()
   }
 
-  /** Nothing to do: the process may end meanwhile, and the thread does after a while. */
+  /** Lets the process exit while the thread is idle, and ends the thread after a while. */
   #rest(): void {
     const worker = this.#worker!
     worker.unref()
@@ -88,7 +88,10 @@ export class DocumentWorker {
     }, idleMs).unref()
   }
 
-  /** However the thread ended: what it had not answered has failed, and the next document starts another one. */
+  /**
+   * Handles the end of the thread, whatever the cause: pending conversions fail, and the next document starts a new
+   * thread.
+   */
   #end(worker: Worker, cause: unknown): void {
     if (this.#worker !== worker) return
     this.#worker = undefined

@@ -1,17 +1,17 @@
 /**
- * JSON with every digit of its integers, which the native parser rounds beyond 2^53. The native parser can be asked for
- * the digits, but is then ten times slower and cannot be interrupted. So it only says that the text is valid, and this
- * parser, which relies on that, makes the value in steps.
+ * Parses JSON with every digit of its integers, which the native parser rounds beyond 2^53. The native parser can
+ * preserve the digits, but is then ten times slower and cannot be interrupted. So the native parser only validates the
+ * text. This parser relies on that and builds the value in steps.
  */
 import { trimEndOf } from '../../base/text/trim-end.ts'
 import { type Json, type JsonObject, setKey } from '../json/json.ts'
 import { type ApiError, badRequest } from '../model/api-error.ts'
 import { endOfNumber } from './json-scan.ts'
 
-/** How many tokens are read between two places where it can be interrupted. */
+/** Number of tokens between two yields. */
 const tokensPerStep = 2000
 
-/** Of text that is known to be valid JSON. Throws 400 for a number that no type can hold. */
+/** Parses text that is known to be valid JSON. Throws 400 for a number that no type can hold. */
 export function* exactSteps(text: string): Generator<void, Json> {
   const maker = new ValueMaker()
   let tokens = 0
@@ -22,7 +22,7 @@ export function* exactSteps(text: string): Generator<void, Json> {
   return maker.result
 }
 
-/** Makes a value of its parts, in the order in which they stand in the text. */
+/** Builds a value from its tokens in text order. */
 class ValueMaker {
   result: Json = null
   readonly #open: { readonly value: Json[] | JsonObject; key: string | undefined }[] = []
@@ -46,7 +46,7 @@ class ValueMaker {
     }
   }
 
-  /** A key where one is due, else a value. */
+  /** Adds a string: a key if one is expected, otherwise a value. */
   putString(string: string): void {
     const inner = this.#open.at(-1)
     if (inner !== undefined && inner.key === undefined && !Array.isArray(inner.value)) inner.key = string
@@ -54,7 +54,7 @@ class ValueMaker {
   }
 }
 
-/** The token that begins here; gives where it ends. */
+/** Processes the token at this position and returns its end. */
 function readToken(text: string, at: number, maker: ValueMaker): number {
   switch (text[at]) {
     case '{':
@@ -96,7 +96,9 @@ function readToken(text: string, at: number, maker: ValueMaker): number {
   }
 }
 
-/** Past the closing quote: the first that no odd number of backslashes stands before. */
+/**
+ * Returns the position after the closing quote: the first quote that is not preceded by an odd number of backslashes.
+ */
 function endOfString(text: string, start: number): number {
   for (let quote = text.indexOf('"', start + 1); ; quote = text.indexOf('"', quote + 1)) {
     let before = quote
@@ -110,7 +112,7 @@ function readString(text: string, start: number, end: number): string {
   return inner.includes('\\') ? JSON.parse(text.slice(start, end)) : inner
 }
 
-/** Keeps every digit of an integer and lets no number become infinite. */
+/** Keeps every digit of an integer and rejects numbers that would become infinite. */
 function exactNumber(source: string): number | bigint {
   const value = Number(source)
   if (Number.isSafeInteger(value) && !/[.eE]/.test(source)) return value
@@ -119,7 +121,10 @@ function exactNumber(source: string): number | bigint {
   return keptNumber(source)
 }
 
-/** A number with a point or an exponent. Throws 400 where it would become infinite, or a whole number that it is not. */
+/**
+ * Parses a number with a decimal point or exponent. Throws 400 if it would become infinite, or an integer although it
+ * is not one.
+ */
 export function keptNumber(source: string): number {
   const value = Number(source)
   if (!Number.isFinite(value) || (Number.isInteger(value) && !isWhole(source))) throw outOfRange(source)
@@ -130,7 +135,7 @@ function outOfRange(source: string): ApiError {
   return badRequest(`the number ${source.slice(0, 40)} is out of range`)
 }
 
-/** Whether no digit but zeros is left behind the point when the exponent has moved it. */
+/** Whether only zeros remain after the decimal point once the exponent is applied. */
 function isWhole(source: string): boolean {
   const [digits = '', exponent = '0'] = source.toLowerCase().split('e')
   const [whole = '', fraction = ''] = digits.replace(/^[-+]/, '').split('.')

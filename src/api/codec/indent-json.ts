@@ -1,13 +1,13 @@
-/** JSON with one member a line. */
+/** Writes JSON with one member per line. */
 import { isObject, type Json } from '../json/json.ts'
 
 export interface IndentStyle {
-  /** What each level adds to the left. */
+  /** The indentation per level. */
   readonly step: string
   readonly order: (a: string, b: string) => number
 }
 
-/** A value, with the members of every object in the order of the style. */
+/** Writes a value with the members of every object in the order of the style. */
 export function indentJson(value: Json, style: IndentStyle): string {
   return `${write(value, '', style)}\n`
 }
@@ -29,8 +29,8 @@ function write(value: Json, margin: string, style: IndentStyle): string {
 const step = '  '
 
 /**
- * The same JSON, which must be compact, with two blanks a level and no newline at the end. Nothing is parsed, so that
- * every member stays where it is. `margin` stands before each line but the first.
+ * Indents compact JSON by two spaces per level, without a newline at the end. The text is not parsed, so all members
+ * keep their position. `margin` precedes each line but the first.
  */
 export function indentText(json: string, margin = ''): string {
   let text = ''
@@ -55,7 +55,7 @@ export function indentText(json: string, margin = ''): string {
 const marks = '{}[],:'
 const ends = /[\s,}\]]|$/g
 
-/** Texts and other plain values, and what opens, parts and closes. */
+/** Yields strings and other scalars, brackets, commas and colons. */
 function* tokensOf(json: string): Generator<string> {
   for (let at = 0; at < json.length; ) {
     const end = endOfToken(json, at)
@@ -72,7 +72,9 @@ function endOfToken(json: string, start: number): number {
   return ends.exec(json)!.index
 }
 
-/** Past the closing quote: the first that no odd number of backslashes stands before. */
+/**
+ * Returns the position after the closing quote: the first quote that is not preceded by an odd number of backslashes.
+ */
 function endOfText(json: string, start: number): number {
   let quote = json.indexOf('"', start + 1)
   while (quote >= 0 && isEscaped(json, quote)) quote = json.indexOf('"', quote + 1)

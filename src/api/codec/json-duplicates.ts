@@ -1,18 +1,18 @@
 /**
- * Where keys are repeated within an object, which the native parser hides: it keeps the last one. For text that it has
- * parsed, and only for text in which keys are known to be repeated.
+ * Finds keys that are repeated within an object, which the native parser hides by keeping the last one. Only for text
+ * that has been parsed and is known to contain repeated keys.
  */
 import { endOfString, maxDuplicates, pathText } from './json-scan.ts'
 
 /** An object or array that is open at this point of the text. */
 interface Level {
-  /** The keys seen so far; undefined for an array. */
+  /** The keys so far; undefined for an array. */
   readonly keys: Set<string> | undefined
-  /** The key or index whose value comes next or is being read. */
+  /** The key or index of the next or current value. */
   place: string | number
 }
 
-/** The paths of the first of them. */
+/** Returns the paths of the first repeated keys. */
 export function findDuplicates(text: string): string[] {
   const levels: Level[] = []
   const duplicates: string[] = []

@@ -1,19 +1,19 @@
 /**
- * One pass over JSON text for what the native parser hides. It does not check the grammar (the parser does): on text
- * that is not JSON it may say anything, but it always ends, in time linear in the text.
+ * Scans JSON text once for things that the native parser hides. The scan does not check the grammar, which the parser
+ * does. For text that is not JSON the result is arbitrary, but the scan always ends in linear time.
  */
 import { shorten } from '../../base/text/shorten.ts'
 import { type ApiError, badRequest, entityTooLarge } from '../model/api-error.ts'
 import { maxValues } from '../model/limits.ts'
 
-/** How deeply a document may be nested. */
+/** Maximum nesting depth of a document. */
 export const maxDepth = 512
 export { maxValues }
 
 export interface Scan {
-  /** How many members its objects have together, each time that a key is repeated included. */
+  /** Total number of members of all objects, including repeated keys. */
   readonly members: number
-  /** There is a number that may not survive as a double. */
+  /** Whether there is a number that a double may not represent exactly. */
   readonly bigNumbers: boolean
 }
 
@@ -22,7 +22,7 @@ const backslash = 0x5c
 
 const longExponent = /[eE][-+]?\d{3}/
 
-/** Looks through the text once, before it is parsed. Throws 400 or 413 for what no body may be. */
+/** Scans the text before it is parsed. Throws 400 or 413 if no body may look like this. */
 export function scanJson(text: string, most = maxValues): Scan {
   let bigNumbers = false
   let [depth, values, members] = [0, 0, 0]
@@ -44,7 +44,7 @@ export function scanJson(text: string, most = maxValues): Scan {
       depth--
     } else if (isDigit(unit)) {
       const end = endOfNumber(text, i)
-      // 15 digits always fit a double exactly; an exponent of three digits may overflow it.
+      // 15 digits always fit into a double exactly. An exponent of three digits may overflow it.
       if (end - i > 15 || (!bigNumbers && end - i > 4 && longExponent.test(text.slice(i, end)))) bigNumbers = true
       i = end - 1
     }
@@ -57,7 +57,7 @@ function indexOrEnd(text: string, wanted: string, from: number): number {
   return index < 0 ? text.length : index
 }
 
-/** The index of the closing quote of a string with escapes. Refuses escapes of lone surrogates on the way. */
+/** Returns the index of the closing quote of a string with escapes. Rejects escapes of lone surrogates. */
 export function endOfString(text: string, start: number): number {
   let i = start + 1
   for (; i < text.length; i++) {
@@ -82,17 +82,17 @@ export function endOfString(text: string, start: number): number {
   return i
 }
 
-/** Half of a pair of surrogates: no UTF-8 could carry it. */
+/** The error for half of a surrogate pair, which UTF-8 cannot encode. */
 export function loneSurrogate(sequence: string): ApiError {
   return badRequest(`the body holds half of a surrogate pair: ${sequence}`)
 }
 
-/** The document has more values than an object may hold. */
+/** The error for a document with more values than an object may have. */
 export function tooManyValues(most = maxValues): ApiError {
   return entityTooLarge(`Request entity too large: limit is ${most} values, counting members and elements`)
 }
 
-/** The document is nested deeper than an object may be. */
+/** The error for a document that is nested too deeply. */
 export function tooDeep(): ApiError {
   return badRequest(`the body is nested deeper than ${maxDepth} levels`)
 }
@@ -101,24 +101,24 @@ function isDigit(unit: number): boolean {
   return unit >= 0x30 && unit <= 0x39
 }
 
-/** Past the last character of a number that begins here. */
+/** Returns the position after a number that starts here. */
 export function endOfNumber(text: string, start: number): number {
   let i = start + 1
   while (i < text.length && isNumeric(text.charCodeAt(i))) i++
   return i
 }
 
-/** Digits, signs, the point and the letters of exponents. */
+/** Whether this is a digit, sign, decimal point or exponent letter. */
 function isNumeric(unit: number): boolean {
   return isDigit(unit) || unit === 0x2e || unit === 0x2d || unit === 0x2b || unit === 0x65 || unit === 0x45
 }
 
 const longestPlace = 200
 
-/** How many repeated keys are reported. */
+/** Maximum number of reported repeated keys. */
 export const maxDuplicates = 100
 
-/** Where a key is: `spec.ports[0].name`. */
+/** Formats the path of a key: `spec.ports[0].name`. */
 export function pathText(places: readonly (string | number)[], key: string): string {
   const steps = places.map((place) => (typeof place === 'number' ? `[${place}]` : `.${shorten(place, longestPlace)}`))
   return `${steps.join('')}.${shorten(key, longestPlace)}`.replace(/^\./, '')

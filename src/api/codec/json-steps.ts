@@ -1,11 +1,14 @@
-/** Writes JSON that may be large: the same text as `stringifyStored`, with a yield where it can be interrupted. */
+/**
+ * Writes JSON that may be large: the same text as `stringifyStored`, but yields periodically so that other work can
+ * run.
+ */
 import type { Json, JsonObject } from '../json/json.ts'
 import { isLarge, partsPerStep } from '../json/large-json.ts'
 import { stringifyStored } from './json.ts'
 import { maxDepth, tooDeep } from './json-scan.ts'
 import { elementOrder, keysInOrder, memberOrder, type Order, orderBelow } from './member-order.ts'
 
-/** A value of an object that is stored, so many levels below its top. */
+/** Writes a value of a stored object, `level` levels below its top. */
 export function* storedTextSteps(value: Json | undefined, order: Order, level: number): Generator<void, string> {
   if (typeof value !== 'object' || value === null || !isLarge(value)) return stringifyStored(value, order, level)
   if (level >= maxDepth) throw tooDeep()

@@ -1,10 +1,11 @@
 /**
- * Strict JSON in, canonical JSON out.
+ * Parses JSON strictly and writes canonical JSON.
  *
- * In: the native parser, plus one pass over the text beforehand for what it hides: nesting deeper than 512, lone
- * surrogates, and duplicate keys (reported; the last one wins). Bytes that are not UTF-8 are refused, integers beyond
- * 2^53 become bigint, numbers too large for any type are refused. Out: members in their order (`member-order.ts`). What
- * could not be read back is never written: half of a surrogate pair, NaN or infinity, too deep a nesting.
+ * Parsing uses the native parser, after one scan of the text for things that it hides: nesting deeper than 512, lone
+ * surrogates, and duplicate keys (reported; the last one wins). Bytes that are not UTF-8 are rejected, integers beyond
+ * 2^53 become bigint, and numbers too large for any type are rejected. Members are written in order
+ * (`member-order.ts`). Values that could not be read back are never written: half of a surrogate pair, NaN or infinity,
+ * excessive nesting.
  */
 import { isUtf8 } from 'node:buffer'
 import { compareUtf8, sortUtf8 } from '../../base/collections/utf8-order.ts'
@@ -18,19 +19,22 @@ import { findDuplicates } from './json-duplicates.ts'
 import { loneSurrogate, maxDepth, scanJson, tooDeep } from './json-scan.ts'
 import { elementOrder, keysInOrder, memberOrder, type Order, orderBelow } from './member-order.ts'
 
-/** A document, and the members that it has twice. */
+/** A document and its duplicate keys. */
 export interface ParsedJson {
   readonly value: Json
   /** Paths of keys that occur more than once in their object. */
   readonly duplicates: readonly string[]
 }
 
-/** Parses a document strictly. Throws 400 with the place of what is wrong. */
+/** Parses a document strictly. Throws 400 with the position of the error. */
 export function parseJson(bytes: Buffer): ParsedJson {
   return runToCompletion(parseSteps(bytes))
 }
 
-/** The same, with a yield where it can be interrupted. `most`: how many values it may have; as many as a body by default. */
+/**
+ * Like `parseJson`, but yields periodically so that other work can run. `most` is the maximum number of values and
+ * defaults to that of a body.
+ */
 export function* parseSteps(bytes: Buffer, most?: number): Generator<void, ParsedJson> {
   if (!isUtf8(bytes)) throw badRequest('the body is not valid UTF-8')
   const text = bytes.toString('utf8')
@@ -48,7 +52,7 @@ export function* parseSteps(bytes: Buffer, most?: number): Generator<void, Parse
   }
 }
 
-/** How many members the objects in a value have together: fewer than there are in its text where keys are repeated. */
+/** Counts the members of all objects in a value. The text has more of them if keys are repeated. */
 function countMembers(value: Json): number {
   if (typeof value !== 'object' || value === null) return 0
   let members = 0
@@ -57,13 +61,18 @@ function countMembers(value: Json): number {
   return members
 }
 
-/** JSON that this server wrote itself, and so checked before. Only integers beyond 2^53 take the careful parser. */
+/**
+ * Parses JSON that this server wrote and therefore already checked. Only integers beyond 2^53 need the exact parser.
+ */
 export function parseOwnJson(bytes: Buffer): Json {
   const text = bytes.toString('utf8')
   return mayHoldBigIntegers.test(text) ? runToCompletion(exactSteps(text)) : parseNative(text)
 }
 
-/** The same, with a yield where it can be interrupted, which the native parser cannot be: 50 ms for very many keys. */
+/**
+ * Like `parseOwnJson`, but yields periodically. The native parser cannot be interrupted and takes 50 ms for very many
+ * keys.
+ */
 export function* parseOwnSteps(bytes: Buffer): Generator<void, Json> {
   if (bytes.length <= longText) return parseOwnJson(bytes)
   const text = bytes.toString('utf8')
@@ -71,22 +80,22 @@ export function* parseOwnSteps(bytes: Buffer): Generator<void, Json> {
   return yield* exactSteps(text)
 }
 
-/** What the native parser takes some milliseconds for at most. */
+/** The native parser takes at most a few milliseconds for this length. */
 const longText = 128 * 1024
 
 const mayHoldBigIntegers = /[:[,]-?\d{16}/
 
 /**
- * A document as it is sent: compact JSON, ended by a newline. `room` is how many levels the value may have: those of a
- * body for what can be sent back, else any number.
+ * Writes a document for sending: compact JSON with a final newline. `room` is the maximum number of levels: that of a
+ * body for documents that can be sent back, otherwise unlimited.
  */
 export function jsonDocument(value: Json, order?: Order, room?: number): Buffer {
   return Buffer.from(`${stringifyJson(value, order, room)}\n`)
 }
 
 /**
- * A value that is JSON text already, for a part of an answer that is written once and sent often. The writer of answers
- * knows it, and nothing else does: it is no value to be stored or looked into.
+ * A value that already is JSON text, for a part of a response that is written once and sent often. Only the response
+ * writer supports it. It must not be stored or inspected.
  */
 export class WrittenJson {
   readonly text: string
@@ -95,13 +104,13 @@ export class WrittenJson {
     this.text = text
   }
 
-  /** Text that is one whole JSON value. */
+  /** Wraps text that is one complete JSON value. */
   static of(text: string): Json {
     return new WrittenJson(text) as unknown as Json
   }
 }
 
-/** Writes JSON with its members in order. Throws where the text would be longer than `room`. */
+/** Writes JSON with its members in order. Throws if the value has more than `room` levels. */
 export function stringifyJson(value: Json, order?: Order, room = Number.POSITIVE_INFINITY): string {
   switch (typeof value) {
     case 'string':
@@ -123,7 +132,8 @@ export function stringifyJson(value: Json, order?: Order, room = Number.POSITIVE
 }
 
 /**
- * Half of a surrogate pair is refused in what is stored; an answer must be written, whatever message was cut in two.
+ * Stored texts with half of a surrogate pair are rejected. A response must be written even if a message was cut in the
+ * middle of a pair.
  */
 function writeText(text: string, room: number): string {
   if (text.isWellFormed()) return JSON.stringify(text)
@@ -140,7 +150,7 @@ function writeArray(items: Json[], order: Order, room: number): string {
   return `${text}]`
 }
 
-/** The text of a value, for a message; of a large one not much more than so many characters. */
+/** Returns the text of a value for a message. The text of a large value is cut soon after `length` characters. */
 export function startOfJson(value: Json, length: number): string {
   if (!isLarge(value)) return stringifyJson(value)
   const isList = Array.isArray(value)
@@ -153,7 +163,7 @@ export function startOfJson(value: Json, length: number): string {
   return `${text}${isList ? ']' : '}'}`
 }
 
-/** The members of an object, without the braces. `room` is how many levels each may have. */
+/** Writes the members of an object without the braces. `room` is the maximum number of levels of each. */
 export function stringifyMembers(object: JsonObject, order?: Order, room = Number.POSITIVE_INFINITY): string {
   const members = memberOrder(order)
   let text = ''
@@ -167,20 +177,20 @@ export function stringifyMembers(object: JsonObject, order?: Order, room = Numbe
 }
 
 /**
- * The same text as part of an object that is stored, so many levels below its top; by the native writer, which is
- * faster by far, wherever that writes just what `stringifyJson` does.
+ * Writes a value as part of a stored object, `level` levels below its top. Uses the much faster native writer if it
+ * produces the same text as `stringifyJson`.
  */
 export function stringifyStored(value: Json | undefined, order: Order, level: number): string {
   const room = maxDepth - level
   const ordered = inOrder(value, order, room)
   const text = ordered === undefined ? undefined : JSON.stringify(ordered)
-  // Half of a surrogate pair is all that the native writer spells like this.
+  // The native writer uses this spelling only for half of a surrogate pair.
   return text === undefined || text.includes('\\ud') ? stringifyJson(value!, order, room) : text
 }
 
 /**
- * The value with the members of every object in order, itself where they are; undefined for what only `stringifyJson`
- * can write.
+ * Returns the value with the members of every object in order, or the value itself if they already are. Undefined if
+ * only `stringifyJson` can write it.
  */
 function inOrder(value: Json | undefined, order: Order, room: number): Json | undefined {
   switch (typeof value) {
@@ -236,7 +246,7 @@ function membersInOrder(object: JsonObject, order: Order, room: number): JsonObj
 
 function sortMembers(object: JsonObject, order: Order): JsonObject | undefined {
   const keys = keysInOrder(object, memberOrder(order))
-  // Objects keep such keys before all others, whatever the order in which they are set.
+  // JavaScript objects keep such keys before all others, regardless of insertion order.
   if (keys.some(beginsWithDigit)) return undefined
   const sorted: JsonObject = {}
   for (const key of keys) setKey(sorted, key, object[key]!)
@@ -247,7 +257,7 @@ function beginsWithDigit(key: string): boolean {
   return key >= '0' && key < ':'
 }
 
-/** The keys of an object in the order of their UTF-8 bytes, as maps are written out. */
+/** Returns the keys of an object in the order of their UTF-8 bytes, in which maps are written. */
 export function sortedKeys(object: JsonObject): string[] {
   return sortUtf8(Object.keys(object))
 }

@@ -1,9 +1,9 @@
 /**
- * The order of members in JSON: those of a type that the server defines stand in the order of its fields, those of a map
- * in the byte order of their keys. So do those of everything that is not described here: what users define, and values
- * of any form, but for one whose owner compares its text, which stays as it was sent.
+ * The member order of JSON objects. Types defined by the server use the order of their fields. Maps and everything not
+ * described here, such as user-defined types and free-form values, use the byte order of their keys. A value whose
+ * owner compares its text is kept as sent.
  *
- * Decoding makes objects in the order of their fields already, so that all there is to do is to see that it is kept.
+ * Decoding already creates objects in field order, so usually nothing needs sorting.
  */
 import { memoizeByObject } from '../../base/collections/memoize-by-object.ts'
 import { compareUtf8, sortUtf8 } from '../../base/collections/utf8-order.ts'
@@ -11,22 +11,22 @@ import type { JsonObject } from '../json/json.ts'
 import { profileNames, vendorOf } from '../model/vendor.ts'
 import type { AnySchema, ObjectSchema, Schema } from '../schema/schema.ts'
 
-/** By what a value is written; undefined: in byte order, on every level. */
+/** The schema that determines the order of a value. Undefined means byte order on every level. */
 export type Order = Schema | undefined
 
 export interface Place {
   readonly rank: number
-  /** By what the value of the member is written. */
+  /** The order of the member's value. */
   readonly order: Order
 }
 
-/** The places of the members of one object. */
+/** The order of the members of one object. */
 export interface MemberOrder {
-  /** By name, for a type that the server defines; else byte order counts. */
+  /** By name, for a type that the server defines. Otherwise byte order applies. */
   readonly fields: ReadonlyMap<string, Place> | undefined
-  /** By what the values of all other members are written. */
+  /** The order of the values of all other members. */
   readonly values: Order
-  /** They stay as they are. */
+  /** Whether the members are kept as sent. */
   readonly asSent?: boolean
 }
 
@@ -37,7 +37,7 @@ export function memberOrder(order: Order): MemberOrder {
   return order?.type === 'object' || order?.type === 'map' ? describedOrder(order) : inBytes
 }
 
-/** A value that is kept as it is may still be of a type that is described. */
+/** A value that is kept as sent may still have a described type. */
 function freeOrder(schema: AnySchema): MemberOrder {
   const { described, alternatives, asSent } = schema
   if (asSent) return { fields: undefined, values: schema, asSent }
@@ -45,7 +45,7 @@ function freeOrder(schema: AnySchema): MemberOrder {
   return described === undefined ? inBytes : describedOrder(inAnyProfile(described))
 }
 
-/** The vendor's own fields have other names in each profile, and the same places. */
+/** The vendor's own fields have different names but the same positions in each profile. */
 const inAnyProfile = memoizeByObject((described: NonNullable<AnySchema['described']>): ObjectSchema => {
   const types = profileNames.map((profile) => described(vendorOf(profile)))
   return { ...types[0]!, fields: Object.assign({}, ...types.map(({ fields }) => fields)) }
@@ -60,23 +60,23 @@ function placesOf({ fields }: ObjectSchema): ReadonlyMap<string, Place> {
   return new Map(Object.entries(fields).map(([name, { schema }], rank) => [name, { rank, order: schema }]))
 }
 
-/** By what the value of this member is written. */
+/** Returns the order of this member's value. */
 export function orderBelow({ fields, values }: MemberOrder, key: string): Order {
   return fields === undefined ? values : fields.get(key)?.order
 }
 
-/** By what the elements of a list are written. */
+/** Returns the order of a list's elements. */
 export function elementOrder(order: Order): Order {
   if (order?.type === 'any') return order.asSent ? order : order.alternatives?.list?.items
   return order?.type === 'list' ? order.items : undefined
 }
 
-/** The keys of an object in the order in which they are written. Members that its type does not know come last. */
+/** Returns the keys of an object in writing order. Members that are unknown to the type come last. */
 export function keysInOrder(object: JsonObject, { fields, asSent }: MemberOrder): string[] {
   const keys = Object.keys(object)
   if (asSent) return keys
   if (fields === undefined) return sortUtf8(keys)
-  // As nearly all are: they were decoded so.
+  // Usually true because decoding creates them in this order.
   if (areInOrder(keys, fields)) return keys
   const known: string[] = []
   for (const name of fields.keys()) if (Object.hasOwn(object, name)) known.push(name)
@@ -94,7 +94,7 @@ function areInOrder(keys: readonly string[], fields: ReadonlyMap<string, Place>)
   return true
 }
 
-/** Whether a member is written before another that its type knows. */
+/** Whether a member is written before another one that its type knows. */
 export function isBefore({ fields }: MemberOrder, key: string, other: string): boolean {
   if (fields === undefined) return compareUtf8(key, other) < 0
   return (fields.get(key)?.rank ?? fields.size) < fields.get(other)!.rank

@@ -1,21 +1,21 @@
 /**
- * The stored form of an object: what the store keeps under a key.
+ * The stored form of an object: the value that the store keeps under a key.
  *
  *   0      format (3)
  *   1      length of the encryption key id (0: not encrypted)
  *   2..5   CRC-32 of the store's key and of all that follows
  *   6..9   length of the header
- *   10..13 offset in the body where the resourceVersion belongs
- *   14..   header: JSON of what caches and indexes need
+ *   10..13 offset of the resourceVersion in the body
+ *   14..   header: JSON that caches and indexes need
  *   ...    body: the object's JSON without its resourceVersion
  *
- * The revision of a write is known only after the commit, so the body is kept without it and spliced on the way out:
- * `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","uid":"...",` + `"resourceVersion":"7",` +
- * `"creationTimestamp":...}}`, and the newline that ends an answer.
+ * The revision of a write is known only after the commit, so the body is stored without it. It is inserted when the
+ * object is read: `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","uid":"...",` +
+ * `"resourceVersion":"7",` + `"creationTimestamp":...}}`, and the final newline of a response.
  *
- * Older formats are still read. Format 2 differs in the order of the members alone: apiVersion and kind first, all others
- * by their keys. Format 1 besides in its checksum, which does not know the key, so that a value that came to lie under
- * another key goes unnoticed.
+ * Older formats can still be read. Format 2 differs only in the order of members: apiVersion and kind first, all others
+ * by key. Format 1 also has a different checksum that does not cover the key, so a value stored under the wrong key is
+ * not detected.
  */
 import { crc32 } from 'node:zlib'
 import { runToCompletion } from '../../base/concurrency/time-slice.ts'
@@ -27,58 +27,58 @@ import { maxValues, tooManyValues } from './json-scan.ts'
 import { storedTextSteps } from './json-steps.ts'
 import { isBefore, keysInOrder, type MemberOrder, memberOrder, type Order, orderBelow } from './member-order.ts'
 
-/** What objects are selected by. */
+/** The data that selectors use. */
 export interface Selectable {
   readonly labels: { readonly [key: string]: string } | undefined
-  /** Values that field selectors can ask for, beside name and namespace. */
+  /** Values for field selectors, in addition to name and namespace. */
   readonly fields: { readonly [path: string]: string } | undefined
 }
 
-/** What caches and indexes need to know of an object. */
+/** The data about an object that caches and indexes need. */
 export interface Header extends Selectable {
-  /** The schema by which the object was complete when it was written (`Evolution.schemaId`), if that is known. */
+  /** The schema (`Evolution.schemaId`) for which the object was complete when it was written, if known. */
   readonly completeFor?: string | undefined
 }
 
 const format = 3
-/** The first whose checksum knows the key. */
+/** The first format whose checksum covers the key. */
 const formatWithKey = 2
 const headerStart = 14
 const emptyHeader = '{}'
 
-/** What the store holds is not an object that this program can read. */
+/** The stored value is not an object that this program can read. */
 export class UnreadableValue extends Error {
   override readonly name: string = 'UnreadableValue'
 }
 
-/** It is not what was written. */
+/** The value was modified after it was written. */
 class DamagedValue extends UnreadableValue {
   override readonly name = 'DamagedValue'
 }
 
-/** A newer program wrote it, in a form that is not known here; nothing is wrong with it. */
+/** A newer program wrote the value in a form that is not known here. The value is not damaged. */
 export class NewerValue extends UnreadableValue {
   override readonly name = 'NewerValue'
 }
 
-/** It is encrypted, and nobody has decrypted it: nothing may be wrong with it. */
+/** The value is encrypted and was not decrypted. It may be intact. */
 export class EncryptedValue extends UnreadableValue {
   override readonly name = 'EncryptedValue'
 }
 
-/** What is stored: an object, by what its members are ordered, and what it is selected by. */
+/** An object to store, its member order, and the data that selectors use. */
 export interface Storable {
   readonly object: ApiObject
   readonly order: Order
   readonly header: Partial<Header>
 }
 
-/** For the key that it will be stored under. */
+/** Encodes an object for the key that it will be stored under. */
 export function encodeStored(key: string, storable: Storable): Buffer {
   return runToCompletion(encodeSteps(key, storable))
 }
 
-/** The same, with a yield wherever it can be interrupted. */
+/** Like `encodeStored`, but yields periodically so that other work can run. */
 export function* encodeSteps(key: string, { object, order, header }: Storable): Generator<void, Buffer> {
   const write = isLarge(asJson(object)) ? yield* writeParts(object, order) : stringifyStored
   const { before, after } = splitBody(object, order, write)
@@ -86,12 +86,12 @@ export function* encodeSteps(key: string, { object, order, header }: Storable): 
   const head = JSON.stringify(header)
   const text = head + before + after
   const size = Buffer.byteLength(text)
-  // A value takes two bytes at least.
+  // A value takes at least two bytes.
   if (size > 2 * maxValues) yield* assertAtMost(asJson(object), maxValues + ownRoom)
   yield
-  // Where every character is a byte, as in most objects, lengths need not be measured.
+  // If every character is one byte, as in most objects, lengths need not be measured.
   const sizeOf = size === text.length ? lengthOf : Buffer.byteLength
-  // In memory of its own: the log keeps it for a while, and with it would be kept whatever small buffers share.
+  // Allocates a separate buffer: the log keeps it for a while and would keep the whole pool of small buffers in memory.
   const bytes = Buffer.allocUnsafeSlow(headerStart + size)
   bytes.write(text, headerStart)
   bytes[0] = format
@@ -103,17 +103,17 @@ export function* encodeSteps(key: string, { object, order, header }: Storable): 
 }
 
 /**
- * What the server itself adds to an object that is as large as a client may send: that its deletion has begun, conditions,
- * the record of who owns them. Without room for it such an object could never be deleted.
+ * Room for what the server itself adds to an object of maximum size: deletion timestamp, conditions, managed fields.
+ * Without it such an object could never be deleted.
  */
 const ownRoom = 1000
 
-/** What is stored can be sent back: it holds no more values than a body may. Yields where it can be interrupted. */
+/** Checks that a stored object can be sent back: it has no more values than a body may have. Yields periodically. */
 export function* assertCount(object: ApiObject): Generator<void, void> {
   yield* assertAtMost(asJson(object), maxValues)
 }
 
-/** The same without the record of its managers: what is too much even so is refused before anything is done with it. */
+/** Like `assertCount`, but ignores managedFields. Rejects an oversized object before any further processing. */
 export function* assertOwnCount(object: ApiObject): Generator<void, void> {
   const { metadata } = object
   yield* assertCount(
@@ -121,7 +121,7 @@ export function* assertOwnCount(object: ApiObject): Generator<void, void> {
   )
 }
 
-/** Containers that are yet to be counted are kept in a list, so that the count can be interrupted between any two. */
+/** Pending containers are kept in a list so that counting can be interrupted between any two. */
 function* assertAtMost(value: JsonObject, most: number): Generator<void, void> {
   const open: (JsonObject | Json[])[] = [value]
   let [count, counted] = [1, 1]
@@ -136,7 +136,7 @@ function* assertAtMost(value: JsonObject, most: number): Generator<void, void> {
 
 const countedPerStep = 2000
 
-/** How many members or elements it has; those that have parts of their own are added to the list. */
+/** Returns the number of members or elements. Those that are containers are added to the list. */
 function countParts(value: JsonObject | Json[], nested: (JsonObject | Json[])[]): number {
   if (Array.isArray(value)) {
     for (const item of value) if (isNested(item)) nested.push(item)
@@ -164,10 +164,10 @@ interface Parts {
   readonly after: string
 }
 
-/** Writes a value that lies so many levels below the top of its object. */
+/** Writes a value at a given level of its object. */
 type WriteValue = typeof stringifyStored
 
-/** Writes the parts of a large object beforehand, with a yield wherever that can be interrupted. */
+/** Writes the parts of a large object in advance, and yields periodically. */
 function* writeParts(object: ApiObject, order: Order): Generator<void, WriteValue> {
   const texts = new Map<unknown, string>()
   const members = memberOrder(order)
@@ -189,7 +189,7 @@ function* writeMembers(
   }
 }
 
-/** The body in two parts, between which the resourceVersion belongs. Throws what could not be read back. */
+/** Returns the two parts of the body around the resourceVersion. Throws if the object could not be read back. */
 function splitBody(object: ApiObject, order: Order, write: WriteValue): Parts {
   assertWhole(object)
   const members = memberOrder(order)
@@ -210,7 +210,10 @@ function splitBody(object: ApiObject, order: Order, write: WriteValue): Parts {
   return { before, after: `${text}}` }
 }
 
-/** What every stored object has, if only so that something stands on either side of its version. */
+/**
+ * Checks for the members that every stored object has. They also ensure that something is on either side of the
+ * version.
+ */
 function assertWhole({ apiVersion, kind, metadata }: ApiObject): void {
   const { uid, creationTimestamp } = metadata
   if (apiVersion === undefined || kind === undefined || uid === undefined || creationTimestamp === undefined)
@@ -233,30 +236,30 @@ function splitMetadata(metadata: JsonObject, order: Order, write: WriteValue): P
   return { before, after: `${after}}` }
 }
 
-/** Names of fields that a type has need no look at what is in them. */
+/** Field names of a type need no escaping. */
 function nameText(key: string, { fields }: MemberOrder): string {
   return fields?.has(key) ? `"${key}"` : stringifyStored(key, undefined, 1)
 }
 
-/** There are as many as objects with different labels, so what most of them lack takes no memory. */
+/** There is one header for each distinct set of labels, so fields that most of them lack take no memory. */
 function headerIn(text: Buffer): Header {
   const { labels, fields, completeFor }: Partial<Header> = JSON.parse(text.toString('utf8'))
   if (completeFor !== undefined) return { labels, fields, completeFor }
   return labels === undefined && fields === undefined ? nothingSaid : { labels, fields }
 }
 
-/** Shared by all objects whose header says nothing. */
+/** Shared by all objects with an empty header. */
 const nothingSaid: Header = { labels: undefined, fields: undefined }
 
 /**
- * Reads headers, one object after the other. Neighbours often have the same labels: then they share one header, which
- * saves time and memory.
+ * Reads the headers of successive objects. Neighbors often have the same labels and then share one header, which saves
+ * time and memory.
  */
 export class HeaderReader {
   #text = Buffer.from(emptyHeader)
   #header = nothingSaid
 
-  /** Checks the whole value on the way; throws UnreadableValue. */
+  /** Also verifies the whole value. Throws UnreadableValue. */
   read(key: string, bytes: Uint8Array): Header {
     const view = asBuffer(bytes)
     assertSound(key, view)
@@ -270,22 +273,25 @@ export class HeaderReader {
 }
 
 /**
- * Whether these bytes are a stored form that is whole, of this format or of a newer one. Bytes that were decrypted with a
- * wrong key are not.
+ * Whether these bytes are an intact stored form, of this format or a newer one. Bytes decrypted with a wrong key are
+ * not.
  */
 export function isStoredForm(key: string, bytes: Buffer): boolean {
   return bytes.length >= headerStart && (matches(format, key, bytes) || matches(1, key, bytes))
 }
 
-/** An object as a GET sends it, and where its version is in the bytes. */
+/** An object as returned by a GET, and the position of its version in the bytes. */
 export interface VersionedJson {
-  /** The object's JSON with its resourceVersion in place, and a newline at the end: what a GET sends. */
+  /** The object's JSON with its resourceVersion and a final newline, as returned by a GET. */
   readonly json: Buffer
-  /** Where in it `"resourceVersion":"..",` starts. */
+  /** The offset of `"resourceVersion":"..",`. */
   readonly versionAt: number
 }
 
-/** `allocate` says where: what is kept for long should not keep its neighbours, what is sent and dropped may. */
+/**
+ * `allocate` provides the buffer: bytes that are kept for long should not share a pool, bytes that are sent and dropped
+ * may.
+ */
 export function storedJson(bytes: Uint8Array, resourceVersion: string, allocate: Allocate): VersionedJson {
   const view = asBuffer(bytes)
   const bodyStart = headerStart + view.readUInt32LE(6)
@@ -294,13 +300,13 @@ export function storedJson(bytes: Uint8Array, resourceVersion: string, allocate:
   return { json: splice(view.subarray(bodyStart), spliced), versionAt }
 }
 
-/** Ends the JSON that is sent, and is not stored. */
+/** The end of JSON that is sent, which is not stored. */
 const newline = '\n'
 
 /** Returns a buffer of this size. */
 export type Allocate = (size: number) => Buffer
 
-/** The same JSON with another resourceVersion. */
+/** Returns the same JSON with another resourceVersion. */
 export function replaceVersion({ json, versionAt }: VersionedJson, from: string, to: string): Buffer {
   const dropped = versionMember(from).length
   return splice(json, { at: versionAt, dropped, end: '', resourceVersion: to, allocate: Buffer.allocUnsafeSlow })
@@ -308,9 +314,9 @@ export function replaceVersion({ json, versionAt }: VersionedJson, from: string,
 
 interface Splice {
   readonly at: number
-  /** How many bytes there give way. */
+  /** Number of bytes to replace. */
   readonly dropped: number
-  /** What is put at the end. */
+  /** The text to append. */
   readonly end: string
   readonly resourceVersion: string
   readonly allocate: Allocate
@@ -336,13 +342,13 @@ function assertSound(key: string, view: Buffer): void {
   if (view.length < headerStart) throw new DamagedValue('the stored value is cut off')
   const known = view[0]! >= 1 && view[0]! <= format
   if (known && view[1] === 0 && matches(view[0]!, key, view)) return
-  // Where all but the first bytes is as an older program wrote it, it is they that were damaged.
+  // If everything but the first bytes matches an older format, those bytes are damaged.
   if (view[0]! > format && !matches(format, key, view) && !matches(1, key, view))
     throw new NewerValue(`the stored value has format ${view[0]}, which only a newer version of this program reads`)
   throw new DamagedValue('the stored value does not match its checksum')
 }
 
-/** Such values come up here only where they could not be decrypted below (`encryption/`). */
+/** An encrypted value gets here only if the layer below could not decrypt it (`encryption/`). */
 function assertPlain(view: Buffer): void {
   if (view[0] === undefined || view[0] <= format) return
   const [, cipher, key] = /^[a-z0-9]+:enc:([a-z]+):(?:v1:([^:]{1,253}):)?/.exec(view.toString('latin1', 0, 300)) ?? []

@@ -1,19 +1,20 @@
 /**
- * YAML out: keys in the order of `yaml-key-order.ts`, lists not indented, texts of several lines as blocks. Every text is quoted that another
- * reader could take for something else (`yes`, `1e3`, a date), or that holds what drives a terminal.
+ * Writes YAML: keys in the order of `yaml-key-order.ts`, lists not indented, multi-line texts as blocks. A text is
+ * quoted if another parser could read it as something else (`yes`, `1e3`, a date), or if it contains terminal control
+ * characters.
  */
 import { isObject, type Json, type JsonObject } from '../json/json.ts'
 import { compareKeys } from './yaml-key-order.ts'
 import { isPlainText } from './yaml-scalar.ts'
 
-/** Writes YAML that every reader understands in the same way. */
+/** Writes YAML that every parser reads in the same way. */
 export function stringifyYaml(value: Json): string {
   const lines: string[] = []
   writeNode(lines, value, { lead: '', margin: '' })
   return `${lines.join('\n')}\n`
 }
 
-/** Where a value begins: what stands before it on its line, and what before each line below. */
+/** The position of a value: the text before it on its line, and the indentation of the lines below. */
 interface Place {
   readonly lead: string
   readonly margin: string
@@ -56,7 +57,7 @@ function writeMap(lines: string[], map: JsonObject, { lead, margin }: Place): vo
   }
 }
 
-/** YAML finds the end of a key on its own only within 1,024 characters. */
+/** YAML parsers detect the end of a plain key only within 1,024 characters. */
 const longestKey = 1000
 
 function keyText(key: string, margin: string): string {
@@ -64,7 +65,7 @@ function keyText(key: string, margin: string): string {
   return text.length <= longestKey ? text : `? ${text}\n${margin}`
 }
 
-/** A value that begins on the line of its key; `margin` is that of further lines. */
+/** Returns a value that starts on the line of its key. `margin` is the indentation of further lines. */
 function inline(value: Json, margin: string): string {
   if (typeof value === 'string') return textOf(value, margin)
   if (Array.isArray(value)) return '[]'
@@ -76,8 +77,8 @@ function textOf(text: string, margin: string): string {
 }
 
 /**
- * As kubectl writes it: without quotes where it stands for itself, in single ones where characters of YAML are in the
- * way, in double ones where a reader could take it for something else than a text, or it has to be escaped.
+ * Quotes like kubectl: none if possible, single quotes if YAML indicators are in the text, and double quotes if a
+ * parser could read it as something other than a string or if it needs escapes.
  */
 function oneLine(text: string): string {
   if (isAmbiguous(text) || unprintable.test(text) || !text.isWellFormed()) return quoted(text)
@@ -85,12 +86,12 @@ function oneLine(text: string): string {
 }
 
 const mayBeDate = /^\d{4}-\d{1,2}-/
-/** Numbers to some readers: `1,300`, `80:80`. */
+/** Numbers for some parsers: `1,300`, `80:80`. */
 const mayBeNumber = /^[-+]?[.\d][\d_.]*[,:][\d_.,:]*$/
-/** Words that mean something to some readers in the place of a value or a key. */
+/** Words that have a special meaning for some parsers as a value or key. */
 const specialWords = new Set(['=', '<<'])
 
-/** Whether some reader would take it for something else than this text. */
+/** Whether some parser would not read this as a string. */
 function isAmbiguous(text: string): boolean {
   return specialWords.has(text) || mayBeDate.test(text) || mayBeNumber.test(text) || !isPlainText(text)
 }
@@ -98,16 +99,16 @@ function isAmbiguous(text: string): boolean {
 const atBeginning = /^(?:[ #,[\]{}&*!|>'"%@`]|---|\.\.\.|[-?:](?: |$))/
 const anywhere = /:(?: |$)| #| $/
 
-/** Whether a character of YAML stands where it would mean something. */
+/** Whether a YAML indicator is at a position where it has a meaning. */
 function hasIndicator(text: string): boolean {
   return atBeginning.test(text) || anywhere.test(text)
 }
 
-/** What drives a terminal, turns the direction of writing, or ends a line for some readers of YAML and not for others. */
+/** Characters that control a terminal, change the writing direction, or end a line for only some YAML parsers. */
 const unprintable = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/u
 const everyUnprintable = new RegExp(unprintable, 'gu')
 
-/** Texts that a block gives back as they are: printable, and no space where a reader could drop it. */
+/** Whether a block reproduces the text exactly: it is printable and has no whitespace that a parser could drop. */
 function isBlock(text: string): boolean {
   return !/^\s|[ \t](?:\n|$)/.test(text) && !unprintable.test(text.replaceAll(/[\n\t]/g, ''))
 }

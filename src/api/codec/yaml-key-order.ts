@@ -1,10 +1,10 @@
 /**
- * The order of keys in YAML, as kubectl and other programs in Go write them: signs before letters (`A_B` before `AB`), and
- * digits by the number that they are (`k2` before `k10`).
+ * The key order of YAML written by kubectl and other Go programs: punctuation before letters (`A_B` before `AB`), and
+ * digits by their numeric value (`k2` before `k10`).
  */
 const letter = /\p{L}/u
 
-/** For `sort`. Keys are compared where they first differ. */
+/** Compares two keys at their first difference. For use with `sort`. */
 export function compareKeys(a: string, b: string): number {
   let at = 0
   while (at < a.length && at < b.length && a.charCodeAt(at) === b.charCodeAt(at)) at++
@@ -17,7 +17,7 @@ export function compareKeys(a: string, b: string): number {
   return (isLetter ? 0 : compareDigits(a, b, at)) || mine - other
 }
 
-/** Whether a digit goes on with a number here: then what has a letter in its place has the smaller number. */
+/** Whether a number continues with a digit here. A key with a letter at this position then has the smaller number. */
 function isNumberLonger(text: string, at: number): boolean {
   return /^\d\d$/.test(text.slice(Math.max(0, at - 1), at + 1))
 }
@@ -27,16 +27,18 @@ function isSecondHalf(text: string, at: number): boolean {
   return unit >= 0xdc00 && unit <= 0xdfff
 }
 
-/** By the numbers that begin here, and of equal ones the shorter first; 0 where they say nothing. */
+/**
+ * Compares the numbers that start here. Equal numbers sort by length, shorter first. Returns 0 if that does not decide.
+ */
 function compareDigits(a: string, b: string, at: number): number {
   const [mine, other] = [digitsAt(a, at), digitsAt(b, at)]
-  // Within a number a zero counts as its next digit: 10 comes after 2, as 100 after 19.
+  // Within a number, a zero counts as its next digit: 10 comes after 2, and 100 after 19.
   const isWithin = (a[at] === '0' || b[at] === '0') && endsWithNumber(a, at)
   const lead = isWithin ? '1' : '0'
   return Number(lead + mine) - Number(lead + other) || mine.length - other.length
 }
 
-/** Whether a number other than zero ends before this place. Linear, where `/[1-9]\d*$/` is quadratic. */
+/** Whether a nonzero number ends before this position. Takes linear time, while `/[1-9]\d*$/` takes quadratic time. */
 function endsWithNumber(text: string, before: number): boolean {
   for (let at = before - 1; at >= 0 && text[at]! >= '0' && text[at]! <= '9'; at--) if (text[at] !== '0') return true
   return false

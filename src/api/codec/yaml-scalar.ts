@@ -1,7 +1,7 @@
 /**
- * What a plain scalar of YAML means: the types of YAML 1.1 (`yes` is a boolean, `0755` an integer), as users of this
- * field expect, without its dates, its numbers to the base of 60 (`80:80`) and its letters for booleans (`y`, `n`), which
- * stay the text they are. Integers keep every digit: beyond 2^53 they are bigint.
+ * Interprets plain YAML scalars by the types of YAML 1.1 (`yes` is a boolean, `0755` an integer), as Kubernetes users
+ * expect. Dates, base-60 numbers (`80:80`) and one-letter booleans (`y`, `n`) remain strings. Integers keep every
+ * digit: beyond 2^53 they are bigint.
  */
 import { badRequest } from '../model/api-error.ts'
 import { keptNumber } from './exact-json.ts'
@@ -14,7 +14,7 @@ const words: ReadonlyMap<string, Scalar> = new Map<string, Scalar>([
   ...['no', 'false', 'off'].flatMap((word) => spellings(word).map((text) => [text, false] as const)),
 ])
 
-/** Text to this reader, and booleans to some others: an object or a key may well be called `n`. */
+/** Strings here, but booleans for some other parsers. An object or key may well be named `n`. */
 const letters: ReadonlySet<string> = new Set(['y', 'Y', 'n', 'N'])
 
 function spellings(word: string): string[] {
@@ -26,10 +26,10 @@ const mayBeNumber = /^[-+.\d]/
 const integer = /^[-+]?(?:0[xX][\da-fA-F]+|0[bB][01]+|0[oO]?[0-7]+|0|[1-9]\d*)$/
 const float = /^[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?$/
 const noNumber = /^[-+]?\.(?:inf|Inf|INF)$|^\.(?:nan|NaN|NAN)$/
-/** Longer texts that look like numbers are text: no number that is kept has as many digits. */
+/** A longer text is a string even if it looks like a number: no supported number has that many digits. */
 const longestNumber = 400
 
-/** The value of a scalar without quotes: that of a known word, a number, or else the text itself. */
+/** Returns the value of an unquoted scalar: that of a known word, a number, or the text itself. */
 export function plainScalar(text: string): Scalar {
   if (text.length <= longestWord) {
     const word = words.get(text)
@@ -44,8 +44,8 @@ export function plainScalar(text: string): Scalar {
 }
 
 /**
- * Whether any reader takes this for the text that it is and not for a word or number: `1e999` is a number, though one
- * that `plainScalar` refuses and nobody can hold.
+ * Whether every parser reads this as a string and not as a word or number. `1e999` is a number, although `plainScalar`
+ * rejects it as out of range.
  */
 export function isPlainText(text: string): boolean {
   if (text.length <= longestWord && (words.has(text) || letters.has(text))) return false
@@ -60,7 +60,7 @@ function integerOf(text: string): number | bigint {
   const negative = text.startsWith('-')
   const digits = text.replace(/^[-+]/, '')
   if (digits.length > longestInteger) return finite(Number(text), text)
-  // JavaScript spells octal 0o17 alone; with a bare leading zero it would be read as decimal.
+  // BigInt accepts only 0o17 as octal and would read a bare leading zero as decimal.
   const size = BigInt(/^0[0-7]+$/.test(digits) ? `0o${digits}` : digits.toLowerCase())
   const value = negative ? -size : size
   return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : value

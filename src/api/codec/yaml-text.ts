@@ -1,10 +1,10 @@
 /**
- * YAML in: one document becomes a JSON value, in time linear in its size. Runs in browsers too.
+ * Parses YAML: one document becomes a JSON value, in linear time. Also runs in browsers.
  *
- * The parser gives a flat list of events and nothing else; values are made from them here, so that every bound is our
- * own: nesting, keys that occur twice (reported; the last one wins), and what references expand to. An alias is a copy
- * of what its anchor names, a merge key (`<<`) fills in what a map does not say itself; both are refused once the text
- * and all its copies come to more than a body may have (docs/decisions/0009).
+ * The YAML library provides only a flat list of events. Values are built here so that all limits are our own: nesting
+ * depth, repeated keys (reported; the last one wins), and the expansion of aliases. An alias is a copy of its anchor's
+ * value. A merge key (`<<`) adds the members that a map does not have itself. Both are rejected once the text and all
+ * its copies exceed the size limit of a body (docs/decisions/0009).
  */
 import {
   EVENT_ID,
@@ -21,13 +21,16 @@ import type { ParsedJson } from './json.ts'
 import { loneSurrogate, maxDepth, maxDuplicates, maxValues, pathText, tooDeep, tooManyValues } from './json-scan.ts'
 import { plainScalar, type Scalar } from './yaml-scalar.ts'
 
-/** The one document of a text; `limit` is how many bytes a body may have, and so what references may expand to. */
+/**
+ * Parses the only document of a text. `limit` is the maximum size of a body in bytes, which also bounds the expansion
+ * of aliases.
+ */
 export function parseYamlText(text: string, limit: number): ParsedJson {
   const reader = new Reader(text, eventsOf(text), limit)
   return { value: reader.read(), duplicates: reader.duplicates }
 }
 
-/** Every document of a text, such as a file of manifests; `limit` as above, for each. */
+/** Parses every document of a text, such as a file of manifests. `limit` applies to each. */
 export function parseYamlDocuments(text: string, limit: number): ParsedJson[] {
   const events = eventsOf(text)
   const documents: ParsedJson[] = []
@@ -46,7 +49,7 @@ function documentEnd(events: readonly Event[], start: number): number {
   return end
 }
 
-/** The levels are counted below; the parser, which recurses, only needs to end. */
+/** The levels are counted below. This limit only stops the parser's recursion. */
 const parserDepth = maxDepth + 8
 
 function eventsOf(text: string): Event[] {
@@ -61,14 +64,14 @@ function eventsOf(text: string): Event[] {
   }
 }
 
-/** What an anchor names. */
+/** The value of an anchor. */
 interface Anchored {
   readonly value: Json
-  /** About how many bytes it takes as JSON, with all that it refers to. */
+  /** Approximate size as JSON in bytes, including expanded aliases. */
   readonly size: number
-  /** How many levels it has. */
+  /** Number of levels. */
   readonly height: number
-  /** How many values it holds. */
+  /** Number of values. */
   readonly count: number
 }
 
@@ -80,10 +83,10 @@ class Reader {
   readonly #events: readonly Event[]
   readonly #limit: number
   readonly #anchors = new Map<string, Anchored>()
-  /** The keys and indexes on the way to the value that is being read. */
+  /** The keys and indexes of the path to the current value. */
   readonly #place: (string | number)[] = []
   #next = 0
-  /** About how many bytes of JSON were read so far, copies included. */
+  /** Approximate number of JSON bytes so far, including copies. */
   #size = 0
   #copied = 0
   #count = 0
@@ -128,7 +131,7 @@ class Reader {
     const isMap = event.type === EVENT_ID.MAPPING
     if (tag !== '' && tag !== (isMap ? 'map' : 'seq')) throw badRequest(`a YAML tag !!${tag} does not fit its value`)
     this.#size += 2
-    // A level is a collection: scalars add none.
+    // Only collections add a level; scalars do not.
     this.#deepest = this.#place.length + 1
     if (this.#deepest > maxDepth) throw tooDeep()
     return isMap ? this.#map() : this.#list()
@@ -184,7 +187,7 @@ class Reader {
 
   #key(): string {
     const key = this.#node()
-    // A key is not counted as a value: it counts with what it names.
+    // A key is not counted separately from its value.
     this.#count--
     if (typeof key === 'object') throw badRequest(`a key of a map must be a text: ${pathText(this.#place, '?')}`)
     return String(key)
@@ -219,13 +222,13 @@ class Reader {
   }
 }
 
-/** What a map says itself comes first, then what the first of the merged maps says. */
+/** Adds merged members. The map's own members take precedence, then those of the first merged map. */
 function mergeInto(map: JsonObject, source: Json): void {
   if (!isObject(source)) throw badRequest('a YAML merge key (<<) takes a map or a list of maps')
   for (const key of Object.keys(source)) if (!Object.hasOwn(map, key)) setKey(map, key, own(source, key)!)
 }
 
-/** A value of its own: what one reader changes in it no other place shows. */
+/** Returns a deep copy, so that changing it in one position does not affect another. */
 function copyOf(value: Json): Json {
   if (Array.isArray(value)) return value.map(copyOf)
   if (!isObject(value)) return value
@@ -236,7 +239,7 @@ function copyOf(value: Json): Json {
 
 const core = 'tag:yaml.org,2002:'
 
-/** The name of a tag of YAML's own: `str` for `!!str`. '' for those of others, which mean nothing here. */
+/** Returns the name of a core tag: `str` for `!!str`. Empty for other tags, which are ignored. */
 function coreTag(tag: string): string {
   if (tag.startsWith(`!<${core}`)) return tag.slice(2 + core.length, -1)
   return tag.startsWith('!!') ? tag.slice(2) : ''
@@ -258,7 +261,7 @@ function tagged(tag: string, text: string): Scalar {
   throw badRequest(`a YAML tag !!${name.slice(0, 50)} does not fit its value`)
 }
 
-/** The value of `!!binary` is the text that its base64 encodes, as for kube-apiserver. JSON has no bytes. */
+/** The value of `!!binary` is the text that its base64 encodes, as in kube-apiserver. JSON has no bytes. */
 function textOfBase64(text: string): string {
   const encoded = text.replaceAll(/[\r\n]/g, '')
   if (encoded.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(encoded))

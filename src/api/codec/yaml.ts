@@ -1,10 +1,10 @@
-/** YAML in, from the bytes of a body (`yaml-text.ts` reads the text). */
+/** Parses YAML from the bytes of a body. `yaml-text.ts` parses the text. */
 import { isUtf8 } from 'node:buffer'
 import { badRequest } from '../model/api-error.ts'
 import type { ParsedJson } from './json.ts'
 import { parseYamlText } from './yaml-text.ts'
 
-/** `limit` is how many bytes a body may have, and so what references may expand to. */
+/** `limit` is the maximum size of a body in bytes, which also bounds the expansion of aliases. */
 export function parseYaml(bytes: Buffer, limit: number): ParsedJson {
   if (!isUtf8(bytes)) throw badRequest('the body is not valid UTF-8')
   const text = bytes.toString('utf8')

@@ -1,19 +1,18 @@
 /**
- * Server-side apply: the object and its managers after a manager applied a configuration, or the conflicts.
+ * Server-side apply: returns the object and its managers after a manager applied a configuration, or the conflicts.
  *
- *   state    which places the configuration states                     stated-set.ts
- *   merge    the configuration over the object                         merge-config.ts
- *   prune    what the manager stated before and not any more         drop-unstated.ts
- *   compare  what that changes                                         compare.ts
- *   contest  who else owns something that is changed                   conflicts.ts
- *   manage   the managers afterwards                                   managed-fields.ts
+ *   state    determine the fields of the configuration                  stated-set.ts
+ *   merge    merge the configuration into the object                    merge-config.ts
+ *   prune    remove fields that the manager no longer applies           drop-unstated.ts
+ *   compare  determine the changed fields                               compare.ts
+ *   contest  find other managers that own changed fields                conflicts.ts
+ *   manage   compute the new managers                                   managed-fields.ts
  *
- * A pure function on JSON: the body as parsed, not decoded and not defaulted (defaults belong to nobody). It promises
- * that applying the same again changes nothing, and that an apply that changes no field gives back the very object it
- * was given. Decoding, defaults, admission and validation of the merged object are the caller's.
+ * A pure function on JSON: the body as parsed, neither decoded nor defaulted, because defaults have no owner. Applying
+ * the same configuration again changes nothing, and an apply that changes no field returns the very object it was
+ * given. The caller decodes, defaults, admits and validates the merged object.
  *
- * `applySteps` yields between its parts, each of which goes once through the object: that takes a while where it is
- * large.
+ * `applySteps` yields between its parts, each of which traverses the object once, because large objects take a while.
  */
 import { runToCompletion, type Steps } from '../../base/concurrency/time-slice.ts'
 import { isObject, type Json, type JsonObject, own } from '../json/json.ts'
@@ -50,17 +49,17 @@ export interface ApplyRequest {
   readonly vendor: Vendor
   /** The kind's object before it exists. */
   readonly empty: ApiObject
-  /** What is stored, in the version applied to; undefined: the apply creates the object. */
+  /** The stored object, in the applied version. Undefined if the apply creates the object. */
   readonly live: ApiObject | undefined
   /** The body as parsed. */
   readonly config: Json
   readonly writer: Writer
   readonly force: boolean
-  /** Fields, by path, that this way of writing cannot set: they are neither owned nor contested. */
+  /** Paths of fields that this kind of write cannot set. They are neither owned nor in conflict. */
   readonly readOnly: readonly string[]
-  /** Whether the configuration came as one of another kind, such as Scale: then the rest of the object does not count. */
+  /** Whether the configuration is of another kind, such as Scale. The rest of the object is then ignored. */
   readonly view?: boolean
-  /** For kinds whose versions differ in form. */
+  /** For kinds whose versions differ in structure. */
   readonly versions?: OtherVersions | undefined
 }
 
@@ -68,18 +67,20 @@ export interface ApplyRequest {
 export type Applied =
   | {
       readonly outcome: 'applied'
-      /** `live` itself when no field changed; else merged but neither decoded nor defaulted, without managedFields. */
+      /**
+       * `live` itself if no field changed. Otherwise merged but neither decoded nor defaulted, without managedFields.
+       */
       readonly object: JsonObject
       readonly managedFields: readonly ManagedFieldsEntry[]
     }
   | { readonly outcome: 'conflict'; readonly conflicts: readonly FieldConflict[] }
 
-/** Applies a configuration over the live object. A conflict is a value, not an error. */
+/** Applies a configuration to the live object. A conflict is a result, not an exception. */
 export function applyObject(request: ApplyRequest): Applied {
   return runToCompletion(applySteps(request))
 }
 
-/** The same, with a yield wherever it can be interrupted. */
+/** Like `applyObject`, but yields periodically so that other work can run. */
 export function* applySteps(request: ApplyRequest): Steps<Applied> {
   const plan = yield* makePlan(request)
   yield
@@ -88,16 +89,16 @@ export function* applySteps(request: ApplyRequest): Steps<Applied> {
   return conflicts.length > 0 ? { outcome: 'conflict', conflicts } : yield* settle(plan)
 }
 
-/** Everything that is known before anybody is asked. */
+/** Everything that is known before conflicts are determined. */
 interface Plan extends ApplyRequest {
   readonly config: JsonObject
   readonly current: JsonObject
   readonly merged: JsonObject
-  /** What this manager will own. */
+  /** The fields that this manager will own. */
   readonly own: FieldSet
   readonly self: Manager | undefined
   readonly others: readonly Manager[]
-  /** The change as it looks in the version that a manager wrote in; undefined when that version is gone. */
+  /** Returns the change in the version that a manager used; undefined if that version no longer exists. */
   readonly changeIn: (apiVersion: string) => FieldChange | undefined
 }
 
@@ -113,7 +114,7 @@ function* makePlan(request: ApplyRequest): Steps<Plan> {
   yield
   const self = managers.find((manager) => sameManager(manager, { ...writer, operation: 'Apply' }))
   const others = managers.filter((manager) => manager !== self)
-  // What a later write cannot set may still be set when the object is made.
+  // Fields that later writes cannot set can still be set on create.
   const merging = live === undefined ? config : withoutReadOnly(config, readOnly)
   const laid = (yield* mergeConfigSteps(schema, current, merging)) as JsonObject
   yield
@@ -126,7 +127,7 @@ function* makePlan(request: ApplyRequest): Steps<Plan> {
   return { ...request, config, current, merged, own: ownable(stated), self, others, changeIn }
 }
 
-/** The parts of the body that would make no sense in any apply. */
+/** Rejects bodies that are invalid for any apply. */
 function checkedConfig({ config, writer }: ApplyRequest): JsonObject {
   if (!isObject(config)) throw badRequest('the applied body must be an object')
   const version = own(config, 'apiVersion') ?? ''
@@ -162,14 +163,14 @@ function* findConflicts({ others, changeIn }: Plan): Steps<FieldConflict[]> {
   return conflicts
 }
 
-/** Without the conflicts about what the manager itself applied on the client's side. */
+/** Removes conflicts about fields that the manager itself applied on the client side. */
 function withoutGranted(plan: Plan, conflicts: readonly FieldConflict[]): readonly FieldConflict[] {
   if (conflicts.length === 0 || !followsLastApplied(plan.writer)) return conflicts
   const granted = lastAppliedSet(plan.schema, plan.current, plan.vendor)
   return conflicts.filter(({ path }) => !covers(granted, setOf(path)))
 }
 
-/** The outcome, with every conflict decided for the applier. */
+/** Returns the outcome with every conflict resolved in favor of the applier. */
 function* settle(plan: Plan): Steps<Applied> {
   const { live, empty, self, others, own, writer, changeIn } = plan
   const same = isUnchanged(changeIn(writer.apiVersion)!.changes)
@@ -189,7 +190,7 @@ function* settle(plan: Plan): Steps<Applied> {
   }
 }
 
-/** Nobody keeps what the apply took or removed; managers of versions that are gone vanish. */
+/** A manager loses the fields that the apply changed or removed. */
 function* withoutLost(manager: Manager, { touched }: Changes): Steps<Manager> {
   const { fields } = manager
   return withFields(manager, isLargeSet(fields) ? yield* differenceSteps(fields, touched) : difference(fields, touched))

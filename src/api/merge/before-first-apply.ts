@@ -1,6 +1,6 @@
 /**
- * The first apply to an object that nobody is recorded for: all that is there already belongs to `before-first-apply`,
- * so that the applier learns what it would overwrite.
+ * The first apply to an object without managers: all existing fields belong to `before-first-apply`, so that the
+ * applier learns what it would overwrite.
  */
 
 import type { JsonObject } from '../json/json.ts'
@@ -19,10 +19,10 @@ export interface FirstApply {
   readonly readOnly: readonly string[]
 }
 
-/** Yields where it can be interrupted. */
+/** Yields periodically. */
 export function* beforeFirstApply(first: FirstApply): Generator<void, Manager[]> {
   const { schema, empty, live, writer, readOnly } = first
-  // What is stored does not tell an empty list that was sent from one that was not: here both are nobody's.
+  // The stored object does not show whether a client sent an empty list. Here such a list has no owner in either case.
   const compared = yield* compareSteps(schema, structuredClone(empty), live)
   const changes = changesOf(writableChanges(compared, readOnly))
   return yield* takeChanges([], () => changes, { ...writer, name: 'before-first-apply' })

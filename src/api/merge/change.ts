@@ -1,9 +1,9 @@
 /**
- * One change of an object, seen in every version that somebody wrote in.
+ * A change of an object, viewed in every version that its managers used.
  *
- * What a manager owns is recorded in the version that it wrote in. Where the versions of a kind differ in form, the
- * same write changes other fields in each of them: `spec.targetCPUUtilizationPercentage` here, `spec.metrics` there. So
- * every question about a manager is asked of the change as it looks in that manager's version.
+ * A manager's fields are recorded in the version that it used. If the versions of a kind differ in structure, the same
+ * write changes different fields in each of them: `spec.targetCPUUtilizationPercentage` in one, `spec.metrics` in
+ * another. So each manager's fields are compared with the change in that manager's version.
  */
 import type { Steps } from '../../base/concurrency/time-slice.ts'
 import type { JsonObject } from '../json/json.ts'
@@ -19,43 +19,43 @@ export interface FieldChange {
   readonly changes: Changes
 }
 
-/** A comparison with what each of many managers is held against: made once for all of them. */
+/** A comparison with derived sets, computed once for all managers. */
 export interface Changes extends Comparison {
-  /** What was added or modified. */
+  /** The fields that were added or modified. */
   readonly set: FieldSet
-  /** What was set or removed. */
+  /** The fields that were set or removed. */
   readonly touched: FieldSet
 }
 
-/** The comparison with what is derived from it. */
+/** Returns the comparison with its derived sets. */
 export function changesOf(comparison: Comparison): Changes {
   const set = changedBy(comparison)
   return { ...comparison, set, touched: union(set, comparison.removed) }
 }
 
-/** The other versions of a kind. Converting an object may mean to wait for somebody else. */
+/** The other versions of a kind. Conversion may need a remote call. */
 export interface OtherVersions {
-  /** The schema of a version; undefined when there is no such version. */
+  /** Returns the schema of a version; undefined if the version does not exist. */
   readonly schemaOf: (apiVersion: string) => ObjectSchema | undefined
-  /** The object in a version that there is. */
+  /** Returns the object in an existing version. */
   readonly convert: (object: JsonObject, apiVersion: string) => Steps<JsonObject>
 }
 
 export interface ChangeToSee {
-  /** Of the version that is written through, as are `before` and `after`. */
+  /** The schema of the written version, which `before` and `after` have too. */
   readonly schema: ObjectSchema
   readonly apiVersion: string
   readonly before: JsonObject
   readonly after: JsonObject
-  /** Fields that this way of writing cannot set. */
+  /** Fields that this kind of write cannot set. */
   readonly readOnly: readonly string[]
-  /** Undefined where all versions have one form. */
+  /** Undefined if all versions have the same structure. */
   readonly versions: OtherVersions | undefined
-  /** Whoever is asked about wrote in one of these. */
+  /** The managers whose versions are needed. */
   readonly managers: readonly { readonly apiVersion: string }[]
 }
 
-/** Returns the change as it looks in the version of a manager; undefined when that version is gone. */
+/** Returns the change as seen in a manager's version; undefined if that version no longer exists. */
 export function* changeInVersions(change: ChangeToSee): Steps<(apiVersion: string) => FieldChange | undefined> {
   const { schema, apiVersion, before, after, versions, managers } = change
   const here = changeOf(change, yield* compareSteps(schema, before, after))

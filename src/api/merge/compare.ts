@@ -1,9 +1,9 @@
 /**
- * What changed between two objects of one schema: the places that were added, modified and removed.
+ * Compares two objects of one schema: the fields that were added, modified and removed.
  *
- * A place that exists on one side only counts with everything below it, itself included. Wholes (see shape.ts) are
- * compared in one piece; the order of elements in sets and keyed lists does not count. Parts that are the same value
- * in memory are not looked into, so comparing an object with one derived from it costs what was changed.
+ * A field that exists on one side only counts with everything below it. Atomic values (see shape.ts) are compared as a
+ * whole. The order of elements in sets and keyed lists does not matter. Parts that are the same value in memory are
+ * skipped, so comparing an object with one derived from it costs only as much as the change.
  */
 import { isObject, type Json, type JsonObject, own, sameJson } from '../json/json.ts'
 import { isLarge, partsPerStep, sameJsonSteps } from '../json/large-json.ts'
@@ -22,12 +22,12 @@ export interface Comparison {
 export const unchanged: Comparison = { added: emptySet, modified: emptySet, removed: emptySet }
 const modifiedHere: Comparison = { ...unchanged, modified: justHere }
 
-/** Whether the comparison found nothing. */
+/** Whether the comparison found no difference. */
 export function isUnchanged({ added, modified, removed }: Comparison): boolean {
   return isEmpty(added) && isEmpty(modified) && isEmpty(removed)
 }
 
-/** What a write set: what it added or modified. */
+/** Returns the fields that a write added or modified. */
 export function changedBy({ added, modified }: Comparison): FieldSet {
   return union(added, modified)
 }
@@ -47,7 +47,7 @@ export function compare(schema: Schema, before: Json | undefined, after: Json | 
   return gather(parts)
 }
 
-/** The same, with a yield where it can be interrupted. */
+/** Like `compare`, but yields periodically so that other work can run. */
 export function* compareSteps(
   schema: Schema,
   before: Json | undefined,
@@ -71,7 +71,7 @@ export function* compareSteps(
   return gather(parts)
 }
 
-/** What is compared part by part: a member or an element of two values, one of which may lack it. */
+/** A member or element of two values. One of them may lack it. */
 interface Pair {
   readonly step: string
   readonly type: Schema
@@ -79,12 +79,12 @@ interface Pair {
   readonly after: Json | undefined
 }
 
-/** What is there for form's sake alone is nothing, beside what somebody sent. */
+/** An empty value that the client did not send counts as absent next to a value that was sent. */
 function sentPart(before: Json, after: Json): Json {
   return isUnsent(before) && !isUnsent(after) ? null : before
 }
 
-/** The parts of two values that may differ; undefined where the values are compared in one piece. */
+/** Returns the parts of two values that may differ. Undefined if the values are compared as a whole. */
 function pairsOf(schema: Schema, before: Json, after: Json): Pair[] | undefined {
   if (hasMembers(schema) && isParted(before, after, isObject))
     return memberPairs(schema, (before ?? {}) as JsonObject, (after ?? {}) as JsonObject)
@@ -93,7 +93,7 @@ function pairsOf(schema: Schema, before: Json, after: Json): Pair[] | undefined 
   return undefined
 }
 
-/** The same, with a yield where it can be interrupted. */
+/** Like `pairsOf`, but yields periodically. */
 function* pairSteps(schema: Schema, before: Json, after: Json): Generator<void, Pair[] | undefined> {
   if (hasMembers(schema) && isParted(before, after, isObject))
     return yield* memberPairSteps(schema, (before ?? {}) as JsonObject, (after ?? {}) as JsonObject)
@@ -102,7 +102,10 @@ function* pairSteps(schema: Schema, before: Json, after: Json): Generator<void, 
   return undefined
 }
 
-/** Whether two values are compared by their parts. Null beside parts has none of them; two values without any are wholes. */
+/**
+ * Whether two values are compared by their parts. Null counts as having no parts. Two values without parts are compared
+ * as a whole.
+ */
 function isParted(before: Json, after: Json, hasForm: (value: Json) => boolean): boolean {
   if (before === null) return after !== null && hasForm(after) && Object.keys(after).length > 0
   if (after === null) return hasForm(before) && Object.keys(before).length > 0
@@ -191,14 +194,14 @@ function collect(parts: readonly Part[], which: keyof Comparison): FieldSet {
   return children === undefined ? emptySet : { member: false, children }
 }
 
-/** Every place of a value, the value's own place included. */
+/** Returns every field of a value, including the value itself. */
 function everything(schema: Schema, value: Json): FieldSet {
   if (hasMembers(schema) && isObject(value)) return everyMember(schema, value)
   if (hasElements(schema) && Array.isArray(value)) return everyElement(schema, value)
   return justHere
 }
 
-/** The same, with a yield where it can be interrupted. */
+/** Like `everything`, but yields periodically. */
 function* everythingSteps(schema: Schema, value: Json): Generator<void, FieldSet> {
   const isParted = (hasMembers(schema) && isObject(value)) || (hasElements(schema) && Array.isArray(value))
   if (!isParted || !isLarge(value)) return everything(schema, value)

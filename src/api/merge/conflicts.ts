@@ -1,7 +1,8 @@
 /**
- * Conflicts: what an apply would change that others own. A conflict is a value; `applyConflict` makes the answer of
- * it, which says per field who owns it and since when, what is there and what was asked for, and the ways out. An
- * object may have thousands: they are found in time linear to their number, and the first of them are listed.
+ * Conflicts: fields that an apply would change and that others own. A conflict is a value. `applyConflict` turns
+ * conflicts into the response, which lists for each field its owner and since when, the current and the requested
+ * value, and how to resolve the conflict. An object can have thousands of conflicts: they are found in linear time and
+ * only the first are listed.
  */
 import { shorten } from '../../base/text/shorten.ts'
 import { startOfJson } from '../codec/json.ts'
@@ -17,11 +18,11 @@ import { byStepSteps, pathText } from './steps.ts'
 
 export interface FieldConflict {
   readonly manager: Manager
-  /** Steps to the field, as in field sets. */
+  /** Path elements of the field, as in field sets. */
   readonly path: readonly string[]
-  /** What the server has there. */
+  /** The current value on the server. */
   readonly live: Json | undefined
-  /** What the applier asks for. */
+  /** The value that the applier requests. */
   readonly asked: Json | undefined
 }
 
@@ -30,13 +31,11 @@ export interface Contest {
   readonly live: Json | undefined
   readonly asked: Json | undefined
   readonly manager: Manager
-  /** The fields of the manager that the change sets. */
+  /** The manager's fields that the apply changes. */
   readonly fields: FieldSet
 }
 
-/**
- * In the order of paths: members of one level first, then what lies below them. Yields where it can be interrupted.
- */
+/** Returns conflicts sorted by path: members of one level first, then those below them. Yields periodically. */
 export function* conflictsOf(contest: Contest, path: readonly string[] = []): Generator<void, FieldConflict[]> {
   const { schema, live, asked, manager, fields } = contest
   if (fields.children.size === 0) return []
@@ -59,10 +58,10 @@ export function* conflictsOf(contest: Contest, path: readonly string[] = []): Ge
   return conflicts
 }
 
-/** Where the schema has no such place there is no value either. */
+/** For paths that are not in the schema, which have no value either. */
 const undescribed: Schema = { type: 'any' }
 
-/** Gives what lies behind each step from a value. */
+/** Returns a function that looks up the child of a value by path element. */
 function* partsOf(schema: Schema, value: Json | undefined): Generator<void, (step: string) => Json | undefined> {
   if (hasMembers(schema) && isObject(value)) return (step) => own(value, step.slice(2))
   if (!hasElements(schema) || !Array.isArray(value)) return () => undefined
@@ -70,7 +69,7 @@ function* partsOf(schema: Schema, value: Json | undefined): Generator<void, (ste
   return (step) => elements.get(step)
 }
 
-/** The answer to an apply with conflicts: 409. `hideValues` for kinds whose values are nobody else's business. */
+/** Returns the 409 response to an apply with conflicts. `hideValues` is for kinds with confidential values. */
 export function applyConflict(conflicts: readonly FieldConflict[], { hideValues = false } = {}): ApiError {
   const show = hideValues ? undefined : showOnce()
   const told = conflicts
@@ -113,7 +112,10 @@ function summary(told: readonly Told[], count: number): string {
   return `Apply failed with ${count} conflicts: ${[...lines, ...more].join('\n')}`
 }
 
-/** `"m" with subresource "status" using v1`: an applier has one entry for all versions, so its version says nothing. */
+/**
+ * Formats a manager: `"m" with subresource "status" using v1`. The version of an applier is omitted because it has one
+ * entry for all versions.
+ */
 function nameOf({ name, operation, apiVersion, subresource }: Manager): string {
   const through = subresource === '' ? '' : ` with subresource ${JSON.stringify(subresource)}`
   return `${JSON.stringify(cut(name, longestName))}${through}${operation === 'Update' ? ` using ${apiVersion}` : ''}`
@@ -121,7 +123,7 @@ function nameOf({ name, operation, apiVersion, subresource }: Manager): string {
 
 type Show = (value: Json | undefined) => string
 
-/** `show`: undefined where values are not shown. */
+/** `show` is undefined if values are hidden. */
 function describe({ manager, live, asked }: FieldConflict, show: Show | undefined): string {
   const since = manager.time === undefined ? 'owned' : `owned since ${manager.time}`
   return show === undefined ? since : `${since}, is ${show(live)}, asked for ${show(asked)}`
@@ -131,7 +133,7 @@ const longestShown = 200
 const longestPath = 500
 const longestName = 200
 
-/** Shows values in a few words. Many managers may own one and the same large value: it is written down once. */
+/** Formats values in a few words. Many managers may own the same large value, so its text is cached. */
 function showOnce(): Show {
   const known = new Map<Json | undefined, string>([[undefined, 'nothing']])
   return (value) => {

@@ -1,9 +1,10 @@
 /**
- * Takes away what a manager stated in its last apply and no longer states, unless somebody owns it (spec: apply, rule
- * 5).
+ * Removes fields that a manager applied last time and no longer applies, unless another manager owns them (spec: apply,
+ * rule 5).
  *
- * Where the versions of a kind differ in form, each manager's fields are looked at in the version it wrote in: what
- * goes is decided in the version of the last apply; then every version puts back what its managers own.
+ * If the versions of a kind differ in structure, each manager's fields are examined in the version that it used. The
+ * version of the last apply determines what is removed. Then the fields that managers own in other versions are
+ * restored.
  */
 import type { Steps } from '../../base/concurrency/time-slice.ts'
 import type { JsonObject } from '../json/json.ts'
@@ -18,14 +19,14 @@ export interface Dropping {
   readonly writer: Writer
   readonly versions?: OtherVersions | undefined
   readonly merged: JsonObject
-  /** What the writer states now. */
+  /** The fields that the writer applies now. */
   readonly stated: FieldSet
-  /** The writer's entry from last time. */
+  /** The writer's previous entry. */
   readonly self: Manager | undefined
   readonly others: readonly Manager[]
 }
 
-/** Whatever happens, an object keeps its name. */
+/** Fields that are never removed: an object keeps its type and name. */
 const identifying = setOf(['f:apiVersion'], ['f:kind'], ['f:metadata', 'f:name'])
 
 export function* dropUnstated(dropping: Dropping): Steps<JsonObject> {

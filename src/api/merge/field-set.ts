@@ -1,14 +1,15 @@
 /**
- * A set of places in an object, as a tree: which fields a manager owns, which fields a change touched.
+ * A set of fields in an object, as a tree: the fields that a manager owns, or those that a change touched.
  *
- * A step from one place to the next is written as it is on the wire:
+ * A path element is written as on the wire:
  *   f:name        a field of an object or a key of a map
  *   k:{"name":"a"} the element of a keyed list with these key fields
  *   v:"a"         the element of a set with this value
- * So `{"f:data":{".":{},"f:k":{}}}` is the set of `data` itself and `data.k`: `.` says that the place is a member too.
+ * So `{"f:data":{".":{},"f:k":{}}}` is the set of `data` itself and `data.k`: `.` means that the field itself is a
+ * member.
  *
- * Sets are values: no function here changes its arguments, and one that changes nothing gives its argument back, so
- * that `===` shows what stayed the same.
+ * Sets are immutable: no function here modifies its arguments, and a function that changes nothing returns its
+ * argument, so that `===` detects unchanged sets.
  */
 
 import { sortUtf8 } from '../../base/collections/utf8-order.ts'
@@ -19,9 +20,9 @@ import { parseNative } from '../json/native-json.ts'
 import { escapeMarkup } from './steps.ts'
 
 export interface FieldSet {
-  /** Whether the place itself belongs to the set. */
+  /** Whether the field itself belongs to the set. */
   readonly member: boolean
-  /** What lies below, by step. No branch is empty. */
+  /** The fields below, by path element. No branch is empty. */
   readonly children: ReadonlyMap<string, FieldSet>
 }
 
@@ -30,24 +31,24 @@ const noChildren: ReadonlyMap<string, FieldSet> = new Map()
 export const emptySet: FieldSet = { member: false, children: noChildren }
 export const justHere: FieldSet = { member: true, children: noChildren }
 
-/** Whether nothing is in the set. */
+/** Whether the set is empty. */
 export function isEmpty(set: FieldSet): boolean {
   return !set.member && set.children.size === 0
 }
 
-/** What the set holds below a step. */
+/** Returns the subset below a path element. */
 export function below(set: FieldSet, step: string): FieldSet {
   return set.children.get(step) ?? emptySet
 }
 
-/** A set from its parts, without empty branches. */
+/** Creates a set from its parts, without empty branches. */
 function makeSet(member: boolean, children: Iterable<readonly [string, FieldSet]>): FieldSet {
   const kept = new Map<string, FieldSet>()
   for (const [step, set] of children) if (!isEmpty(set)) kept.set(step, set)
   return kept.size === 0 ? (member ? justHere : emptySet) : { member, children: kept }
 }
 
-/** The set with each branch put through `change`. */
+/** Returns the set with `change` applied to each branch. */
 export function rebuild(
   set: FieldSet,
   member: boolean,
@@ -63,7 +64,7 @@ export function rebuild(
   return children.size === 0 ? (member ? justHere : emptySet) : { member, children }
 }
 
-/** The same, with a yield where it can be interrupted. */
+/** Like `rebuild`, but yields periodically so that other work can run. */
 export function* rebuildSteps(set: FieldSet, { member, change }: Rebuilding): Generator<void, FieldSet> {
   const changed = new Map<string, FieldSet>()
   let branches = 0
@@ -81,7 +82,7 @@ interface Rebuilding {
   readonly change: (branch: FieldSet, step: string) => Generator<void, FieldSet>
 }
 
-/** The branches before this one. */
+/** Returns the branches before this one. */
 function before(set: FieldSet, end: string): Map<string, FieldSet> {
   const children = new Map<string, FieldSet>()
   for (const [step, branch] of set.children) {
@@ -106,7 +107,7 @@ export function union(a: FieldSet, b: FieldSet): FieldSet {
   return children === undefined && member === a.member ? a : { member, children: children ?? a.children }
 }
 
-/** What is in any of the sets. One by one, each union would copy all that came before it. */
+/** Returns the union of all sets. Adding them one by one would copy the previous result each time. */
 export function unionAll(sets: readonly FieldSet[]): FieldSet {
   if (sets.length < 3) return union(sets[0] ?? emptySet, sets[1] ?? emptySet)
   const branches = new Map<string, FieldSet[]>()
@@ -128,7 +129,7 @@ export function intersection(a: FieldSet, b: FieldSet): FieldSet {
   return rebuild(a, a.member && b.member, (branch, step) => intersection(branch, below(b, step)))
 }
 
-/** The same, with a yield where it can be interrupted. */
+/** Like `intersection`, but yields periodically. */
 export function* intersectionSteps(a: FieldSet, b: FieldSet): Generator<void, FieldSet> {
   if (!isLargeSet(a)) return intersection(a, b)
   return yield* rebuildSteps(a, {
@@ -137,13 +138,13 @@ export function* intersectionSteps(a: FieldSet, b: FieldSet): Generator<void, Fi
   })
 }
 
-/** What is in `a` and not in `b`. A place below a member of `b` stays. */
+/** Returns the fields in `a` that are not in `b`. Fields below a member of `b` are kept. */
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
   if (isEmpty(b)) return a
   return rebuild(a, a.member && !b.member, (branch, step) => difference(branch, below(b, step)))
 }
 
-/** The same, with a yield where it can be interrupted. */
+/** Like `difference`, but yields periodically. */
 export function* differenceSteps(a: FieldSet, b: FieldSet): Generator<void, FieldSet> {
   if (isEmpty(b) || !isLargeSet(a)) return difference(a, b)
   return yield* rebuildSteps(a, {
@@ -152,14 +153,14 @@ export function* differenceSteps(a: FieldSet, b: FieldSet): Generator<void, Fiel
   })
 }
 
-/** What is in `a` and neither in `b` nor anywhere below a member of `b`. */
+/** Returns the fields in `a` that are neither in `b` nor below a member of `b`. */
 export function differenceBelow(a: FieldSet, b: FieldSet): FieldSet {
   if (b.member) return emptySet
   if (isEmpty(b)) return a
   return rebuild(a, a.member, (branch, step) => differenceBelow(branch, below(b, step)))
 }
 
-/** Whether everything in `b` is in `a`. */
+/** Whether every field in `b` is in `a`. */
 export function covers(a: FieldSet, b: FieldSet): boolean {
   if (a === b) return true
   if (b.member && !a.member) return false
@@ -167,7 +168,7 @@ export function covers(a: FieldSet, b: FieldSet): boolean {
   return true
 }
 
-/** The same, with a yield where it can be interrupted. */
+/** Like `covers`, but yields periodically. */
 export function* coversSteps(a: FieldSet, b: FieldSet): Generator<void, boolean> {
   if (a === b || !isLargeSet(b)) return covers(a, b)
   if (b.member && !a.member) return false
@@ -179,7 +180,7 @@ export function* coversSteps(a: FieldSet, b: FieldSet): Generator<void, boolean>
   return true
 }
 
-/** Whether both hold the same fields. */
+/** Whether both sets have the same fields. */
 export function sameSet(a: FieldSet, b: FieldSet): boolean {
   if (a === b) return true
   if (a.member !== b.member || a.children.size !== b.children.size) return false
@@ -187,7 +188,7 @@ export function sameSet(a: FieldSet, b: FieldSet): boolean {
   return true
 }
 
-/** The same, with a yield where it can be interrupted. */
+/** Like `sameSet`, but yields periodically. */
 export function* sameSetSteps(a: FieldSet, b: FieldSet): Generator<void, boolean> {
   if (a === b || !isLargeSet(a)) return sameSet(a, b)
   if (a.member !== b.member || a.children.size !== b.children.size) return false
@@ -199,14 +200,14 @@ export function* sameSetSteps(a: FieldSet, b: FieldSet): Generator<void, boolean
   return true
 }
 
-/** The set of the places at these paths, each a list of steps. */
+/** Returns the set of the fields at these paths, each a list of path elements. */
 export function setOf(...paths: readonly (readonly string[])[]): FieldSet {
   return unionAll(
     paths.map((path) => path.reduceRight<FieldSet>((rest, step) => makeSet(false, [[step, rest]]), justHere)),
   )
 }
 
-/** The form in `fieldsV1`, with its keys in order: that spares whoever writes it down from sorting them. */
+/** Encodes the set as `fieldsV1`, with its keys in order, which saves sorting them when they are written. */
 export function toFieldsV1(set: FieldSet): JsonObject {
   if (set.children.size === 0) return nothingBelow
   const fields: JsonObject = {}
@@ -215,7 +216,7 @@ export function toFieldsV1(set: FieldSet): JsonObject {
   return fields
 }
 
-/** The same, with a yield where it can be interrupted. */
+/** Like `toFieldsV1`, but yields periodically. */
 export function* toFieldsSteps(set: FieldSet): Generator<void, JsonObject> {
   if (!isLargeSet(set)) return toFieldsV1(set)
   yield
@@ -233,7 +234,7 @@ function stepsInOrder({ children }: FieldSet): Iterable<string> {
   return children.size === 1 ? children.keys() : sortUtf8([...children.keys()])
 }
 
-/** Whether a set holds so many places that others would wait for who goes through them. */
+/** Whether a set is so large that traversing it would delay other work. */
 export function isLargeSet(set: FieldSet): boolean {
   return leftAfter(set, manyPlaces) < 0
 }
@@ -249,21 +250,21 @@ function leftAfter({ children }: FieldSet, count: number): number {
   return left
 }
 
-/** What stands for every place that has none below it: most places, so they share it. */
+/** The value of every field without children. It is shared because most fields are of this kind. */
 const nothingBelow: JsonObject = Object.freeze({})
 
-/** How a step is read: its one spelling, or undefined when it is none. */
+/** Parses a path element: returns its canonical spelling, or undefined if it is invalid. */
 export type ReadStep = (text: string) => string | undefined
 
-/** For sets that we wrote: they have the one spelling. */
+/** For sets that this server wrote, which already have the canonical spelling. */
 export const asWritten: ReadStep = (text) => text
 
-/** Reads `fieldsV1`; undefined when it is not of that form. */
+/** Parses `fieldsV1`; undefined if it is malformed. */
 export function fromFieldsV1(fields: Json | undefined, readStep: ReadStep = normalStep): FieldSet | undefined {
   return rootOf(readBranch(fields, readStep))
 }
 
-/** The same, with a yield where it can be interrupted. */
+/** Like `fromFieldsV1`, but yields periodically. */
 export function* fromFieldsSteps(
   fields: Json | undefined,
   readStep: ReadStep = normalStep,
@@ -271,7 +272,7 @@ export function* fromFieldsSteps(
   return rootOf(yield* branchSteps(fields, readStep))
 }
 
-/** An object is not a place of its own. */
+/** The root of an object is not a field. */
 function rootOf(set: FieldSet | undefined): FieldSet | undefined {
   return set === undefined || !set.member ? set : { member: false, children: set.children }
 }
@@ -308,7 +309,8 @@ function readBranch(fields: Json | undefined, readStep: ReadStep): FieldSet | un
 }
 
 /**
- * The one spelling of a step; undefined when it is none. Clients may write the JSON of a key in other ways than we do.
+ * Returns the canonical spelling of a path element; undefined if it is invalid. Clients may format the JSON of a key
+ * differently.
  */
 function normalStep(text: string): string | undefined {
   if (text.startsWith('f:')) return text
@@ -322,6 +324,6 @@ function parsed(text: string): Json | undefined {
   try {
     return parseNative(text)
   } catch {
-    return undefined // not a step: what that means is for the reader of the whole to say
+    return undefined // not a path element; the caller decides what that means
   }
 }

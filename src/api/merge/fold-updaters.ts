@@ -1,6 +1,6 @@
 /**
- * Keeps the list of managers bounded: beyond ten updaters the oldest are folded, per version, into one entry named
- * `ancient-changes`. Appliers are never folded: their entries say what they want, not only what happened.
+ * Limits the number of managers: beyond ten updaters the oldest are merged, per version, into one entry named
+ * `ancient-changes`. Appliers are never merged because their entries express intent, not only past changes.
  */
 import { isEmpty, unionAll } from './field-set.ts'
 import { byAge, type Manager } from './managed-fields.ts'
@@ -28,7 +28,7 @@ export function foldUpdaters(managers: readonly Manager[]): readonly Manager[] {
   return [...managers.filter((manager) => !folded.has(manager)), ...Array.from(buckets.values(), fold)]
 }
 
-/** One entry for all of a bucket, as old as the newest of them; one that is alone stays as it is. */
+/** Returns one entry for a bucket, with the time of its newest entry. A single entry is unchanged. */
 function fold(bucket: readonly Manager[]): Manager {
   const newest = bucket.at(-1)!
   if (bucket.length === 1) return newest

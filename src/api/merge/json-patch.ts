@@ -1,13 +1,13 @@
 /**
  * JSON Patch (RFC 6902): a list of operations, applied in order, all or nothing.
  *
- * Three things are laxer than the RFC, as clients know them from the API that this one is modelled on: `replace` of a
- * member that is not there adds it, `test` of such a member against null holds, and an index below zero counts from the
- * end. Everything else is by the letter.
+ * Three rules are laxer than the RFC, for compatibility with Kubernetes clients: `replace` of a missing member adds it,
+ * `test` of a missing member against null succeeds, and a negative index counts from the end. Everything else follows
+ * the RFC.
  *
- * Neither the document nor the patch is changed: a container on the way to a change is copied once, the first time,
- * and what no operation touches is shared. All work is bounded: operations are counted, as are the bytes that `copy`
- * adds and the elements that move for others, and the result may not be nested deeper than a body may.
+ * Neither the document nor the patch is modified: a container on the path to a change is copied once, and everything
+ * else is shared. All work is bounded: the number of operations, the bytes that `copy` adds, the list elements that are
+ * shifted, and the nesting depth of the result.
  */
 import { runToCompletion } from '../../base/concurrency/time-slice.ts'
 import { maxDepth } from '../codec/json-scan.ts'
@@ -27,12 +27,12 @@ const maxShifted = 100_000_000
 const maxUnknownMembers = 100
 const operationsPerStep = 100
 
-/** The operations of a patch. Throws 400 for what is not one, 413 for too many. */
+/** Parses the operations of a patch. Throws 400 for malformed patches and 413 for too many operations. */
 export function parseJsonPatch(value: Json): PatchOperation[] {
   return runToCompletion(operationSteps(value))
 }
 
-/** The same, with a yield where it can be interrupted. */
+/** Like `parseJsonPatch`, but yields periodically so that other work can run. */
 export function* operationSteps(value: Json): Generator<void, PatchOperation[]> {
   if (!Array.isArray(value)) throw malformed(`expected a list of operations, got ${typeName(value)}`)
   if (value.length > maxOperations)
@@ -45,7 +45,7 @@ export function* operationSteps(value: Json): Generator<void, PatchOperation[]> 
   return operations
 }
 
-/** Names of members that no operation has, each once: what a strict reader of the patch complains about. */
+/** Returns the distinct names of unknown members in the operations, for strict field validation. */
 export function unknownMembers(patch: Json): string[] {
   const names = new Set<string>()
   for (const operation of Array.isArray(patch) ? patch : []) {
@@ -98,22 +98,22 @@ type Container = Json[] | JsonObject
 /** A document while it is being patched. */
 interface Draft {
   root: Json
-  /** Containers made here and reached by one way only: they may be changed in place. */
+  /** Containers created here that have a single reference, so they can be modified in place. */
   readonly ours: Set<Container>
   copiedBytes: number
-  /** How many elements of lists had to move for others to come or go. */
+  /** Number of list elements that were shifted by insertions and removals. */
   shifted: number
 }
 
-/** Applies all operations in order, to a copy. Throws 422 where one does not fit. */
+/** Applies all operations in order to a copy. Throws 422 if an operation cannot be applied. */
 export function applyJsonPatch(document: Json, operations: readonly PatchOperation[]): Json {
   return runToCompletion(jsonPatchSteps(document, operations))
 }
 
-/** After how many elements that were moved others have their turn. */
+/** Number of shifted elements between two yields. */
 const shiftedPerStep = 1_000_000
 
-/** The same, with a yield where it can be interrupted. */
+/** Like `applyJsonPatch`, but yields periodically so that other work can run. */
 export function* jsonPatchSteps(document: Json, operations: readonly PatchOperation[]): Generator<void, Json> {
   const draft: Draft = { root: document, ours: new Set(), copiedBytes: 0, shifted: 0 }
   let yieldedAt = 0
@@ -123,7 +123,7 @@ export function* jsonPatchSteps(document: Json, operations: readonly PatchOperat
     yieldedAt = draft.shifted
     yield
   }
-  // While it lasts, the draft may nest deeper than the limit: nothing above recurses into it.
+  // The draft may temporarily nest deeper than the limit because nothing above recurses into it.
   if (operations.length > 0 && (yield* isDeeperThan(draft.root, maxDepth)))
     throw inapplicable(`the result is nested deeper than ${maxDepth} levels`)
   return draft.root
@@ -205,7 +205,7 @@ function copy(draft: Draft, from: Pointer, path: Pointer): void {
   add(draft, path, value)
 }
 
-// Recursion goes no deeper than the value of the patch, and a test that holds looks at no more than that value has.
+// Recursion is limited to the depth of the patch value, and a successful test examines no more than that value has.
 function test(draft: Draft, path: Pointer, value: Json): void {
   const found = find(draft.root, path)
   if (found === undefined && value === null && isObject(find(draft.root, path.slice(0, -1)))) return
@@ -217,7 +217,7 @@ function existing(draft: Draft, path: Pointer): Json {
   return value === undefined ? nothingAt(path) : value
 }
 
-/** The place of a path, in a container that is ready to be changed. */
+/** Returns the position of a path, in a container that can be modified. */
 function openPlace(draft: Draft, path: Pointer): 'root' | { parent: Container; token: string } {
   if (path.length === 0) return 'root'
   let parent = open(draft, draft.root, path)
@@ -239,7 +239,7 @@ function open(draft: Draft, value: Json | undefined, path: Pointer): Container {
   return own
 }
 
-/** From here on the value is reached by two ways, so that it may not be changed in place. Counts its bytes. */
+/** Marks a value that now has two references and can no longer be modified in place. Counts its bytes. */
 function share(draft: Draft, value: Json): void {
   const pending: Json[] = [value]
   while (pending.length > 0) {
@@ -253,14 +253,14 @@ function share(draft: Draft, value: Json): void {
   }
 }
 
-/** The bytes of a value itself: of its keys, but not of what they lead to. */
+/** Returns the bytes of a value itself, including its keys but not its children. */
 function ownBytes(value: Json): number {
   if (typeof value === 'string') return Buffer.byteLength(value) + 2
   if (!isObject(value)) return Array.isArray(value) ? value.length + 2 : String(value).length
   return Object.keys(value).reduce((sum, key) => sum + Buffer.byteLength(key) + 4, 2)
 }
 
-/** Level by level, so that no depth can exhaust the stack. Yields where it can be interrupted. */
+/** Checks level by level, so that no depth can exhaust the stack. Yields periodically. */
 function* isDeeperThan(value: Json, limit: number): Generator<void, boolean> {
   let level = isContainer(value) ? [value] : []
   let seen = 0

@@ -1,7 +1,7 @@
 /**
- * Elements of keyed lists that leave out a key. Where the key has neither a default nor counts as empty when it is left
- * out, nothing tells such an element from another: no manager could own it, so neither is it applied (422, naming the
- * element) nor anything to an object that holds one, until an update or a patch has given it its key.
+ * Elements of keyed lists without a key. If the key has no default and does not count as empty when missing, such an
+ * element cannot be identified and no manager could own it. Neither can it be applied (422, naming the element), nor
+ * can anything be applied to an object that contains one, until an update or patch has added the key.
  */
 import { memoizeByObject } from '../../base/collections/memoize-by-object.ts'
 import { isObject, type Json, type JsonObject, own } from '../json/json.ts'
@@ -12,7 +12,7 @@ import { containsSchema } from '../schema/contains-schema.ts'
 import type { ListSchema, Schema } from '../schema/schema.ts'
 import { hasElements, hasMembers, type Membered, memberSchema } from './shape.ts'
 
-/** `whose` says in the message where the element is. Yields where it can be interrupted. */
+/** `whose` says in the message where the element is. Yields periodically. */
 export function* refuseKeyless(schema: Schema, value: Json, whose: string): Generator<void, void> {
   const error = yield* findSteps(schema, value, '')
   if (error === undefined) return
@@ -20,7 +20,7 @@ export function* refuseKeyless(schema: Schema, value: Json, whose: string): Gene
   throw new ApiError(422, 'Invalid', `${why}: ${summary([error])}`, { causes: [causeOf(error)] })
 }
 
-/** Most of an object cannot hold such an element, and is not walked. */
+/** Most parts of an object cannot contain such an element and are not traversed. */
 const mayHold = containsSchema((schema) => schema.type === 'list' && neededKeys(schema).length > 0)
 
 const neededKeys = memoizeByObject(({ list, keys = [], items }: ListSchema): readonly string[] => {
@@ -33,7 +33,7 @@ function mustBeSent({ zero, default: given }: { zero: string; default?: Json }):
   return zero !== 'write' && given === undefined
 }
 
-/** The first one is enough: the rest may be thousands. */
+/** Returns the first such element, because there may be thousands. */
 function find(schema: Schema, value: Json, path: FieldPath): FieldError | undefined {
   if (!mayHold(schema)) return undefined
   if (hasMembers(schema) && isObject(value)) {
@@ -51,7 +51,7 @@ function find(schema: Schema, value: Json, path: FieldPath): FieldError | undefi
   return undefined
 }
 
-/** An element that lacks one of the keys that it needs. */
+/** Returns an error if an element lacks a required key. */
 function keyless(schema: ListSchema, item: Json, path: FieldPath): FieldError | undefined {
   const missing = isObject(item) ? neededKeys(schema).find((name) => own(item, name) === undefined) : undefined
   return missing === undefined ? undefined : required(child(path, missing), 'the list is merged by this key')
@@ -59,7 +59,7 @@ function keyless(schema: ListSchema, item: Json, path: FieldPath): FieldError | 
 
 type Found = Generator<void, FieldError | undefined>
 
-/** The same, with a yield where it can be interrupted. */
+/** Like `find`, but yields periodically. */
 function* findSteps(schema: Schema, value: Json, path: FieldPath): Found {
   if (!mayHold(schema) || !isLarge(value)) return find(schema, value, path)
   yield

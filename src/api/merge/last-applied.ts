@@ -1,9 +1,9 @@
 /**
- * Moving over from client-side apply (spec: apply, rule 9).
+ * Migration from client-side apply (spec: apply, rule 9).
  *
- * A client that applied on its own side left the applied object in an annotation. When that client's default manager
- * applies on the server, fields that the annotation holds and that still have its value are taken without a conflict;
- * and the annotation is kept current, so that the client can go back. Other manager names opt out.
+ * A client that applied on the client side left the applied object in an annotation. When that client's default manager
+ * applies on the server, it takes over the fields in the annotation that still have the same value without a conflict.
+ * The annotation is kept current so that the client can go back. Other manager names opt out.
  */
 import { parseJson, stringifyMembers } from '../codec/json.ts'
 import { isObject, type Json, type JsonObject, own, setKey } from '../json/json.ts'
@@ -18,7 +18,7 @@ import { statedSet } from './stated-set.ts'
 const defaultManagers = new Set(['orchctl', 'kubectl'])
 const maxAnnotationBytes = 256 * 1024
 
-/** Whether this manager is one whose client-side applies are taken over. */
+/** Whether this manager takes over fields from client-side apply. */
 export function followsLastApplied({ name }: Writer): boolean {
   return defaultManagers.has(name)
 }
@@ -37,7 +37,7 @@ function lastAppliedOf(object: JsonObject, vendor: Vendor): string | undefined {
   return typeof text === 'string' && text !== '' ? text : undefined
 }
 
-/** The places that the annotation of the live object holds with the value they still have. */
+/** Returns the fields in the live object's annotation that still have the same value. */
 export function lastAppliedSet(schema: ObjectSchema, live: JsonObject, vendor: Vendor): FieldSet {
   const text = lastAppliedOf(live, vendor)
   const config = text === undefined ? undefined : readConfig(text)
@@ -51,7 +51,7 @@ export function lastAppliedSet(schema: ObjectSchema, live: JsonObject, vendor: V
   }
 }
 
-/** The annotation is a user's text: one that is not an object grants nothing. */
+/** Parses the annotation, which is user input. One that is not an object grants nothing. */
 function readConfig(text: string): JsonObject | undefined {
   try {
     const { value } = parseJson(Buffer.from(text))
@@ -63,7 +63,8 @@ function readConfig(text: string): JsonObject | undefined {
 }
 
 /**
- * The object with its annotation, if it has one, brought up to this configuration; without it when it grew too large.
+ * Updates the annotation of the object, if it has one, to this configuration. Removes the annotation if it would be too
+ * large.
  */
 export function withLastApplied(object: JsonObject, config: JsonObject, vendor: Vendor): JsonObject {
   if (lastAppliedOf(object, vendor) === undefined) return object
@@ -79,7 +80,7 @@ function withoutAnnotation(config: JsonObject, key: string): JsonObject {
   return held === undefined ? config : { ...config, metadata: { ...(config.metadata as JsonObject), annotations } }
 }
 
-/** As the client writes it: keys in order, a newline at the end, and the characters of HTML escaped. */
+/** Formats the text like the client: sorted keys, a final newline, and HTML characters escaped. */
 function textOf(config: JsonObject): string {
   const json = `{${stringifyMembers(config)}}\n`
   return json.replaceAll(/[<>&\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)

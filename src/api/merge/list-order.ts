@@ -1,28 +1,28 @@
 /**
- * Where elements stand after a strategic merge.
+ * The order of elements after a strategic merge.
  *
- * An element is known by its identity: a scalar by its value, an object by its merge key. The elements that the patch
- * names come in the order of the patch; the others keep theirs. One of the others goes before a named one only if both
- * were there already and it stood before it:
+ * An element has an identity: a scalar its value, an object its merge key. The elements named by the patch are in the
+ * order of the patch. The others keep their order. One of the others precedes a named one only if both existed before
+ * and it preceded the named one then:
  *   a b c d   patched in the order   d x b   gives   a d x b c
  */
 import { isObject, type Json, own } from '../json/json.ts'
 
-/** What identifies an element; undefined for one that has no such thing, which is then like no other. */
+/** The identity of an element. Undefined if it has none; it then equals no other element. */
 export type Identity = string | undefined
 export type Identify = (element: Json) => Identity
 
-/** Elements that are scalars are identified by their value. */
+/** Scalar elements are identified by their value. */
 export function identifyScalar(value: Json | undefined): Identity {
   return value === undefined || value === null || typeof value === 'object' ? undefined : `${typeof value} ${value}`
 }
 
-/** Elements that are objects are identified by one of their fields. */
+/** Object elements are identified by one of their fields. */
 export function identifyBy(key: string): Identify {
   return (element) => (isObject(element) ? identifyScalar(own(element, key)) : undefined)
 }
 
-/** Orders elements by `order`; what it does not name stays as it stood among those in `before`. */
+/** Sorts elements by `order`. Elements that it does not name keep their position relative to those in `before`. */
 export function arrange(
   elements: readonly Json[],
   identify: Identify,
@@ -47,7 +47,7 @@ export function isSubsequence(part: readonly Identity[], whole: readonly Identit
   return found === part.length
 }
 
-/** The first index of each identity. */
+/** Returns the first index of each identity. */
 function ranks(identities: readonly Identity[]): ReadonlyMap<Identity, number> {
   const rank = new Map<Identity, number>()
   for (const [i, identity] of identities.entries()) {

@@ -1,8 +1,8 @@
 /**
- * The managers of an object: who owns which fields, as kept in `metadata.managedFields`.
+ * The managers of an object and the fields they own, as recorded in `metadata.managedFields`.
  *
- * An entry is one manager writing in one way (operation, version, subresource). `readManagers` and `writeManagers`
- * turn the wire form into a list of `Manager` and back; an entry whose fields nobody touched goes back as it came.
+ * An entry is one manager with one operation, version and subresource. `readManagers` and `writeManagers` convert
+ * between the wire form and a list of `Manager`. An entry with unchanged fields is written back exactly as it was.
  */
 import type { JsonObject } from '../json/json.ts'
 import { isLarge } from '../json/large-json.ts'
@@ -21,7 +21,7 @@ import {
 export interface Manager extends ManagerId {
   readonly time: string | undefined
   readonly fields: FieldSet
-  /** The wire form of `fields`, where it is known. */
+  /** The wire form of `fields`, if known. */
   readonly encoded?: JsonObject | undefined
 }
 
@@ -32,17 +32,17 @@ export interface ManagerId {
   readonly subresource: string
 }
 
-/** Who writes, through what, and when. */
+/** The manager of a write, the subresource, and the time. */
 export interface Writer {
   readonly name: string
   readonly apiVersion: string
-  /** '' for the object itself. */
+  /** Empty for the object itself. */
   readonly subresource: string
-  /** Now, in the form of `managedFields[].time`. */
+  /** The current time, in the format of `managedFields[].time`. */
   readonly time: string
 }
 
-/** Reads entries that a client sent; undefined when one of them is not of the right form. Yields as it reads. */
+/** Reads entries that a client sent. Returns undefined if any of them is malformed. Yields periodically. */
 export function* readManagers(
   entries: readonly ManagedFieldsEntry[] | undefined,
 ): Generator<void, Manager[] | undefined> {
@@ -53,11 +53,11 @@ export function* readManagers(
     if (manager === undefined) return undefined
     managers.set(identity(manager), manager)
   }
-  // Of two entries with one identity the last counts.
+  // Of two entries with the same identity the last counts.
   return [...managers.values()]
 }
 
-/** Reads entries that were stored. None where there are some that cannot be read. Yields as it reads. */
+/** Reads stored entries. Returns none if any of them is unreadable. Yields periodically. */
 export function* storedManagers({ metadata }: ApiObject): Generator<void, Manager[]> {
   const managers = new Map<string, Manager>()
   for (const entry of metadata.managedFields ?? []) {
@@ -78,12 +78,15 @@ function managerOf(entry: ManagedFieldsEntry, fields: FieldSet | undefined): Man
   return { name, operation, apiVersion, subresource, time, fields }
 }
 
-/** The manager with other fields; itself when they are the same. */
+/** Returns the manager with other fields, or the manager itself if they are the same. */
 export function withFields(manager: Manager, fields: FieldSet): Manager {
   return fields === manager.fields ? manager : { ...manager, fields, encoded: undefined }
 }
 
-/** The wire form: appliers first, then by time and name; managers that own nothing vanish. Yields as it writes. */
+/**
+ * Writes the wire form: appliers first, then by time and name. Managers that own nothing are omitted. Yields
+ * periodically.
+ */
 export function* writeManagers(managers: readonly Manager[]): Generator<void, ManagedFieldsEntry[]> {
   const entries: ManagedFieldsEntry[] = []
   for (const manager of managers.filter(({ fields }) => !isEmpty(fields)).toSorted(inOrder)) {
@@ -94,7 +97,7 @@ export function* writeManagers(managers: readonly Manager[]): Generator<void, Ma
   return entries
 }
 
-/** Its keys in the order in which they are stored (api/schema/object-meta.ts), which saves sorting them. */
+/** The keys are in storage order (api/schema/object-meta.ts), which saves sorting them. */
 function entryOf({ name, operation, apiVersion, subresource, time }: Manager, fieldsV1: JsonObject) {
   const entry: ManagedFieldsEntry = name === '' ? { operation, apiVersion } : { manager: name, operation, apiVersion }
   if (time !== undefined) entry.time = time
@@ -114,7 +117,7 @@ function inOrder(a: Manager, b: Manager): number {
   )
 }
 
-/** Oldest first; of one age by identity. */
+/** Compares by age, oldest first, then by identity. */
 export function byAge(a: Manager, b: Manager): number {
   return compareText(a.time ?? '', b.time ?? '') || compareText(identity(a), identity(b))
 }
@@ -123,7 +126,7 @@ function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/** What makes two entries the same manager. An applier keeps its entry when it moves to another version. */
+/** Returns the identity of a manager's entry. An applier keeps its entry when it changes to another version. */
 function identity({ name, operation, apiVersion, subresource }: ManagerId): string {
   return JSON.stringify([name, operation, operation === 'Apply' ? '' : apiVersion, subresource])
 }

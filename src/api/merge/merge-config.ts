@@ -1,9 +1,9 @@
 /**
- * A configuration laid over an object: what it states wins, what it does not state stays.
+ * Merges a configuration into an object: fields in the configuration win, all others are kept.
  *
- * Parts that come out as they were are the same value in memory, up to the whole object. Order of lists: elements that
- * both sides have follow the configuration; those of the object alone keep their place before the next such element;
- * those of the configuration alone come where it puts them, after what the object has there.
+ * Unchanged parts are the same value in memory, up to the whole object. List order: elements that both have follow the
+ * configuration. Elements of the object alone stay before the next such element. Elements of the configuration alone
+ * come at their position in it, after those of the object at that position.
  *   object [a b c], configuration [z b]: [a z b c]
  */
 import { runToCompletion } from '../../base/concurrency/time-slice.ts'
@@ -28,7 +28,7 @@ export function mergeConfig(schema: Schema, live: Json | undefined, config: Json
   return sameJson(live, config) ? live : config
 }
 
-/** The same, with a yield where it can be interrupted. */
+/** Like `mergeConfig`, but yields periodically so that other work can run. */
 export function* mergeConfigSteps(
   schema: Schema,
   live: Json | undefined,
@@ -102,7 +102,7 @@ function isSameList(a: readonly Json[], b: readonly Json[]): boolean {
   return a.length === b.length && a.every((item, i) => item === b[i])
 }
 
-/** A place of the merged list: its step, and where the object has that element (-1: nowhere). */
+/** A position in the merged list: its path element, and the index of that element in the object (-1 if absent). */
 interface Place {
   readonly step: string
   readonly index: number
@@ -112,7 +112,7 @@ function placesOf(live: readonly string[], config: readonly string[]): Place[] {
   return inOrder(live, config) ?? runToCompletion(placeSteps(live, config))
 }
 
-/** Most have the same elements in the same order. */
+/** Fast path for lists with the same elements in the same order, the most common case. */
 function inOrder(live: readonly string[], config: readonly string[]): Place[] | undefined {
   if (live.length !== config.length || !live.every((step, i) => step === config[i])) return undefined
   return live.map((step, index) => ({ step, index }))

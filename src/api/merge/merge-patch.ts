@@ -1,21 +1,21 @@
 /**
- * JSON merge patch (RFC 7386): objects merge member by member, null removes a member, anything else replaces.
+ * JSON merge patch (RFC 7386): objects are merged member by member, null removes a member, anything else replaces.
  *
- * Changes neither argument; what the patch does not touch is shared with the document. Recursion goes as deep as the
- * patch, whose depth the decoder bounds, and the result is no deeper than the deeper of the two.
+ * Neither argument is modified, and untouched parts are shared with the document. Recursion is as deep as the patch,
+ * whose depth the decoder bounds. The result is no deeper than the deeper of the two.
  */
 import { runToCompletion } from '../../base/concurrency/time-slice.ts'
 import { isObject, type Json, type JsonObject, own, setKey } from '../json/json.ts'
 
-/** The document with the patch applied. */
+/** Returns the patched document. */
 export function applyMergePatch(document: Json | undefined, patch: Json): Json {
   return runToCompletion(mergePatchSteps(document, patch))
 }
 
-/** How many members are merged between two places where it can be interrupted. */
+/** Number of members between two yields. */
 const membersPerStep = 1000
 
-/** A copy of an object, with a yield where it can be interrupted. */
+/** Copies an object, yielding periodically. */
 export function* copySteps(object: JsonObject): Generator<void, JsonObject> {
   const keys = Object.keys(object)
   if (keys.length < membersPerStep) return { ...object }
@@ -28,7 +28,7 @@ export function* copySteps(object: JsonObject): Generator<void, JsonObject> {
   return copy
 }
 
-/** The same, with a yield where it can be interrupted. */
+/** Like `applyMergePatch`, but yields periodically so that other work can run. */
 export function* mergePatchSteps(document: Json | undefined, patch: Json): Generator<void, Json> {
   if (!isObject(patch)) return patch
   const result = isObject(document) ? yield* copySteps(document) : {}

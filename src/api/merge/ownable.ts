@@ -1,5 +1,6 @@
 /**
- * What can be owned at all: not what names an object, not what the server decides, not what a way of writing resets.
+ * Determines which fields can be owned: neither those that identify an object, nor those that the server sets, nor
+ * those that a kind of write resets.
  */
 
 import { memoizeByObject } from '../../base/collections/memoize-by-object.ts'
@@ -28,12 +29,12 @@ const neverOwned: FieldSet = setOf(
   ...systemMetadata.map((name) => ['f:metadata', `f:${name}`]),
 )
 
-/** Without the fields that nobody can own. */
+/** Removes the fields that no manager can own. */
 export function ownable(fields: FieldSet): FieldSet {
   return difference(fields, neverOwned)
 }
 
-/** Without the fields, by path (`spec`, `status.certificate`), that this way of writing resets. */
+/** Removes the fields, by path (`spec`, `status.certificate`), that this kind of write resets. */
 export function writable(fields: FieldSet, readOnly: readonly string[]): FieldSet {
   return readOnly.length === 0 ? fields : differenceBelow(fields, setOfPaths(readOnly))
 }
@@ -42,8 +43,8 @@ export function writable(fields: FieldSet, readOnly: readonly string[]): FieldSe
 const setOfPaths = memoizeByObject((paths: readonly FieldPath[]) => setOf(...paths.map(stepsOf)))
 
 /**
- * A configuration without the parts that this way of writing resets as a whole: they are not merged, so that no value in
- * them can be at fault. Of a part that is written, what nobody can own through here is merged and judged with the rest.
+ * Removes the top-level parts that this kind of write resets. They are not merged, so an invalid value in them causes
+ * no error. Read-only fields within other parts are merged and validated with the rest.
  */
 export function withoutReadOnly(config: JsonObject, readOnly: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(config).filter(([name]) => !readOnly.includes(name)))
@@ -53,7 +54,7 @@ function stepsOf(path: FieldPath): string[] {
   return path.split('.').map((name) => `f:${name}`)
 }
 
-/** A comparison without the fields that this way of writing resets. */
+/** Removes the fields that this kind of write resets from a comparison. */
 export function writableChanges(changes: Comparison, readOnly: readonly string[]): Comparison {
   if (changes === unchanged || readOnly.length === 0) return changes
   return {
@@ -63,7 +64,7 @@ export function writableChanges(changes: Comparison, readOnly: readonly string[]
   }
 }
 
-/** The object as merging sees it: without the record of its managers. */
+/** Returns the object without its managedFields, for merging. */
 export function withoutManagers(object: ApiObject): JsonObject {
   if (object.metadata.managedFields === undefined) return asJson(object)
   const { managedFields: _, ...metadata } = object.metadata

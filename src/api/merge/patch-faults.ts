@@ -1,11 +1,11 @@
 /**
- * The ways in which a patch is refused, whatever its form.
+ * The errors of patches of all types.
  *
- *   malformed     400  the body is not a patch of its form: no list, no object, a directive nobody knows
- *   inapplicable  422  a well-formed patch that does not fit the object: no such place, a test that fails
- *   invalidPatch  422  the object that the patch would make is not one of its kind; the cause names `patch`
+ *   malformed     400  the body is not a patch of its type: no list, no object, an unknown directive
+ *   inapplicable  422  a well-formed patch that does not fit the object: missing path, failed test
+ *   invalidPatch  422  the patched object would not be valid for its kind; the cause names `patch`
  *
- * A media type that is not a patch (415) and an object that is not there (404) come before any of these.
+ * An unsupported media type (415) and a missing object (404) are reported before any of these.
  */
 
 import { isObject, type Json, type JsonObject, typeName } from '../json/json.ts'
@@ -20,27 +20,27 @@ export function inapplicable(why: string): ApiError {
   return new ApiError(422, 'Invalid', `the patch cannot be applied: ${why}`, {})
 }
 
-/** It would take more work than any patch should. */
+/** The patch would take too much work. */
 export class ExpensivePatch extends ApiError {
   constructor(why: string) {
     super(422, 'Invalid', `the patch cannot be applied: ${why}`, {})
   }
 }
 
-/** 422: the object that the patch would make is not one of its kind. */
+/** 422: the patched object would not be valid for its kind. */
 export function invalidPatch(why: string): ApiError {
   const error: FieldError = { fault: 'FieldValueInvalid', path: 'patch', text: `Invalid value: ${why}` }
   return new ApiError(422, 'Invalid', `the patch is invalid: ${summary([error])}`, { causes: [causeOf(error)] })
 }
 
-/** The body of a merge patch or a strategic merge patch, which is an object. */
+/** Returns the body of a merge patch or strategic merge patch, which must be an object. */
 export function parsePatchObject(value: Json): JsonObject {
   if (!isObject(value)) throw malformed(`expected an object, got ${typeName(value)}`)
   return value
 }
 
 /**
- * What to throw when the object that a patch made cannot be read: a value of a wrong type is the fault of the patch.
+ * Returns the error to throw if a patched object cannot be decoded. A value of a wrong type is the fault of the patch.
  */
 export function patchFault(error: unknown): unknown {
   return error instanceof ApiError && error.code === 400 ? invalidPatch(error.message) : error

@@ -1,9 +1,10 @@
 /**
- * Takes away what an applier stated last time and no longer states, unless somebody owns it (spec: apply, rule 5).
+ * Removes fields that an applier set last time and no longer sets, unless another manager owns them (spec: apply, rule
+ * 5).
  *
- * A place goes with everything below it. A field that the schema names counts as owned while anything below it is; an
- * element or a user's key must be owned itself. What is emptied becomes null, so that the decoder drops it and defaults
- * can come back. Parts from which nothing goes are the same value in memory.
+ * A field is removed with everything below it. A field that the schema names counts as owned while anything below it
+ * is. A list element or user-defined key must be owned itself. An emptied field becomes null, so that the decoder drops
+ * it and defaults apply again. Parts without removals are the same value in memory.
  */
 import { isObject, type Json, type JsonObject, own, setKey } from '../json/json.ts'
 import { partsPerStep } from '../json/large-json.ts'
@@ -14,13 +15,13 @@ import { hasElements, hasMembers, isNamed, type Membered, memberSchema } from '.
 import { byStep, elementStep, fieldStep } from './steps.ts'
 
 export interface Ownership {
-  /** What the applier stated last time. */
+  /** The fields that the applier set last time. */
   readonly last: FieldSet
-  /** What anybody owns from now on, the applier included. */
+  /** The fields that any manager owns from now on, including the applier. */
   readonly owned: FieldSet
 }
 
-/** Yields where it can be interrupted. */
+/** Yields periodically. */
 export function* prune(schema: Schema, value: Json, { last, owned }: Ownership): Generator<void, Json> {
   if (last.children.size === 0) return value
   if (hasMembers(schema) && isObject(value)) return yield* pruneMembers(schema, value, { last, owned })
@@ -67,8 +68,8 @@ function* pruneElements(schema: ListSchema, value: Json[], { last, owned }: Owne
 }
 
 /**
- * What was taken from `whole` and is owned, put back. A value that is owned is that of `whole`, also where `pruned` has
- * one: it was taken in another version, and on the way back its field may have come out as zero instead of missing.
+ * Restores owned fields that were removed from `whole`. An owned value is taken from `whole` even if `pruned` has one:
+ * it was removed in another version, and conversion may have turned a missing field into zero.
  */
 export function putBack(schema: Schema, whole: Json, pruned: Json | undefined, owned: FieldSet): Json {
   if (pruned === whole) return whole

@@ -1,8 +1,8 @@
 /**
- * Field sets that were written under an older schema, read under the present one.
+ * Adapts field sets that were written under an older schema to the current one.
  *
- * Where a list, map or object has become atomic, the owner of any part of it owns the whole (spec: apply, rule 8). The
- * other way round nothing is derived: the owner keeps the place itself and owns no element.
+ * If a list, map or object has become atomic, the owner of any part of it owns the whole (spec: apply, rule 8). Nothing
+ * is derived in the opposite case: the owner keeps the field itself and owns no element.
  */
 import type { ObjectSchema, Schema } from '../schema/schema.ts'
 import type { OtherVersions } from './change.ts'
@@ -11,8 +11,8 @@ import { type Manager, withFields } from './managed-fields.ts'
 import { hasElements, hasMembers, stepSchema } from './shape.ts'
 
 /**
- * Each manager's fields are read under the schema of the version that it wrote in; those of unknown ones stay. Yields
- * where it can be interrupted.
+ * Adapts each manager's fields to the schema of the version that it used. Fields of unknown versions are unchanged.
+ * Yields periodically.
  */
 export function* reconcileManagers(schemaIn: SchemaIn, managers: readonly Manager[]): Generator<void, Manager[]> {
   const reconciled: Manager[] = []
@@ -26,7 +26,7 @@ export function* reconcileManagers(schemaIn: SchemaIn, managers: readonly Manage
   return reconciled
 }
 
-/** The schema of a version; undefined when there is no such version. */
+/** Returns the schema of a version; undefined if the version does not exist. */
 export type SchemaIn = (apiVersion: string) => ObjectSchema | undefined
 
 interface Versions {
@@ -35,7 +35,7 @@ interface Versions {
   readonly versions?: OtherVersions | undefined
 }
 
-/** The schemas of a kind's versions. */
+/** Returns the schemas of a kind's versions. */
 export function schemaInVersions({ schema, apiVersion, versions }: Versions): SchemaIn {
   if (versions === undefined) return () => schema
   return (other) => (other === apiVersion ? schema : versions.schemaOf(other))

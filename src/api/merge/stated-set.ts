@@ -1,10 +1,11 @@
 /**
- * Which places a configuration states: what its applier will own.
+ * Determines the fields in a configuration, which its applier will own.
  *
- * A place is stated by its value; a field named by the schema is not stated for its own sake, unless it is empty or
- * null, while a key of a user's choosing and an element of a list are. Refuses (400, naming the place) what cannot be
- * merged: unknown fields, values of another type where objects and lists belong, elements whose keys are not scalars or
- * are those of another one. A key that is missing counts as empty, where that may be (keyless.ts). The types of scalars and of wholes are left to the decoder, which reads the merged object.
+ * A field is owned through its value. A field named by the schema is not owned itself unless it is empty or null, while
+ * a user-defined key or a list element is. Configurations that cannot be merged are rejected with 400 and the path:
+ * unknown fields, values of another type in place of objects and lists, and elements whose keys are duplicates or not
+ * scalars. A missing key counts as empty if the schema allows it (keyless.ts). The decoder checks the types of scalars
+ * and atomic values in the merged object.
  */
 
 import { isObject, type Json, type JsonObject, typeName } from '../json/json.ts'
@@ -20,7 +21,7 @@ export function statedSet(schema: Schema, config: Json): FieldSet {
   return stated(schema, config, '')
 }
 
-/** The same, with a yield where it can be interrupted. */
+/** Like `stated`, but yields periodically so that other work can run. */
 export function* statedSteps(schema: Schema, config: Json, path: FieldPath = ''): Generator<void, FieldSet> {
   if (!isLarge(config)) return stated(schema, config, path)
   yield
@@ -68,7 +69,7 @@ function statedMembers(schema: Membered, value: Json, path: FieldPath): FieldSet
   return { member: false, children }
 }
 
-/** Where a member is, and its schema. Refuses one that the schema does not know. */
+/** Returns the path and schema of a member. Rejects unknown members. */
 function statedMember(schema: Membered, name: string, path: FieldPath) {
   const place = child(path, name)
   refuseUnknown(schema, name, place)
@@ -79,11 +80,11 @@ function statedMember(schema: Membered, name: string, path: FieldPath) {
 interface StatedMember {
   readonly name: string
   readonly item: Json
-  /** What is stated below it. */
+  /** The fields below the member. */
   readonly set: FieldSet
 }
 
-/** With the place of the member itself, where that is stated. */
+/** Adds the member itself if it is owned. */
 function statedAs(schema: Membered, { name, item, set }: StatedMember): FieldSet {
   const member = set.member || !isNamed(schema, name) || isBlank(item)
   return member === set.member ? set : { member, children: set.children }
@@ -119,7 +120,7 @@ interface StatedElement {
   readonly place: FieldPath
 }
 
-/** The step to an element that is not among `known` yet. Refuses any other. */
+/** Returns the path element of a list element that is not in `known` yet. Rejects duplicates. */
 function newStep(schema: ListSchema, { item, place }: StatedElement, known: ReadonlyMap<string, FieldSet>): string {
   if (schema.list === 'map') refuseOddKeys(schema, item, place)
   else refuseNoScalar(item, place)

@@ -1,4 +1,4 @@
-/** How places are named: steps to members by name, to elements of lists by their keys or their value. */
+/** Path elements of fields: members by name, list elements by their keys or value. */
 
 import { memoizeByObject } from '../../base/collections/memoize-by-object.ts'
 import { compareUtf8 } from '../../base/collections/utf8-order.ts'
@@ -8,12 +8,12 @@ import { partsPerStep } from '../json/large-json.ts'
 import { parseNative } from '../json/native-json.ts'
 import type { ListSchema } from '../schema/schema.ts'
 
-/** The step to a field, as managedFields write it: `f:spec`. */
+/** The path element of a field, as in managedFields: `f:spec`. */
 export function fieldStep(name: string): string {
   return `f:${name}`
 }
 
-/** The step to an element of a set or keyed list. */
+/** The path element of an element in a set or keyed list. */
 export function elementStep(schema: ListSchema, item: Json): string {
   if (schema.list === 'set' || !isObject(item)) return `v:${scalarText(item)}`
   let text = 'k:{'
@@ -21,12 +21,12 @@ export function elementStep(schema: ListSchema, item: Json): string {
   return `${text}}`
 }
 
-/** The key fields of a list in their order, each with what is written before its value. */
+/** The key fields of a list in order, each with the text before its value. */
 const keysOf = memoizeByObject(({ keys = [] }: ListSchema) =>
   keys.toSorted(compareUtf8).map((name, i) => ({ name, before: `${i === 0 ? '' : ','}${JSON.stringify(name)}:` })),
 )
 
-// Every element of every list is named in each apply: what is a string most of the time takes the short way.
+// Every element of every list is formatted in each apply, so strings, the most common case, have a fast path.
 function scalarText(value: Json): string {
   return typeof value === 'string' ? escapeMarkup(JSON.stringify(value)) : stringifyJson(value)
 }
@@ -34,13 +34,13 @@ function scalarText(value: Json): string {
 const markup = /[<>&\u2028\u2029]/
 const allMarkup = new RegExp(markup, 'g')
 
-/** JSON as kube-apiserver writes it within a step: `k:{"name":"a\\u003cb"}`. */
+/** Escapes JSON like kube-apiserver does within a path element: `k:{"name":"a\\u003cb"}`. */
 export function escapeMarkup(json: string): string {
   if (!markup.test(json)) return json
   return json.replaceAll(allMarkup, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-/** A key field of an element; one that is left out counts with its default, or else as empty. */
+/** Returns a key field of an element. A missing key counts as its default, or else as empty. */
 export function keyOf(schema: ListSchema, item: JsonObject, name: string): Json {
   return own(item, name) ?? defaultOf(schema, name)
 }
@@ -51,7 +51,7 @@ function defaultOf({ items }: ListSchema, name: string): Json {
   return given ?? (schema.type === 'integer' || schema.type === 'number' ? 0 : schema.type === 'boolean' ? false : '')
 }
 
-/** The elements of a list by their steps, in order. Of elements with one and the same step the first counts. */
+/** Returns the elements of a list by path element, in order. Of duplicate elements the first counts. */
 export function byStep(schema: ListSchema, items: readonly Json[]): Map<string, Json> {
   const elements = new Map<string, Json>()
   for (const item of items) {
@@ -61,7 +61,7 @@ export function byStep(schema: ListSchema, items: readonly Json[]): Map<string, 
   return elements
 }
 
-/** The same, with a yield where it can be interrupted. */
+/** Like `byStep`, but yields periodically so that other work can run. */
 export function* byStepSteps(schema: ListSchema, items: readonly Json[]): Generator<void, Map<string, Json>> {
   const elements = new Map<string, Json>()
   for (let i = 0; i < items.length; i++) {
@@ -72,7 +72,7 @@ export function* byStepSteps(schema: ListSchema, items: readonly Json[]): Genera
   return elements
 }
 
-/** A path as people read it: `.spec.ports[port=80,protocol="TCP"].name`. */
+/** Formats a path for people: `.spec.ports[port=80,protocol="TCP"].name`. */
 export function pathText(path: readonly string[]): string {
   return path.map(stepText).join('')
 }

@@ -1,17 +1,17 @@
 /**
- * Strategic merge patch: a merge patch that knows from the schema which lists are sets or are keyed.
+ * Strategic merge patch: a merge patch that learns from the schema which lists are sets or keyed.
  *
- * Objects merge member by member and null removes a member. A list with `patch: 'merge'` merges element by element,
- * by its merge key or, of scalars, by value; any other list is replaced, as is a field with `patch: 'replace'`.
- * Directives in the patch say more:
- *   $patch: replace | delete            for the object, or the element of a keyed list, that it stands in
- *   $retainKeys: [names]                the object keeps only these members
- *   $setElementOrder/f: [...]           the elements of the list f stand in this order
- *   $deleteFromPrimitiveList/f: [...]   these values leave the list f, last of all
- * What meets nothing to merge with is taken over as it was sent, with the nulls and directives in it, as clients of 1.23
- * know it: for the decoder a null in a map is a zero value, and a directive is an unknown field (`withoutDirectives` is for
- * those who have no decoder). Neither argument is changed. A patch that makes no sense is a 400; a value of a wrong type
- * is put where it was sent, for the decoder to find.
+ * Objects are merged member by member and null removes a member. A list with `patch: 'merge'` is merged element by
+ * element, by its merge key or, for scalars, by value. Any other list is replaced, as is a field with `patch:
+ * 'replace'`. Directives in the patch modify this:
+ *   $patch: replace | delete            replaces or deletes the enclosing object or element of a keyed list
+ *   $retainKeys: [names]                keeps only these members of the object
+ *   $setElementOrder/f: [...]           orders the elements of list f
+ *   $deleteFromPrimitiveList/f: [...]   removes these values from list f, after everything else
+ * If there is nothing to merge with, the value is used as sent, including nulls and directives, as in Kubernetes 1.23.
+ * For the decoder a null in a map is a zero value and a directive is an unknown field (`withoutDirectives` is for
+ * callers without a decoder). Neither argument is modified. An inconsistent patch is rejected with 400. A value of a
+ * wrong type is kept, so that the decoder reports it.
  */
 import { shorten } from '../../base/text/shorten.ts'
 import { isObject, type Json, type JsonObject, own, setKey } from '../json/json.ts'
@@ -23,15 +23,15 @@ const orderPrefix = '$setElementOrder'
 const deletionPrefix = '$deleteFromPrimitiveList'
 
 /**
- * How often a patch may name one element. Twice happens (a port of two protocols is known by its number alone); each
- * time costs as much as the element is large.
+ * Maximum number of times that a patch can name one element. Twice is legitimate: a port with two protocols has one
+ * merge key, its number. Each time costs as much as the element is large.
  */
 const maxRepeats = 10
 
-/** What is not described: objects merge, anything else is replaced. */
+/** For values without a schema: objects are merged, anything else is replaced. */
 const undescribed: Schema = { type: 'any' }
 
-/** The document with the patch applied; lists are merged as the schema says. */
+/** Returns the patched document. Lists are merged as the schema says. */
 export function applyStrategicMergePatch(schema: Schema, document: Json, patch: JsonObject): Json {
   return mergeObject(schema, isObject(document) ? document : {}, patch)
 }
@@ -58,7 +58,7 @@ function mergeMember(schema: Schema, result: JsonObject, name: string, value: Js
 
 function mergeValue(schema: Schema, present: Json | undefined, value: Json): Json {
   if (isObject(present) && isObject(value)) return mergeObject(schema, present, value)
-  // An empty list counts as none: what is sent is taken as it is.
+  // An empty list counts as absent: the patch value is used as sent.
   if (Array.isArray(present) && present.length > 0 && Array.isArray(value)) return mergeList(schema, present, value)
   return value
 }
@@ -69,12 +69,15 @@ function memberSchema(schema: Schema, name: string): Schema {
   return undescribed
 }
 
-/** Whether a member is one whole to patches: what is sent takes its place. */
+/** Whether patches replace the member as a whole. */
 function isReplaced(schema: Schema, name: string): boolean {
   return schema.type === 'object' && Object.hasOwn(schema.fields, name) && schema.fields[name]!.patch === 'replace'
 }
 
-/** What a patch leaves, less the nulls and directives that met nothing. What is not described is left as it is. */
+/**
+ * Removes nulls and directives that remain because there was nothing to merge with. Values without a schema are
+ * unchanged.
+ */
 export function withoutDirectives(schema: Schema, value: Json): Json {
   if (schema.type === 'any') return value
   if (Array.isArray(value)) {
@@ -143,7 +146,7 @@ function mergeKeyedList(schema: ListSchema, present: readonly Json[], patch: rea
   return arrange(mergeElements(schema, kept, elements), identify, order, kept.map(identify))
 }
 
-/** Merges each element into the one of its identity, the first if there are several, or adds it. */
+/** Merges each element into the first one with the same identity, or adds it. */
 function mergeElements(schema: ListSchema, kept: readonly Json[], patch: readonly Json[]): Json[] {
   const identify = identifyIn(schema)
   const result = [...kept]
@@ -167,7 +170,7 @@ function without(list: readonly Json[], identify: Identify, identities: readonly
   return list.filter((element) => !gone.has(identify(element)))
 }
 
-/** `key` is what elements are told apart by, where they are objects. */
+/** `key` is the merge key if elements are objects. */
 function identitiesOf(elements: readonly Json[], identify: Identify, key?: string): Identity[] {
   return elements.map((element) => {
     const identity = identify(element)
@@ -182,7 +185,7 @@ function membersText(element: Json): string {
   return names.length === 0 ? '' : `; it has ${shorten(names.join(', '), 200)}`
 }
 
-/** Whether an element is one to merge, and not an instruction about others. */
+/** Whether an element is merged and is not a directive about other elements. */
 function isElement(element: Json): boolean {
   return elementMode(element) === 'merge'
 }
@@ -209,7 +212,7 @@ interface Directives {
   readonly deletions: readonly (readonly [string, readonly Json[]])[]
 }
 
-/** Parts the members of a patch from the directives. */
+/** Separates the members of a patch from its directives. */
 function readDirectives(patch: JsonObject): Directives {
   const all = Object.entries(patch) as [string, Json][]
   const listsFor = (prefix: string) =>

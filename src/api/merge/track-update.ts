@@ -1,10 +1,10 @@
 /**
- * Ownership after a write that is not an apply: who changed what is read off the difference between the two objects.
+ * Ownership after a write other than apply, determined from the difference between the two objects.
  *
- * The writer takes every field that it added or modified, from whoever had it; removed fields are nobody's. An object
- * without managers is not tracked, until its first apply. A client may edit the managers: what it sends replaces them
- * if it can be read and is not empty; a list with one empty entry drops them all, and then the writer takes what it
- * changes by the same write (spec: apply, rule 6).
+ * The writer becomes the owner of every field that it added or modified. Removed fields have no owner. An object
+ * without managers is not tracked until its first apply. A client can edit the managers: the list that it sends
+ * replaces them if it is valid and not empty. A list with one empty entry drops them all, and the writer then owns what
+ * it changes in the same write (spec: apply, rule 6).
  */
 import { runToCompletion, type Steps } from '../../base/concurrency/time-slice.ts'
 import type { ApiObject, ManagedFieldsEntry } from '../model/object.ts'
@@ -39,23 +39,23 @@ import { reconcileManagers, schemaInVersions } from './reconcile.ts'
 
 export interface UpdateToTrack {
   readonly schema: ObjectSchema
-  /** What is stored; on create the kind's empty object. */
+  /** The stored object. On create, the kind's empty object. */
   readonly before: ApiObject
   readonly after: ApiObject
   readonly writer: Writer
-  /** Fields, by path, that this way of writing cannot set. */
+  /** Paths of fields that this kind of write cannot set. */
   readonly readOnly: readonly string[]
   readonly create: boolean
-  /** For kinds whose versions differ in form. */
+  /** For kinds whose versions differ in structure. */
   readonly versions?: OtherVersions | undefined
 }
 
-/** The managedFields of `after`; undefined when the object is not tracked. */
+/** Returns the managedFields of `after`; undefined if the object is not tracked. */
 export function trackUpdate(update: UpdateToTrack): ManagedFieldsEntry[] | undefined {
   return runToCompletion(trackSteps(update))
 }
 
-/** The same, with a yield wherever it can be interrupted: each part goes once through the object. */
+/** Like `trackUpdate`, but yields periodically. Each part traverses the object once. */
 export function* trackSteps(update: UpdateToTrack): Steps<ManagedFieldsEntry[] | undefined> {
   const { schema, writer, readOnly, versions } = update
   const managers = yield* currentManagers(update)
@@ -73,7 +73,7 @@ export function* trackSteps(update: UpdateToTrack): Steps<ManagedFieldsEntry[] |
   return yield* writeManagers(foldUpdaters(next))
 }
 
-/** Whom the write finds; undefined when the object is not tracked. */
+/** Returns the managers before the write; undefined if the object is not tracked. */
 function* currentManagers({ before, after, writer, create }: UpdateToTrack): Generator<void, Manager[] | undefined> {
   if (create) return []
   const sent = writer.subresource === '' ? after.metadata.managedFields : undefined
@@ -82,20 +82,20 @@ function* currentManagers({ before, after, writer, create }: UpdateToTrack): Gen
   return managers.length > 0 ? managers : undefined
 }
 
-/** A client that sends managers it cannot mean, or none, keeps those that are stored. */
+/** If the client sends no managers or invalid ones, the stored ones are kept. */
 function* readSent(sent: readonly ManagedFieldsEntry[] | undefined): Generator<void, Manager[] | undefined> {
   const managers = yield* readManagers(sent)
   return managers !== undefined && managers.length > 0 ? managers : undefined
 }
 
-/** A list with one empty entry asks for all entries to be dropped. */
+/** A list with one empty entry requests that all entries be dropped. */
 function isReset(entries: readonly ManagedFieldsEntry[] | undefined): boolean {
   return entries?.length === 1 && Object.keys(entries[0]!).length === 0
 }
 
 /**
- * The managers after a writer made these changes, given in any version. The writer's time changes only when what it
- * owns does; managers of versions that are gone vanish. Yields where it can be interrupted.
+ * Returns the managers after a writer made these changes, which can be computed in any version. The writer's time
+ * changes only if its fields do. Managers of versions that no longer exist are dropped. Yields periodically.
  */
 export function* takeChanges(
   managers: readonly Manager[],
@@ -107,7 +107,7 @@ export function* takeChanges(
   const taken = ownable(changes.set)
   const writing: ManagerId = { ...writer, operation: 'Update' }
   const isWriter = (manager: Manager) => sameManager(manager, writing)
-  // Who alone owns all of it, and removes nothing, goes on owning it: most updates are of this form.
+  // A sole owner that removes nothing keeps its fields. Most updates are of this form.
   const [only] = managers
   if (managers.length === 1 && isWriter(only!) && isEmpty(changes.removed) && (yield* coversSteps(only!.fields, taken)))
     return [only!]
@@ -125,7 +125,7 @@ export function* takeChanges(
   return [...left.filter((manager) => !isWriter(manager)), own]
 }
 
-/** Nobody keeps what somebody else changed or removed. */
+/** A manager loses the fields that another one changed or removed. */
 function* withoutChanged(manager: Manager, changes: Changes): Generator<void, Manager> {
   const { fields } = manager
   const { touched } = changes

@@ -1,7 +1,7 @@
 /**
- * Documents in Protobuf for programs that speak the API: objects and lists of the kinds that are given, Statuses, the
- * options of a delete, discovery, and the events of a watch. What comes in is read as the same JSON would be. It is what the client
- * (`client/requests/content-form.ts`) is given by a caller who wants Protobuf; custom resources have no such form and stay JSON.
+ * Encodes and decodes Protobuf documents for API clients: objects and lists of the given kinds, Statuses, delete
+ * options, discovery, and watch events. Decoded documents are treated like the same JSON. Callers that want Protobuf
+ * pass this to the client (`client/requests/content-form.ts`). Custom resources have no Protobuf form and stay JSON.
  */
 import { WireError, WireReader } from '../../../wire/protobuf/protobuf-wire.ts'
 import type { Json, JsonObject } from '../../json/json.ts'
@@ -14,7 +14,7 @@ import { open, seal } from './envelope.ts'
 import { readMessage } from './read.ts'
 import { writeMessage } from './write.ts'
 
-/** What discovery answers with, by kind. */
+/** The documents of discovery, by kind. */
 export const discoveryTypes = {
   APIVersions: meta.apiVersions,
   APIGroup: meta.apiGroup,
@@ -22,7 +22,7 @@ export const discoveryTypes = {
   APIResourceList: meta.apiResourceList,
 }
 
-/** Those that are the same in every group. */
+/** The types that are the same in every group. */
 const sharedTypes = new Map<string, ObjectSchema>(
   Object.entries({ ...discoveryTypes, Status: meta.status, DeleteOptions: meta.deleteOptions }),
 )
@@ -33,10 +33,10 @@ export interface StreamedEvent {
 }
 
 const lengthBytes = 4
-/** More than any object that a server of ours stores. */
+/** More than any object that our server stores. */
 const maxFrameBytes = 16 * 1024 * 1024
 
-/** Reads and writes documents of the kinds that it is given. */
+/** Encodes and decodes documents of the given kinds. */
 export class ProtobufDocuments {
   readonly mediaType: string
   readonly #vendor: Vendor
@@ -52,7 +52,7 @@ export class ProtobufDocuments {
     }
   }
 
-  /** Undefined for a document that has no such form. */
+  /** Returns undefined for a document without a Protobuf form. */
   write(document: JsonObject): Buffer | undefined {
     const type = { apiVersion: String(document.apiVersion ?? ''), kind: String(document.kind ?? '') }
     const schema = this.#find(type.apiVersion, type.kind)
@@ -61,7 +61,7 @@ export class ProtobufDocuments {
     return seal(type, writeMessage(schema, value as JsonObject, { vendor: this.#vendor }))
   }
 
-  /** Throws WireError for what is no document of a type that is known. */
+  /** Throws WireError if the bytes are not a document of a known type. */
   read(bytes: Uint8Array): JsonObject {
     const { apiVersion, kind, message } = open(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
     const schema = this.#find(apiVersion, kind)
@@ -70,7 +70,7 @@ export class ProtobufDocuments {
     return { apiVersion, kind, ...(decode(schema, value).value as JsonObject) }
   }
 
-  /** The events of a watch; what is left without an end was cut off and is dropped. */
+  /** Yields the events of a watch. An incomplete event at the end is dropped. */
   async *readEvents(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<StreamedEvent> {
     for await (const frame of framesIn(chunks)) yield this.#readEvent(frame)
   }
@@ -92,7 +92,7 @@ export class ProtobufDocuments {
   }
 }
 
-/** Frames without their lengths. Parts of one are put together once it is whole. */
+/** Yields frames without their lengths. The parts of a frame are joined once it is complete. */
 async function* framesIn(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let parts: Uint8Array[] = []
   let size = 0
@@ -111,7 +111,7 @@ async function* framesIn(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Buff
   }
 }
 
-/** Where the first frame ends, as far as that is known. */
+/** Returns the end of the first frame, as far as it is known. */
 function frameEnd(bytes: Buffer): number {
   if (bytes.length < lengthBytes) return lengthBytes
   const end = lengthBytes + bytes.readUInt32BE(0)

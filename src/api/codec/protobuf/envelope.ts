@@ -1,10 +1,10 @@
 /**
- * The envelope of a document in Protobuf: four bytes that tell the format, and the message `Unknown`, which says what
- * the document is and holds its message.
+ * The envelope of a Protobuf document: four magic bytes, and the message `Unknown`, which has the type of the document
+ * and its message.
  */
 import { WireError, WireReader, WireWriter } from '../../../wire/protobuf/protobuf-wire.ts'
 
-/** What a document is, as `apiVersion` and `kind` say in JSON; '' where it does not say. */
+/** The `apiVersion` and `kind` of a document. Empty if absent. */
 export interface DocumentType {
   readonly apiVersion: string
   readonly kind: string
@@ -15,10 +15,10 @@ export interface Envelope extends DocumentType {
 }
 
 const prefix = Buffer.from([0x6b, 0x38, 0x73, 0x00])
-/** Neither an encoding nor a type of the message beside this one. */
+/** Empty content encoding and content type. */
 const end = Buffer.from([0x1a, 0, 0x22, 0])
 
-/** What stands before and after the message of a document, which is so many bytes long. */
+/** Returns the bytes before and after a document's message of this length. */
 export function envelopeOf({ apiVersion, kind }: DocumentType, length: number): { before: Buffer; after: Buffer } {
   const writer = new WireWriter(prefix.length)
   writer.message(1, (type) => {
@@ -31,13 +31,13 @@ export function envelopeOf({ apiVersion, kind }: DocumentType, length: number): 
   return { before, after: end }
 }
 
-/** Puts a message into the envelope that names its type. */
+/** Wraps a message in the envelope that names its type. */
 export function seal(type: DocumentType, message: Buffer): Buffer {
   const { before, after } = envelopeOf(type, message.length)
   return Buffer.concat([before, message, after])
 }
 
-/** Throws WireError for anything else than an envelope. */
+/** Throws WireError for anything but an envelope. */
 export function open(bytes: Buffer): Envelope {
   if (bytes.length === 0) throw new WireError('it is empty')
   if (!bytes.subarray(0, prefix.length).equals(prefix)) throw new WireError('it does not begin with 6b 38 73 00')
@@ -69,7 +69,7 @@ function refuse(name: string, value: string): void {
     throw new WireError(`${name} ${JSON.stringify(value.slice(0, 50))} is not accepted`)
 }
 
-/** The type of the message may be said, if it is this one. */
+/** A content type is accepted only if it is Protobuf. */
 function isProtobuf(name: string, value: string): boolean {
   return name === 'contentType' && /^application\/vnd\.[a-z]+\.protobuf$/.test(value)
 }

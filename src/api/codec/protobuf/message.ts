@@ -1,17 +1,17 @@
 /**
- * The Protobuf message of an object's schema: its fields by their numbers. Derived from the schema alone, once per
- * schema; writing (`write.ts`) and reading (`read.ts`) follow it.
+ * The Protobuf message of an object's schema: its fields by number. Derived from the schema alone, once per schema, and
+ * used for writing (`write.ts`) and reading (`read.ts`).
  *
- * Protobuf and JSON differ in shape in two places. Fields that JSON has flat may stand in a message of their own
- * (`within`), such as the source of a volume; and a list that is the value of a map, or is `wrapped`, is a message whose
- * field 1 holds the elements, since neither a map nor the reference's `Verbs` can hold a bare list.
+ * Protobuf and JSON differ in structure in two cases. Fields that are inline in JSON may be in a separate message
+ * (`within`), such as the source of a volume. And a list that is the value of a map, or is `wrapped`, is a message
+ * whose field 1 has the elements, because neither a map nor the `Verbs` message of Kubernetes can hold a bare list.
  */
 import { memoizeByObject } from '../../../base/collections/memoize-by-object.ts'
 import type { Vendor } from '../../model/vendor.ts'
 import type { Field, Fields, ObjectSchema, Schema } from '../../schema/schema.ts'
 
 export interface Message {
-  /** In the order of their numbers, as they are written. */
+  /** Sorted by field number, which is the order of writing. */
   readonly parts: readonly Part[]
   readonly byNumber: ReadonlyMap<number, Part>
 }
@@ -23,16 +23,17 @@ export interface MessageField {
   readonly name: string
   readonly schema: Schema
   /**
-   * Written even if it is absent or zero. So the reference does with every plain value whose absence is no statement of
-   * its own, and with every object that JSON always shows; a field that tells zero from absent is written if it is there.
+   * Whether the field is written even if it is absent or zero. Kubernetes does that for every plain value whose absence
+   * has no meaning, and for every object that JSON always includes. A field that distinguishes zero from absent is
+   * written only if present.
    */
   readonly always: boolean
-  /** A zero says no more than absence, so that nothing is read of it. */
+  /** Whether zero means the same as absent, so that a zero is not read. */
   readonly omitsZero: boolean
   readonly inlined?: undefined
 }
 
-/** A message whose fields JSON has in the object itself. */
+/** A message whose fields are inline in the JSON object. */
 export interface Inlined {
   readonly number: number
   readonly inlined: Message
@@ -89,7 +90,9 @@ function isAlwaysWritten({ type }: Schema, zero: Field['zero']): boolean {
   }
 }
 
-/** What is written and read of a value: JSON that is a message of its own is the message that its vendor describes. */
+/**
+ * Returns the schema of a value on the wire. JSON that is a typed message has the message that the vendor describes.
+ */
 export function onWire(schema: Schema, vendor: Vendor | undefined): Schema {
   if (schema.type !== 'any' || schema.described === undefined) return schema
   if (vendor === undefined) throw new TypeError(`the message of ${schema.name} is that of a vendor`)

@@ -1,11 +1,11 @@
 /**
- * Reads Protobuf messages into JSON values, by their schema. What comes out is what a client would have sent as JSON, and
- * goes the same way from there (api/schema/normalize.ts): only the bytes are judged here.
+ * Decodes Protobuf messages to JSON values by their schema. The result is what a client would have sent as JSON and is
+ * processed in the same way (api/schema/normalize.ts). Only the encoding is checked here.
  *
- * As the wire rules say, a field that the schema does not know is passed over, of a single value that comes more than
- * once the last counts, and messages that come more than once are joined. Groups, which no message of ours ever had, a
- * value of another wire type, text that is no UTF-8 and more values than a body of JSON may hold are refused, with the
- * place where they are. There is a yield now and then, for those who read large ones.
+ * By the rules of the wire format, unknown fields are skipped, the last of repeated single values counts, and repeated
+ * messages are merged. The decoder rejects groups, which our messages never had, values of another wire type, text that
+ * is not UTF-8, and more values than a JSON body may have. Errors name the field. The decoder yields periodically
+ * because messages can be large.
  */
 
 import { runToCompletion } from '../../../base/concurrency/time-slice.ts'
@@ -28,26 +28,24 @@ import { maxValues, tooManyValues } from '../json-scan.ts'
 import { type Message, type MessageField, messageOf, onWire } from './message.ts'
 
 /**
- * Throws WireError for bytes that are no such message, and ApiError for too many values. The vendor says whose words are
- * in it, where messages differ by vendor.
+ * Throws WireError for malformed messages and ApiError for too many values. `vendor` selects the names if messages
+ * differ by vendor.
  */
 export function readMessage(schema: ObjectSchema, bytes: Uint8Array, vendor?: Vendor): JsonObject {
   return runToCompletion(readSteps(schema, bytes, vendor))
 }
 
-/** The same, with a yield where it can be interrupted. */
+/** Like `readMessage`, but yields periodically so that other work can run. */
 export function readSteps(schema: ObjectSchema, bytes: Uint8Array, vendor?: Vendor): Generator<void, JsonObject> {
   return new MessageReader(bytes, vendor).whole(schema)
 }
 
-/** How many fields are read between two yields. */
+/** Number of fields between two yields. */
 const stepFields = 1000
 
 const packed: WireType = 2
 
-/**
- * How many fields a message may have, on all levels: a value takes up to four, and programs send what is zero too.
- */
+/** Maximum number of fields of a message, on all levels. A value takes up to four, and clients send zero values too. */
 const maxFields = 4 * maxValues
 
 class MessageReader {
@@ -82,7 +80,7 @@ class MessageReader {
     }
   }
 
-  /** A message, or one of a list of them. */
+  /** Reads a message, or an element of a list of messages. */
   *#objectField({ name, schema }: MessageField, inner: ObjectSchema, object: JsonObject): Generator<void, void> {
     const before = own(object, name)
     const isList = schema.type === 'list'
@@ -126,12 +124,12 @@ class MessageReader {
     }
   }
 
-  /** One more member or element of what is read. */
+  /** Counts one more member or element. */
   #count(): void {
     if (++this.#values > maxValues) throw tooManyValues()
   }
 
-  /** `before` is what the field holds already, where it came before. Undefined: as if it had not been sent. */
+  /** `before` is the value of an earlier occurrence of the field. Returns undefined if the field counts as absent. */
   #value(schema: Schema, before: Json | undefined): Json | undefined {
     switch (schema.type) {
       case 'string':
@@ -168,14 +166,14 @@ class MessageReader {
     return object
   }
 
-  /** JSON in bytes, or in the message that it is. */
+  /** Reads JSON in bytes, or in its typed message. */
   #kept(schema: AnySchema, before: Json | undefined): Json | undefined {
     if (schema.alternatives !== undefined) return this.#chosen(schema.alternatives, before)
     const described = onWire(schema, this.#vendor)
     return described.type === 'any' ? this.#any() : this.#value(described, before)
   }
 
-  /** A schema or a list of them counts before whether anything goes, which is said beside a schema too. */
+  /** A schema or list takes precedence over the boolean, which is also present next to a schema. */
   #chosen({ boolean, list, object }: Alternatives, before: Json | undefined): Json | undefined {
     let allows = typeof before === 'boolean' ? before : undefined
     let items: Json[] | undefined = Array.isArray(before) ? before : undefined
@@ -203,11 +201,11 @@ class MessageReader {
     return schema.wrapped ? this.#wrapped(schema, items) : this.#listed(schema.items, items)
   }
 
-  /** Integers may come one by one, or all of them in one field. */
+  /** Integers may be sent one by one, or packed in one field. */
   #item(schema: Schema, items: Json[]): void {
     if (schema.type !== 'integer' || this.#wire.wireType !== packed) {
       this.#count()
-      // An element is there even if it says nothing.
+      // An element exists even if it is empty.
       items.push(this.#value(schema, undefined) ?? null)
       return
     }
@@ -242,14 +240,14 @@ class MessageReader {
     return map
   }
 
-  /** Zero where it has no text; an empty text is refused, as in JSON. */
+  /** Returns zero if there is no text. An empty text is rejected, as in JSON. */
   #quantity(): string {
     const text = this.#inner((field) => (field === 1 ? this.#wire.string() : undefined))
     if (text === '') throw new WireError('"" is not a quantity')
     return text ?? '0'
   }
 
-  /** Empty where there is no time. */
+  /** Returns undefined if there is no time. */
   #time({ micro }: TimeSchema): string | undefined {
     let seconds: number | bigint = 0
     let nanos = 0
@@ -279,7 +277,7 @@ class MessageReader {
     return type === 0 ? number : text
   }
 
-  /** JSON as it stands, in bytes. */
+  /** Reads raw JSON in bytes. */
   #any(): Json | undefined {
     let bytes: Uint8Array | undefined
     this.#inner((field) => {
@@ -290,7 +288,7 @@ class MessageReader {
     return bytes === undefined || bytes.length === 0 ? undefined : parseJson(Buffer.from(bytes)).value
   }
 
-  /** A small message: gives what `read` gave last; what it gives undefined for is passed over. */
+  /** Reads a small message and returns the last result of `read`. Skips fields for which `read` returns undefined. */
   #inner<T>(read: (field: number) => T | undefined): T | undefined {
     const outer = this.#wire.enter()
     let last: T | undefined
@@ -305,13 +303,13 @@ class MessageReader {
   }
 }
 
-/** The type of a message that is one field, or one of a list. */
+/** Returns the type of a single message field, or of the elements of a list. */
 function objectIn(schema: Schema, vendor: Vendor | undefined): ObjectSchema | undefined {
   const one = onWire(schema.type === 'list' && !schema.wrapped ? schema.items : schema, vendor)
   return one.type === 'object' ? one : undefined
 }
 
-/** What an entry of a map holds that has a key alone. */
+/** Returns the value of a map entry that has only a key. */
 function absent(schema: Schema): Json {
   const { type } = schema
   if (type === 'string' || type === 'bytes') return ''
@@ -322,14 +320,14 @@ function absent(schema: Schema): Json {
 const maxSeconds = 253_402_300_799
 const minSeconds = -62_135_596_800
 
-/** To the second, in the years 1 to 9999; what is finer than a field tells is dropped. */
+/** Formats a time in seconds, within the years 1 to 9999. Finer precision than the field supports is dropped. */
 function timeText(seconds: number | bigint, nanos: number): string {
   if (seconds < minSeconds || seconds > maxSeconds || nanos < 0 || nanos > 999_999_999)
     throw new WireError('a time out of range')
   return new Date(Number(seconds) * 1000).toISOString().slice(0, 19)
 }
 
-/** The same fault with the name of the field before it: `spec.template.spec: field 1 has wire type 0, not 2`. */
+/** Prefixes the error with the name of the field: `spec.template.spec: field 1 has wire type 0, not 2`. */
 function placed(error: unknown, name: string): unknown {
   if (error instanceof WireError) {
     const inner = error instanceof PlacedError ? `${error.path}` : ''
@@ -337,7 +335,7 @@ function placed(error: unknown, name: string): unknown {
     return new PlacedError(inner === '' ? name : `${name}.${inner}`, what)
   }
   if (!(error instanceof ApiError) || error.code !== 400) return error
-  // Of JSON within.
+  // An error from embedded JSON.
   return new PlacedError(name, error.message)
 }
 

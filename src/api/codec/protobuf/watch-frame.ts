@@ -1,12 +1,12 @@
 /**
- * An event of a watch in Protobuf: its length in four bytes, and the message `WatchEvent`, which holds the type of the
- * event and the whole document of the object, envelope and all.
+ * A watch event in Protobuf: its length in four bytes, and the message `WatchEvent`, which has the type of the event
+ * and the complete document of the object, including its envelope.
  */
 import { delimitedSize, WireWriter } from '../../../wire/protobuf/protobuf-wire.ts'
 
 const lengthBytes = 4
 
-/** One event of a watch in Protobuf, with its length. */
+/** Encodes one watch event with its length. */
 export function frameOf(eventType: string, document: Buffer): Buffer {
   const writer = new WireWriter(lengthBytes, 64)
   writer.string(1, eventType)

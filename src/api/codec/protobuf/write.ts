@@ -1,12 +1,12 @@
 /**
- * Writes JSON values as Protobuf messages, by their schema: a reader of the schema language beside JSON's.
+ * Encodes JSON values as Protobuf messages by their schema.
  *
- * The value is in the normal form of its schema (api/schema/decode.ts), as everything is that this server holds: there is
- * nothing to refuse here. What has another form in JSON than in Protobuf (times, quantities, bytes, any JSON) is listed
- * in `#plain`. A message of very many values takes a while, so there is a yield now and then.
+ * The value is in the normal form of its schema (api/schema/decode.ts), like everything that this server holds, so the
+ * encoder rejects nothing. Types whose JSON and Protobuf forms differ (times, quantities, bytes, arbitrary JSON) are
+ * listed in `#plain`. A message with very many values takes a while, so the encoder yields periodically.
  *
- * JSON that is kept as it was sent, and is a message of its own here, as the schema of a custom resource is, may hold
- * what does not fit the message: that is left out.
+ * JSON that is kept as sent but is a typed message in Protobuf, such as the schema of a custom resource, may contain
+ * values that do not fit the message. These are omitted.
  */
 
 import { runToCompletion } from '../../../base/concurrency/time-slice.ts'
@@ -19,18 +19,18 @@ import { sortedKeys, stringifyStored } from '../json.ts'
 import { type Message, messageOf, onWire } from './message.ts'
 
 export interface WriteOptions {
-  /** About how long the message will be. */
+  /** Estimated length of the message. */
   readonly size?: number
-  /** Whose words are in it, where messages differ by vendor. */
+  /** The vendor whose names the message uses, if messages differ by vendor. */
   readonly vendor?: Vendor
 }
 
-/** The message alone, without an envelope. */
+/** Encodes the message without an envelope. */
 export function writeMessage(schema: ObjectSchema, object: JsonObject, options?: WriteOptions): Buffer {
   return runToCompletion(writeSteps(schema, object, options))
 }
 
-/** The same, with a yield where it can be interrupted. */
+/** Like `writeMessage`, but yields periodically so that other work can run. */
 export function writeSteps(
   schema: ObjectSchema,
   object: JsonObject,
@@ -39,7 +39,7 @@ export function writeSteps(
   return new MessageWriter(options).whole(schema, object)
 }
 
-/** How many members, elements and entries are written between two yields. */
+/** Number of members, elements and entries between two yields. */
 const stepValues = 1000
 
 const nothing = Buffer.alloc(0)
@@ -88,14 +88,14 @@ class MessageWriter {
     this.#wire.end(start)
   }
 
-  /** JSON that was kept as it was sent. */
+  /** Encodes JSON that was kept as sent. */
   *#kept(number: number, schema: AnySchema, value: Json): Generator<void, void> {
     if (schema.alternatives !== undefined) return yield* this.#chosen(number, schema.alternatives, value)
     const described = onWire(schema, this.#vendor) as ObjectSchema
     yield* this.#message(number, described, isObject(value) ? fitting(described, value) : {})
   }
 
-  /** Whether anything goes is said of a schema too: it does, within the schema. */
+  /** Encodes a boolean, a list or a schema. With a schema the boolean is also written, as true. */
   *#chosen(number: number, { boolean, list, object }: Alternatives, value: Json): Generator<void, void> {
     const start = this.#wire.begin(number)
     if (boolean !== undefined) this.#wire.bool(boolean, value !== false)
@@ -123,7 +123,7 @@ class MessageWriter {
     }
   }
 
-  /** Each entry is a message of a key and a value, in the order of the keys. */
+  /** Encodes each entry as a message of a key and a value, sorted by key. */
   *#map(number: number, { values }: MapSchema, map: JsonObject): Generator<void, void> {
     for (const key of sortedKeys(map)) {
       const start = this.#wire.begin(number)
@@ -172,14 +172,14 @@ class MessageWriter {
     }
   }
 
-  /** A message of one text: a quantity, or JSON as it stands. */
+  /** Encodes a message with one text: a quantity, or raw JSON. */
   #textIn(number: number, text: string): void {
     const start = this.#wire.begin(number)
     this.#wire.string(1, text)
     this.#wire.end(start)
   }
 
-  /** Seconds and nanoseconds since 1970. */
+  /** Encodes seconds and nanoseconds since 1970. */
   #time(number: number, text: string): void {
     const start = this.#wire.begin(number)
     this.#wire.integer(1, Math.floor(Date.parse(text) / 1000))
@@ -188,7 +188,7 @@ class MessageWriter {
     this.#wire.end(start)
   }
 
-  /** Which of the two it is, and both. */
+  /** Encodes which of the two it is, and both values. */
   #intOrString(number: number, value: number | string): void {
     const isText = typeof value === 'string'
     const start = this.#wire.begin(number)
@@ -199,10 +199,10 @@ class MessageWriter {
   }
 }
 
-/** What holds other values, and may hold very many. */
+/** A schema whose values contain other values, possibly very many. */
 type Holder = ObjectSchema | ListSchema | MapSchema | KeptSchema
 
-/** JSON that is a message of its own. */
+/** JSON that is a typed message in Protobuf. */
 type KeptSchema = AnySchema & ({ readonly described: object } | { readonly alternatives: object })
 
 function holdsValues(schema: Schema): schema is Holder {
@@ -210,7 +210,7 @@ function holdsValues(schema: Schema): schema is Holder {
   return schema.type === 'object' || schema.type === 'list' || schema.type === 'map'
 }
 
-/** What of an object that was kept as it was sent fits its message. */
+/** Returns the members of an object kept as sent that fit its message. */
 function fitting({ fields }: ObjectSchema, object: JsonObject): JsonObject {
   const members = Object.entries(object).filter(([name, value]) => Object.hasOwn(fields, name) && value !== undefined)
   return Object.fromEntries(
@@ -233,7 +233,7 @@ function fittingItems({ items }: { readonly items: Schema }, values: readonly Js
   return items.type === 'object' ? fit.map((each) => fitting(items, each as JsonObject)) : fit
 }
 
-/** Of those that are always written. */
+/** Returns the zero value of a type that is always written. */
 function zeroOf({ type }: Schema): Json {
   if (type === 'string') return ''
   if (type === 'boolean') return false

@@ -4,18 +4,18 @@
  * ports. They receive the changes of all commits as broadcasts, before any reply that could show them.
  *
  * Packed blocks, record by record:
- *   commit request  expected, deletes (0 or 1), due time (0: no expiry), key, value with eight bytes of headroom for the
- *                   revision, the number of guards, and for each its revision and key, the number of keys to reserve and
- *                   for each its key and its value with headroom, the number of keys to release and these keys, the time
- *                   of the note (0: none) and its text
- *   commit reply    revision (0: conflict, -1: no room), the previous revision (0: none), the previous value with its
- *                   headroom; if written: for each key to release the previous revision (0: none) and the previous value
- *                   with its headroom
- *   list slice      revision, key, value
- *   log slice       revision, deletes (0 or 1), key, previous revision, previous value, value
- *   journal slice   revision, deleted (0 or 1), time of the note (0: none), its text, whether there is a value (0 or 1),
- *                   the value
- *   expiry step     the deleted keys, as a log slice; no block if nothing was due
+ *  commit request  expected, deletes (0 or 1), due time (0: no expiry), key, value with eight bytes of headroom for the
+ *                  revision, the number of guards, and for each its revision and key, the number of keys to reserve and
+ *                  for each its key and its value with headroom, the number of keys to release and these keys, the time
+ *                  of the note (0: none) and its text
+ *  commit reply    revision (0: conflict, -1: no room), the previous revision (0: none), the previous value with its
+ *                  headroom; if written: for each key to release the previous revision (0: none) and the previous value
+ *                  with its headroom
+ *  list slice      revision, key, value
+ *  log slice       revision, deletes (0 or 1), key, previous revision, previous value, value
+ *  journal slice   revision, deleted (0 or 1), time of the note (0: none), its text, whether there is a value (0 or 1),
+ *                  the value
+ *  expiry step     the deleted keys, as a log slice; no block if nothing was due
  */
 import type { MessagePort } from 'node:worker_threads'
 import type { Key, Revision } from '../store.ts'
