@@ -1,13 +1,13 @@
 /**
- * An expression as the parser reads it. The checker adds the type of each node, and to each call the functions that it
- * may mean. Macros are nodes of their own: what they expand to in the language's text is known to those who walk them.
+ * The syntax tree of an expression. The checker adds the type of each node, and the candidate functions of each call.
+ * Macros are separate nodes that are not expanded; the code that walks the tree knows their meaning.
  */
 import type { Overload } from './overload.ts'
 import type { CelType } from './types.ts'
 import type { Value } from './values.ts'
 
 interface Common {
-  /** Where messages point at: an offset in the text. */
+  /** Offset in the text, for messages. */
   readonly at: number
   /** Set by the checker. */
   type?: CelType
@@ -27,7 +27,7 @@ export interface Select extends Common {
   readonly kind: 'select'
   readonly operand: Node
   readonly field: string
-  /** Of `has()`: whether the field is there, and not what it is. */
+  /** Whether this is `has()`, which tests whether the field is present. */
   readonly isTest: boolean
 }
 
@@ -53,21 +53,21 @@ export interface MapLiteral extends Common {
 export const foldNames = ['all', 'exists', 'exists_one', 'map', 'filter'] as const
 export type FoldName = (typeof foldNames)[number]
 
-/** A macro that goes through a list, or through the keys of a map. */
+/** A macro that iterates over a list or over the keys of a map. */
 export interface Fold extends Common {
   readonly kind: 'fold'
   readonly macro: FoldName
   readonly range: Node
   readonly variable: string
-  /** What is asked of each element; only `map` may have none. */
+  /** The condition on each element. Only `map` may have none. */
   readonly predicate: Node | undefined
-  /** What `map` makes of each element. */
+  /** The result of `map` for each element. */
   readonly transform: Node | undefined
 }
 
 export type Node = Literal | Identifier | Select | Call | ListLiteral | MapLiteral | Fold
 
-/** The arguments of a call with its target before them, as functions take them. */
+/** Returns the arguments of a call, preceded by its target. */
 export function operands({ target, args }: Call): readonly Node[] {
   return target === undefined ? args : [target, ...args]
 }

@@ -1,29 +1,32 @@
 /**
- * What one evaluation of a rule may take. The cost is counted as Kubernetes counts it, and has a limit of its own. What
- * the cost does not see is counted besides: the steps that JavaScript takes, by which the clock is looked at now and
- * then, and the memory that results need. Whatever runs out ends the evaluation.
+ * The budget of one evaluation. The cost is counted like in Kubernetes and has its own limit. Two other quantities are
+ * limited too: the steps taken in JavaScript, after which the clock is checked at intervals, and the memory for
+ * results. Exceeding any of them ends the evaluation.
  */
 import { threadMicroseconds } from '../../base/concurrency/thread-time.ts'
 
-/** Thrown when too much was asked for; no operator can do without it. */
+/** Thrown when the budget is exceeded. No operator can ignore it. */
 export class BudgetExceeded extends Error {
   constructor() {
     super('operation cancelled: actual cost limit exceeded')
   }
 }
 
-/** How many steps are taken before the clock is looked at: about a millisecond. */
+/** Number of steps between two checks of the clock: about a millisecond. */
 const stepsBetweenLooks = 20_000
-/** How long an evaluation may work, in microseconds. Looks are so close that it never holds the thread for much longer. */
+/**
+ * Maximum duration of an evaluation in microseconds. The clock is checked so often that it never blocks the thread for
+ * much longer.
+ */
 const maxTime = 40_000
-/** How many elements and characters all results of one evaluation may have. */
+/** Maximum total number of elements and characters in all results of one evaluation. */
 const maxAllocated = 10_000_000
 
-/** What evaluating rules may still cost. */
+/** The remaining budget of evaluating rules. */
 export class Budget {
   cost = 0
   readonly #limit: number
-  /** Since the first look: what is done before is not worth one. */
+  /** Set at the first check of the clock. Earlier work is negligible. */
   #began: number | undefined
   #steps = 0
   #allocated = 0
@@ -39,7 +42,7 @@ export class Budget {
     if (this.#steps >= stepsBetweenLooks) this.#look()
   }
 
-  /** Steps that have no cost, or more of them than the cost says. */
+  /** Counts steps without a cost, or beyond what the cost covers. */
   work(steps: number): void {
     this.#steps += steps
     if (this.#steps >= stepsBetweenLooks) this.#look()
@@ -51,7 +54,7 @@ export class Budget {
     if (threadMicroseconds() - this.#began > maxTime) throw new BudgetExceeded()
   }
 
-  /** Before a result of this size is made. */
+  /** Must be called before a result of this size is created. */
   allocate(size: number): void {
     this.#allocated += size
     if (this.#allocated > maxAllocated) throw new BudgetExceeded()

@@ -1,6 +1,6 @@
 /**
- * The types of an expression, before anything is evaluated: each name must be declared, each field exist, and each call
- * have a function that takes its arguments. What is wrong is collected in the words of cel-go.
+ * Type-checks an expression before it is evaluated: each name must be declared, each field must exist, and each call
+ * must have a matching function. Errors use the wording of cel-go.
  */
 import type { Call, Fold, Identifier, ListLiteral, MapLiteral, Node, Select } from './ast.ts'
 import { operands } from './ast.ts'
@@ -21,7 +21,7 @@ import {
 } from './types.ts'
 import { kindOf } from './values.ts'
 
-/** The names of types are values as well. */
+/** Type names are also values. */
 export const typeNames: ReadonlyMap<string, CelType> = new Map<string, CelType>([
   ...(['bool', 'int', 'uint', 'double', 'string', 'bytes'] as const).map((name) => [name, types[name]] as const),
   ['null_type', types.null],
@@ -32,7 +32,7 @@ export const typeNames: ReadonlyMap<string, CelType> = new Map<string, CelType>(
   ['google.protobuf.Duration', types.duration],
 ])
 
-/** The path of names that a chain of selections is: `google.protobuf.Timestamp`. */
+/** Returns the qualified name of a chain of selections: `google.protobuf.Timestamp`. */
 export function qualifiedName(node: Node): string | undefined {
   if (node.kind === 'identifier') return node.name
   if (node.kind !== 'select' || node.isTest) return undefined
@@ -43,25 +43,25 @@ export function qualifiedName(node: Node): string | undefined {
 export interface Checked {
   readonly type: CelType
   readonly issues: readonly Issue[]
-  /** The declared variables that the expression names. */
+  /** The declared variables that the expression uses. */
   readonly used: ReadonlySet<string>
 }
 
-/** Sets the types of all nodes, and the functions of all calls. */
+/** Sets the types of all nodes and the functions of all calls. */
 export function check(root: Node, variables: ReadonlyMap<string, CelType>): Checked {
   const checker = new Checker(variables)
   const type = checker.check(root)
   return { type: resolve(type), issues: checker.issues, used: checker.used }
 }
 
-/** What to say of is the whole of what is wrong with most expressions. */
+/** Enough to report all errors of most expressions. */
 const maxIssues = 100
 
 class Checker {
   readonly issues: Issue[] = []
   readonly used = new Set<string>()
   readonly #variables: ReadonlyMap<string, CelType>
-  /** The variables of macros, the innermost last. */
+  /** The variables of macros, innermost last. */
   readonly #scopes: { readonly name: string; readonly type: CelType }[] = []
 
   constructor(variables: ReadonlyMap<string, CelType>) {
@@ -93,7 +93,7 @@ class Checker {
     }
   }
 
-  /** The type of what is wrong fits everywhere, so that one fault is reported once. */
+  /** Records an error and returns a type that fits everywhere, so that one error is reported once. */
   #report(at: number, text: string): CelType {
     if (this.issues.length < maxIssues) this.issues.push({ at, text })
     return types.dyn
@@ -160,7 +160,7 @@ class Checker {
     return mapOf(keys, this.#common(entries.map(([, value]) => value)))
   }
 
-  /** The one type of all these. */
+  /** Returns the common type of all nodes. */
   #common(nodes: readonly Node[]): CelType {
     let common: CelType | undefined
     for (const node of nodes) {
@@ -217,7 +217,7 @@ interface Arguments {
 }
 
 function matchingOverloads(known: readonly Overload[], { args, isMember }: Arguments) {
-  // Where all types are known the first function that fits is the one.
+  // If all types are known, the first matching function is used.
   const first = !args.some(mayBeAnything)
   const found: { readonly overload: Overload; readonly result: CelType }[] = []
   for (const overload of known) {
@@ -235,7 +235,7 @@ function mayBeAnything(type: CelType): boolean {
   return isDynamic(found) || (found.kind === 'list' && mayBeAnything(found.elem))
 }
 
-/** A variable may become any type: that one function takes it as one does not bind it for the next. */
+/** Replaces a type variable by dyn, so that matching one function does not bind it for the next. */
 function unbound(type: CelType): CelType {
   const found = resolve(type)
   if (found.kind === 'variable') return types.dyn

@@ -1,4 +1,4 @@
-/** Whether values are the same, which comes first, and how large they are. Numbers compare across their types. */
+/** Equality, order and size of values. Numbers of different types are comparable. */
 import type { Json } from '../json/json.ts'
 import { JsonList, JsonMap, sameData } from './json-values.ts'
 import type { Run } from './overload.ts'
@@ -73,7 +73,7 @@ function numberIn(value: Value): number | bigint | undefined {
   return value instanceof Double || value instanceof Uint ? value.value : undefined
 }
 
-/** Undefined: they are not both numbers. Not a number is neither more nor less than anything. */
+/** Returns undefined unless both are numbers. NaN is neither greater nor less than anything. */
 function numericOrder(a: Value, b: Value): number | undefined {
   if (typeof a === 'number' && typeof b === 'number') return a - b
   const left = numberIn(a)
@@ -85,7 +85,7 @@ function numericOrder(a: Value, b: Value): number | undefined {
   return left == right ? 0 : Number.NaN
 }
 
-/** Which of two values of one type comes first: less than 0, 0, or more. */
+/** Compares two values of one type: less than 0, 0, or greater than 0. */
 export function order(a: Value, b: Value): number {
   const numeric = numericOrder(a, b)
   if (numeric !== undefined) return numeric
@@ -98,7 +98,7 @@ export function order(a: Value, b: Value): number {
   return a.nanos < b.nanos ? -1 : a.nanos > b.nanos ? 1 : 0
 }
 
-/** Characters, and not the halves that JavaScript counts. */
+/** Counts code points, not the UTF-16 units that JavaScript counts. */
 export function lengthOf(text: string): number {
   let pairs = 0
   for (let i = 0; i < text.length; i++) {
@@ -108,7 +108,7 @@ export function lengthOf(text: string): number {
   return text.length - pairs
 }
 
-/** What `size()` returns, and 1 for whatever has no size: what costs are counted by. */
+/** Returns the result of `size()`, or 1 for values without a size. Costs are based on it. */
 export function sizeOf(value: Value): number {
   if (typeof value === 'string') return lengthOf(value)
   if (value instanceof CelList || value instanceof CelMap) return value.size

@@ -1,7 +1,7 @@
 /**
- * The most that an expression can cost, estimated from the largest sizes that the declared types allow. It is what
- * Kubernetes refuses rules by, so it counts as cel-go does, and not what is cheap or expensive here. Macros count as the
- * loops that they stand for.
+ * Estimates the maximum cost of an expression from the maximum sizes of the declared types. Kubernetes rejects rules by
+ * this estimate, so it counts like cel-go and does not reflect actual costs here. Macros count as the loops that they
+ * represent.
  */
 import { type Call, type Fold, type Node, operands } from './ast.ts'
 import { lengthOf } from './compare.ts'
@@ -10,7 +10,7 @@ import type { CallEstimate, Estimated } from './overload.ts'
 import { fixedSize, type Size, times, unionOf, unknownSize } from './size.ts'
 import { type CelType, resolve } from './types.ts'
 
-/** What each part of a loop costs beside the expressions of its author. */
+/** The costs of the parts of a loop, without the expressions of the rule. */
 export const listCost = 10
 export const mapCost = 30
 export const foldCosts = {
@@ -21,14 +21,14 @@ export const foldCosts = {
   map: { begin: listCost + 1, each: 12 },
 } as const
 
-/** What is known of a node: its cost, its size if that is known, and what it was declared as. */
+/** What is known about a node: its cost, its size if known, and its declared type. */
 interface Known {
   readonly cost: number
   readonly size?: Size | undefined
   readonly declared?: DeclaredType | undefined
 }
 
-/** `declared` is what `self` and `oldSelf` are. */
+/** `variables` are the declared types of `self` and `oldSelf`. */
 export function estimateCost(root: Node, variables: ReadonlyMap<string, DeclaredType>): number {
   return new Estimator(variables).estimate(root).cost
 }
@@ -100,7 +100,7 @@ class Estimator {
   #fold(node: Fold): Known {
     const range = this.estimate(node.range)
     const isList = resolve(node.range.type!).kind === 'list'
-    // Keys of maps are texts of which nothing is known, and count as empty.
+    // Keys of maps are strings of unknown size and count as empty.
     const element: Known = isList ? { cost: 0, declared: elementOf(range) } : { cost: 0, size: fixedSize(0) }
     this.#scopes.push({ name: node.variable, known: element })
     const predicate = node.predicate === undefined ? 0 : this.estimate(node.predicate).cost
@@ -118,7 +118,7 @@ class Estimator {
   }
 }
 
-/** The declared elements of a list, or values of a map. */
+/** Returns the declared type of a list's elements or a map's values. */
 function elementOf({ declared }: Known): DeclaredType | undefined {
   return declared?.form === 'list' || declared?.form === 'map' ? declared.elem : undefined
 }

@@ -1,10 +1,10 @@
 /**
- * What is known of JSON data that rules look at: its CEL type, how its values are read, and how large it may be. The
- * last is what the cost of a rule is estimated by.
+ * What is known about the JSON data of a rule: its CEL type, its encoding, and its maximum size, which determines the
+ * estimated cost of the rule.
  */
 import type { CelType } from './types.ts'
 
-/** How a JSON value becomes one of CEL. */
+/** How a JSON value is converted to CEL. */
 export type JsonForm =
   | 'object'
   | 'map'
@@ -19,21 +19,21 @@ export type JsonForm =
   | 'boolean'
   | 'int-or-string'
 
-/** A type as a schema declares it, with what bounds its size. */
+/** A type declared by a schema, with its size limits. */
 export interface DeclaredType {
   readonly type: CelType
   readonly form: JsonForm
-  /** The largest number of elements, members or characters; 0 where there is nothing to count. */
+  /** Maximum number of elements, members or characters; 0 if there is nothing to count. */
   readonly maxElements: number
-  /** The fewest bytes that such a value takes in JSON. */
+  /** Minimum size of such a value in JSON, in bytes. */
   readonly minBytes: number
-  /** Of the elements of a list, or of the values of a map. */
+  /** The type of a list's elements or a map's values. */
   readonly elem?: DeclaredType
-  /** Of an object, by the names that rules use. */
+  /** The fields of an object, by the names that rules use. */
   readonly fields?: ReadonlyMap<string, DeclaredType>
-  /** The names that JSON uses, by those that rules use, where they differ. */
+  /** The JSON names by the names that rules use, if they differ. */
   readonly properties?: ReadonlyMap<string, string>
-  /** How a list is compared: element by element, or whatever the order. */
+  /** How a list is compared: element by element, or regardless of order. */
   readonly list?: 'atomic' | 'set' | 'map'
   /** The members that identify an element of a list of type map. */
   readonly keys?: readonly string[]

@@ -1,6 +1,6 @@
 /**
- * From a checked expression to a function that evaluates it: each node becomes a closure, so nothing is looked up or
- * decided again. Costs are charged on the way; a fault is thrown as CelError, and whatever runs out of its budget as
+ * Compiles a checked expression into closures, one per node, so that nothing is looked up or decided again at run time.
+ * Costs are charged during evaluation. An evaluation error is thrown as CelError, and an exhausted budget as
  * BudgetExceeded.
  */
 import { type Call, type Fold, type Identifier, type Node, operands, type Select } from './ast.ts'
@@ -10,7 +10,7 @@ import type { Overload, Run } from './overload.ts'
 import { type CelType, isDynamic } from './types.ts'
 import { ArrayList, CelError, CelList, CelMap, kindOf, LiteralMap, TypeValue, type Value } from './values.ts'
 
-/** One evaluation: the values of the variables, those of macros after the declared ones. */
+/** One evaluation: the values of the variables. Those of macros follow the declared ones. */
 export interface Frame extends Run {
   readonly variables: Value[]
 }
@@ -135,13 +135,13 @@ function typeValue(name: string): Evaluate {
   }
 }
 
-/** Undefined: it has no such member. */
+/** Returns undefined if there is no such member. */
 function memberOf(value: Value, field: string): Value | undefined {
   if (value instanceof CelMap) return value.get(field)
   throw new CelError('no such overload')
 }
 
-/** What a macro goes through: the elements of a list, the keys of a map. */
+/** Returns the items that a macro iterates over: the elements of a list, or the keys of a map. */
 function itemsOf(range: Value): { readonly count: number; readonly at: (index: number) => Value } {
   if (range instanceof CelList) return { count: range.size, at: (index) => range.get(index) }
   if (range instanceof CelMap) {
@@ -162,7 +162,7 @@ function direct({ call, actual, ofResult }: Overload): Invoke {
   }
 }
 
-/** The function is chosen by the values that there are. */
+/** Selects the function by the types of the actual values. */
 function dispatched(overloads: readonly Overload[]): Invoke {
   const choices = overloads.map((overload) => ({ kinds: overload.kinds, invoke: direct(overload) }))
   return (frame, args) => {
@@ -176,7 +176,7 @@ function fits(kind: CelType['kind'], value: Value): boolean {
   return kind === 'variable' || kind === 'dyn' || kind === kindOf(value)
 }
 
-/** `&&` and `||`: the operand that decides does so whatever the other is, a fault included. */
+/** `&&` and `||`: an operand that decides the result does so regardless of the other one, even if that is an error. */
 function logic([left, right]: readonly Evaluate[], operator: '_&&_' | '_||_'): Evaluate {
   const deciding = operator === '_||_'
   return (frame) => {
@@ -190,7 +190,7 @@ function logic([left, right]: readonly Evaluate[], operator: '_&&_' | '_||_'): E
   }
 }
 
-/** A bool, or the fault that stands for it. */
+/** Returns a bool, or the error in its place. */
 function attempt(evaluate: Evaluate, frame: Frame): boolean | CelError {
   try {
     const value = evaluate(frame)
@@ -218,7 +218,7 @@ interface Parts {
 type Walk = (visit: (item: Value) => 'stop' | undefined) => void
 type Loop = (frame: Frame, walk: Walk) => Value
 
-/** All and exists: the first that decides ends the loop, else the first fault is that of the whole. */
+/** `all` and `exists`: the first deciding element ends the loop. Otherwise the first error is the result. */
 function quantifier(macro: 'all' | 'exists'): (parts: Parts) => Loop {
   const deciding = macro === 'exists'
   return ({ predicate }) =>

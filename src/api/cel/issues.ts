@@ -1,12 +1,12 @@
-/** What is wrong with the text of an expression, in the words and the layout that cel-go gives it. */
+/** Errors in the text of an expression, in the wording and layout of cel-go. */
 
 export interface Issue {
-  /** An offset in the text. */
+  /** Offset in the text. */
   readonly at: number
   readonly text: string
 }
 
-/** Thrown by the lexer and parser; the checker collects its issues. */
+/** Thrown by the lexer and parser. The checker collects its issues instead. */
 export class SyntaxIssue {
   readonly issue: Issue
 
@@ -18,7 +18,7 @@ export class SyntaxIssue {
 const maxShown = 20
 const maxLine = 500
 
-/** The issues with the line that each is in, and a mark below the place. */
+/** Formats the issues, each with its line and a marker below the position. */
 export function showIssues(source: string, issues: readonly Issue[]): string {
   const ordered = issues.toSorted((a, b) => a.at - b.at).slice(0, maxShown)
   return ordered.map((issue) => showIssue(source, issue)).join('\n')

@@ -1,15 +1,15 @@
 /**
- * JSON data as values of rules. A list or an object is wrapped, and its parts are read when a rule looks at them. Two
- * wrapped values are compared as the data that they stand for, lists of type set or map whatever their order.
+ * JSON data as values of rules. Lists and objects are wrapped, and their parts are converted when a rule accesses them.
+ * Two wrapped values are compared by their data; lists of type set or map are compared regardless of order.
  */
 import { isObject, type Json, type JsonObject, own, sameJson } from '../json/json.ts'
 import type { DeclaredType } from './declared-type.ts'
 import { readBase64, readDate, readDateTime, readSchemaDuration } from './time-text.ts'
 import { CelError, CelList, CelMap, Double, type Value } from './values.ts'
 
-/** A JSON value as rules see it. */
+/** Converts a JSON value for rules. */
 export function fromJson(json: Json | undefined, declared: DeclaredType): Value {
-  // What is null and may be so was let through before; nothing else looks at it.
+  // Validation has already accepted the null, and nothing else examines it.
   if (json === null || json === undefined) return null
   switch (declared.form) {
     case 'object':
@@ -75,7 +75,7 @@ export class JsonList extends CelList {
   }
 }
 
-/** A map from any text to values of one type. */
+/** A map from arbitrary strings to values of one type. */
 export class JsonMap extends CelMap {
   readonly json: JsonObject
   readonly declared: DeclaredType
@@ -100,7 +100,7 @@ export class JsonMap extends CelMap {
   }
 }
 
-/** An object with declared fields; others are not seen. */
+/** An object with declared fields. Other members are invisible. */
 class JsonFields extends JsonMap {
   override get(key: Value): Value | undefined {
     const field = this.declared.fields?.get(key as string)
@@ -110,7 +110,7 @@ class JsonFields extends JsonMap {
   }
 }
 
-/** Whether two pieces of data of one type are the same. `work` is told how many parts are compared. */
+/** Whether two values of one type have the same data. `work` is called with the number of compared parts. */
 export function sameData(a: Json | undefined, b: Json | undefined, comparing: Comparing): boolean {
   const { declared, work } = comparing
   work(1)
@@ -124,12 +124,12 @@ export function sameData(a: Json | undefined, b: Json | undefined, comparing: Co
 }
 
 export interface Comparing {
-  /** Undefined: the data is not described, and compared as it is. */
+  /** Undefined if the data has no schema and is compared as plain JSON. */
   readonly declared: DeclaredType | undefined
   readonly work: (parts: number) => void
 }
 
-/** What is compared of a text that stands for a time, a duration or bytes. */
+/** Returns the comparable form of a string that represents a time, a duration or bytes. */
 function textOf(text: string, declared: DeclaredType): string {
   const value = fromText(text, declared)
   return value instanceof Uint8Array
@@ -148,7 +148,7 @@ function sameObjects(a: JsonObject, b: JsonObject, { declared, work }: Comparing
   })
 }
 
-/** The names that rules use, by those that JSON uses, where they differ. */
+/** Returns the names that rules use by JSON name, if they differ. */
 function propertyNames({ properties }: DeclaredType): ReadonlyMap<string, string> {
   return new Map([...(properties ?? [])].map(([name, property]) => [property, name]))
 }
@@ -167,7 +167,7 @@ function sameLists(a: readonly Json[], b: readonly Json[], { declared, work }: C
   })
 }
 
-/** What an element of a set or of a list of type map is known by. */
+/** Returns the identity of an element of a set or of a list of type map. */
 export function identityOf(item: Json, keys: readonly string[] | undefined): string {
   const identity = keys === undefined ? item : keys.map((key) => (isObject(item) ? (own(item, key) ?? null) : null))
   return JSON.stringify(identity, (_, value) => (typeof value === 'bigint' ? `${value}n` : value))

@@ -1,6 +1,4 @@
-/**
- * The text of an expression as tokens. Strings have their escapes read here; everything else is for the parser.
- */
+/** Splits an expression into tokens. String escapes are decoded here; everything else is left to the parser. */
 import { SyntaxIssue } from './issues.ts'
 
 export type Token =
@@ -13,7 +11,7 @@ const blank = /(?:[\t\n\f\r ]+|\/\/[^\n]*)+/y
 const number = /(?:0x[0-9a-fA-F]+[uU]?|(?:\d+\.\d+|\.\d+)(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+|\d+[uU]?)/y
 const identifier = /[A-Za-z_][A-Za-z0-9_]*/y
 const operator = /==|!=|<=|>=|&&|\|\||[-+*/%!<>?:.,()[\]{}]/y
-/** The prefixes of a string: `r` reads no escapes, `b` makes bytes. */
+/** The prefixes of a string: `r` disables escapes, `b` makes bytes. */
 const opening = /(?:[rR][bB]?|[bB][rR]?)?(?:"""|'''|"|')/y
 
 export function tokenize(text: string): Token[] {
@@ -47,7 +45,7 @@ function tokenAt(text: string, at: number): Read {
   if (digits !== undefined) return { token: { kind: numberKind(digits), text: digits, at }, end: at + digits.length }
   const name = matchAt(identifier, text, at)
   if (name !== undefined) {
-    // `in` is the one operator that is a word.
+    // `in` is the only operator that is a word.
     const kind = name === 'in' ? 'operator' : 'identifier'
     return { token: { kind, text: name, at }, end: at + name.length }
   }
@@ -79,13 +77,13 @@ function stringAt(text: string, at: number, open: string): Read {
   if (!reading.isBytes) {
     return { token: { kind: 'string', text: isRaw ? body : readEscapes(body, reading), at }, end: next }
   }
-  // The characters themselves are their bytes in UTF-8.
+  // Characters become their UTF-8 bytes.
   const latin = Buffer.from(body).toString('latin1')
   const bytes = Buffer.from(isRaw ? latin : readEscapes(latin, reading), 'latin1')
   return { token: { kind: 'bytes', bytes, text: text.slice(at, next), at }, end: next }
 }
 
-/** Where the closing quote is; one line, but for three quotes. */
+/** Returns the position of the closing quote. Only triple-quoted strings can span lines. */
 function closing(
   text: string,
   begin: number,
@@ -110,7 +108,10 @@ interface Reading {
   readonly isBytes: boolean
 }
 
-/** In bytes `\x` and octal escapes are one byte each, in strings a code point: so bytes are read as if in Latin-1. */
+/**
+ * Decodes escapes. In bytes, `\x` and octal escapes are one byte each; in strings, a code point. So bytes are treated
+ * as Latin-1.
+ */
 function readEscapes(body: string, reading: Reading): string {
   if (!body.includes('\\')) return body
   return body.replaceAll(escapes, (_, ...groups: (string | undefined)[]) => escaped(groups, reading))

@@ -1,8 +1,8 @@
-/** Calls that are not what they look like: `has(a.b)`, and those that name a variable, as `list.all(x, ...)` does. */
+/** Macros: `has(a.b)`, and those that declare a variable, such as `list.all(x, ...)`. */
 import { type Call, type Fold, type FoldName, foldNames, type Node } from './ast.ts'
 import { SyntaxIssue } from './issues.ts'
 
-/** Undefined: it is an ordinary call. Throws SyntaxIssue where a macro is used as it cannot be. */
+/** Returns undefined for an ordinary call. Throws SyntaxIssue if a macro is used incorrectly. */
 export function readMacro(call: Call): Node | undefined {
   const { name, target, args, at } = call
   if (target === undefined) return name === 'has' && args.length === 1 ? presenceOf(args[0]!, at) : undefined

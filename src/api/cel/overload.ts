@@ -1,6 +1,6 @@
 /**
- * One form of a function: the types that it takes and returns, what it does, and what it costs. The functions of the
- * language are tables of these, written with `define`.
+ * One overload of a function: its parameter and result types, implementation and cost. The functions of the language
+ * are tables of overloads, written with `define`.
  */
 import type { Budget } from './budget.ts'
 import type { Pattern } from './regex.ts'
@@ -8,41 +8,41 @@ import type { Size } from './size.ts'
 import { type CelType, instantiate, readType, splitTypes } from './types.ts'
 import type { Value } from './values.ts'
 
-/** What functions may use beside their arguments. */
+/** What functions can use in addition to their arguments. */
 export interface Run {
   readonly budget: Budget
-  /** Throws CelError where the pattern cannot be read. */
+  /** Throws CelError if the pattern is invalid. */
   readonly pattern: (text: string) => Pattern
 }
 
 export type Implementation = (run: Run, args: readonly Value[]) => Value
 
-/** An argument as it is known before anything is evaluated. */
+/** An argument as known before evaluation. */
 export interface Estimated {
   readonly size: Size
-  /** Of the elements, where it is a list of texts or bytes. */
+  /** The size of the elements of a list of strings or bytes. */
   readonly textSize?: Size | undefined
 }
 
-/** The most that a call can cost beside its arguments, and the size of its result where that is known. */
+/** The maximum cost of a call without its arguments, and the size of its result if known. */
 export interface CallEstimate {
   readonly cost: number
   readonly size?: Size
 }
 
 export interface Costs {
-  /** The cost of a call, charged before it is made; 1 by default. */
+  /** The cost of a call, charged before the call. Defaults to 1. */
   readonly actual?: (args: readonly Value[]) => number
-  /** What is charged when the result is there. */
+  /** The cost charged once the result is known. */
   readonly ofResult?: (result: Value) => number
   readonly estimate?: (args: readonly Estimated[]) => CallEstimate
 }
 
 export interface Overload extends Costs {
   readonly isMember: boolean
-  /** Fresh at each call of this function: type parameters are bound to what a call passes. */
+  /** Creates a new signature for each call, because type parameters are bound to the arguments of that call. */
   readonly signature: () => Signature
-  /** The kinds of the parameters, for arguments whose types are known only when they are there. */
+  /** The kinds of the parameters, for arguments whose types are known only at run time. */
   readonly kinds: readonly CelType['kind'][]
   readonly call: Implementation
 }
@@ -54,7 +54,7 @@ export interface Signature {
 
 export type Functions = ReadonlyMap<string, readonly Overload[]>
 
-/** `define('string.(string) bool', ...)` is a member of texts, `define('(string) int', ...)` a plain function. */
+/** `define('string.(string) bool', ...)` is a method of strings, `define('(string) int', ...)` a plain function. */
 export function define(form: string, call: Implementation, costs: Costs = {}): Overload {
   const match = /^(?:(.*)\.)?\((.*)\) (.+)$/.exec(form)
   if (match === null) throw new TypeError(`not the form of a function: ${form}`)

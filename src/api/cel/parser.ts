@@ -1,6 +1,6 @@
 /**
- * From text to a tree, by recursive descent. Length and depth are bounded, so that whoever walks the tree may recurse.
- * The macros `has`, `all`, `exists`, `exists_one`, `map` and `filter` are read here (macros.ts).
+ * Parses text into a tree by recursive descent. Length and depth are bounded, so that code that walks the tree can
+ * recurse. The macros `has`, `all`, `exists`, `exists_one`, `map` and `filter` are parsed here (macros.ts).
  */
 import type { Call, Node } from './ast.ts'
 import { SyntaxIssue } from './issues.ts'
@@ -10,11 +10,11 @@ import { Double, maxInt, minInt, toInt, Uint, type Value } from './values.ts'
 
 /** In characters. */
 const maxLength = 100_000
-/** How deep expressions may be nested in the text, as cel-go has it. */
+/** Maximum nesting depth of expressions in the text, the same as in cel-go. */
 const maxNesting = 250
-/** How deep the tree may be: `1 + 1 + 1 + ...` is deep without being nested. */
+/** Maximum depth of the tree. `1 + 1 + 1 + ...` is deep without being nested. */
 const maxDepth = 600
-/** Each step from the text to a program takes a few microseconds for each part, and is not interrupted. */
+/** Each stage from the text to a program takes a few microseconds per node and cannot be interrupted. */
 const maxParts = 10_000
 
 const reserved = new Set([
@@ -22,7 +22,7 @@ const reserved = new Set([
   ...['namespace', 'return', 'var', 'void', 'while'],
 ])
 
-/** How tightly the operators between two values bind. */
+/** Precedence of binary operators. */
 const precedences: ReadonlyMap<string, number> = new Map([
   ['||', 1],
   ['&&', 2],
@@ -85,7 +85,7 @@ class Parser {
     )
   }
 
-  /** Notes how deep a node is. */
+  /** Records the depth of a node. */
   #made<T extends Node>(node: T, parts: readonly Node[]): T {
     let depth = 1
     for (const part of parts) depth = Math.max(depth, 1 + (this.#depths.get(part) ?? 0))
@@ -115,7 +115,7 @@ class Parser {
     return result
   }
 
-  /** Values with operators between them that bind at least so tightly. */
+  /** Parses operands joined by operators of at least this precedence. */
   #binary(tightness: number): Node {
     let left = this.#unary()
     for (;;) {
@@ -130,7 +130,7 @@ class Parser {
     }
   }
 
-  /** A chain of one logical operator becomes a balanced tree: people write long ones. */
+  /** Turns a chain of one logical operator into a balanced tree, because long chains are common. */
   #logic(first: Node, sign: '&&' | '||', precedence: number): Node {
     const terms = [first]
     const places: number[] = []
@@ -149,7 +149,7 @@ class Parser {
     return this.#call(name, places[middle - 1]!, [left, right])
   }
 
-  /** `!!x` is x, and `--x` as well. */
+  /** `!!x` is x, and so is `--x`. */
   #unary(): Node {
     const sign = ['!', '-'].find((sign) => this.#is(sign))
     if (sign === undefined) return this.#member()
@@ -214,14 +214,14 @@ class Parser {
     return this.#made(readMacro(call) ?? call, parts)
   }
 
-  /** Expressions up to the closing bracket, which is taken. */
+  /** Parses expressions up to and including the closing bracket. */
   #list(close: ')' | ']'): Node[] {
     const items: Node[] = []
     if (this.#take(close) !== undefined) return items
     for (;;) {
       items.push(this.#expression())
       if (this.#take(',') === undefined) break
-      // A list may end with a comma.
+      // A list can end with a comma.
       if (close === ']' && this.#is(close)) break
     }
     this.#expect(close)
@@ -272,7 +272,7 @@ class Parser {
       return this.#made({ kind: 'list', at, elements }, elements)
     }
     if (this.#take('{') !== undefined) return this.#map(at)
-    // A name may begin with a dot: it is then looked up at the root, where all names are.
+    // A name can start with a dot and is then looked up at the root, where all names are.
     if (this.#take('.') !== undefined && this.#token.kind === 'identifier') return this.#name(this.#token)
     const found = kind === 'end' ? '<EOF>' : text
     throw new SyntaxIssue(at, `Syntax error: mismatched input '${found}' expecting ${primaryTokens}`)

@@ -1,6 +1,6 @@
 /**
- * A rule, ready to run: parsed, checked, its cost estimated, its constant patterns compiled. `compileRule` never throws
- * for what a user wrote; what is wrong with it is its outcome.
+ * A rule that is ready to run: parsed and checked, with its cost estimated and its constant patterns compiled.
+ * `compileRule` never throws for invalid user input; it returns the error.
  */
 import type { Call, Node } from './ast.ts'
 import { operands } from './ast.ts'
@@ -16,15 +16,15 @@ import { CelError, type Value } from './values.ts'
 
 /** A rule that can be evaluated. */
 export interface Program {
-  /** The declared variables that it uses. */
+  /** The declared variables that the rule uses. */
   readonly used: ReadonlySet<string>
-  /** The most that it can cost, as estimated. */
+  /** The estimated maximum cost. */
   readonly maxCost: number
-  /** Throws CelError for a fault of evaluation, BudgetExceeded for too much work. */
+  /** Throws CelError for an evaluation error and BudgetExceeded for too much work. */
   readonly run: (variables: readonly Value[], budget: Budget) => boolean
 }
 
-/** A program, or what is wrong with its text. */
+/** A program, or the error in its text. */
 export type Compiled =
   | { readonly outcome: 'program'; readonly program: Program }
   | { readonly outcome: 'invalid'; readonly why: string }
@@ -35,7 +35,7 @@ export interface Environment {
   readonly readPattern: ReadPattern
 }
 
-/** In steps: the text may be long. */
+/** Yields between its parts because the text may be long. */
 export function* compileRule(text: string, environment: Environment): Generator<void, Compiled> {
   const { variables } = environment
   const { root, issue } = parsed(text)
@@ -78,7 +78,7 @@ function runner(evaluate: Evaluate, patterns: PatternCache): Program['run'] {
   }
 }
 
-/** How many patterns of one rule are kept that are made while it runs. */
+/** Maximum number of cached patterns per rule that are created at run time. */
 const maxMade = 20
 
 class PatternCache {
@@ -90,7 +90,7 @@ class PatternCache {
     this.#read = read
   }
 
-  /** Compiles the patterns that are written out in the expression, each once; returns what is wrong with one. */
+  /** Compiles each constant pattern of the expression once. Returns the first error. */
   *addConstants(root: Node): Generator<void, string | undefined> {
     for (const source of constantPatterns(root)) {
       if (this.#known.has(source)) continue
@@ -113,7 +113,7 @@ class PatternCache {
   }
 }
 
-/** What it takes to compile a pattern, in steps: enough that the clock is looked at each time. */
+/** The cost of compiling a pattern in steps: high enough that the clock is checked each time. */
 const patternSteps = 20_000
 
 function* constantPatterns(root: Node): Generator<string> {

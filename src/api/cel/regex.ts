@@ -1,17 +1,17 @@
-/** Regular expressions as rules need them. The engine is handed in: it must match in time linear in the text. */
+/** Regular expressions for rules. The caller provides the engine, which must match in linear time. */
 
 /** A compiled regular expression that runs in linear time. */
 export interface Pattern {
-  /** A match takes at most so many steps for each character of a text. */
+  /** Upper bound of the steps per character of the text. */
   readonly size: number
   readonly test: (text: string) => boolean
-  /** The first match; undefined where there is none. */
+  /** Returns the first match; undefined if there is none. */
   readonly find: (text: string) => string | undefined
-  /** At most so many matches, in turn. */
+  /** Returns at most this many matches, in order. */
   readonly findAll: (text: string, limit: number) => string[]
 }
 
-/** Compiles a regular expression, or says why not. */
+/** Compiles a regular expression, or returns the reason why it is rejected. */
 export type ReadPattern = (
   text: string,
 ) => { readonly outcome: 'pattern'; readonly pattern: Pattern } | { readonly outcome: 'refused'; readonly why: string }

@@ -1,4 +1,4 @@
-/** How large a value may be, and what that costs: the arithmetic of cost estimates. What is not known is infinite. */
+/** The arithmetic of cost estimates: sizes of values and their costs. An unknown size is infinite. */
 
 export interface Size {
   readonly min: number
@@ -19,22 +19,22 @@ export function unionOf(a: Size, b: Size): Size {
   return { min: Math.min(a.min, b.min), max: Math.max(a.max, b.max) }
 }
 
-/** None of something infinite is none. */
+/** Zero times infinity is zero. */
 export function times(a: number, b: number): number {
   return a === 0 || b === 0 ? 0 : a * b
 }
 
-/** What it costs to look at each character. */
+/** Cost of examining one character. */
 const perCharacter = 0.1
-/** What it costs to match a character against a pattern, for each character of the pattern. */
+/** Cost of matching a character, per character of the pattern. */
 const perPatternCharacter = 0.25
 
-/** The cost of going through something of this size, rounded up. */
+/** Returns the cost of traversing something of this size, rounded up. */
 export function traversal(size: number, factor = perCharacter): number {
   return Math.ceil(times(size, factor))
 }
 
-/** The cost of matching a text of one length against a pattern of another. */
+/** Returns the cost of matching a text of one length against a pattern of another. */
 export function matchCost(text: number, pattern: number): number {
   return times(Math.ceil((text + 1) * perCharacter), Math.ceil(pattern * perPatternCharacter))
 }

@@ -1,6 +1,6 @@
 /**
- * Times and durations as texts: timestamps of RFC 3339, durations as Go writes them (`1h30m`), and what schemas allow
- * besides in the formats `date`, `date-time`, `duration` and `byte`. Throws CelError for what cannot be read.
+ * Parses and formats times and durations: RFC 3339 timestamps, Go durations (`1h30m`), and the additional forms that
+ * schemas allow in the formats `date`, `date-time`, `duration` and `byte`. Throws CelError for invalid text.
  */
 import { trimEndOf } from '../../base/text/trim-end.ts'
 import { CelError, Duration, maxInt, minInt, Timestamp } from './values.ts'
@@ -11,10 +11,10 @@ const units: { readonly [unit: string]: bigint } = {
   ...{ s: second, m: 60n * second, h: 3600n * second },
 }
 
-/** A longer text is no duration that a person wrote. */
+/** No reasonable duration is longer. */
 const maxText = 128
 
-/** `-1h2m3.5s`. Undefined where it is none. */
+/** Parses `-1h2m3.5s`. Returns undefined if the text is not a duration. */
 function parseGoDuration(text: string): bigint | undefined {
   if (text.length > maxText) return undefined
   const [, sign, body = ''] = /^([-+]?)(.*)$/s.exec(text)!
@@ -47,7 +47,7 @@ const words: { readonly [unit: string]: bigint } = {
   ...{ week: 604_800n * second, w: 604_800n * second },
 }
 
-/** Schemas allow durations in words as well: `3 days`. */
+/** Schemas also allow durations in words: `3 days`. */
 export function readSchemaDuration(text: string): Duration {
   const known = parseGoDuration(text)
   if (known !== undefined) return durationOf(known)
@@ -88,7 +88,7 @@ function parseDateTime(text: string): bigint | undefined {
   return (BigInt(date.getTime()) - BigInt(offsetOf(match[8]!)) * 60_000n) * 1_000_000n + fraction
 }
 
-/** In minutes. */
+/** Returns the offset in minutes. */
 export function offsetOf(zone: string): number {
   const match = /^([-+]?)(\d\d):(\d\d)$/.exec(zone)
   if (match === null) return 0
@@ -109,7 +109,7 @@ export function readDate(text: string): Timestamp {
   return readTimestamp(`${text}T00:00:00Z`)
 }
 
-/** Schemas allow a space, no zone and a zone without a colon. */
+/** Schemas allow a space, a missing zone, and a zone without a colon. */
 export function readDateTime(text: string): Timestamp {
   const short = text.slice(0, maxText)
   const zoned = /(?:[Zz]|[-+]\d\d:?\d\d)$/.test(short) ? short.replace(/([-+]\d\d)(\d\d)$/, '$1:$2') : `${short}Z`
@@ -128,7 +128,7 @@ export function showTimestamp({ nanos }: Timestamp): string {
   return `${date}${fraction}Z`
 }
 
-/** In seconds: `90.5s`. */
+/** Formats a duration in seconds: `90.5s`. */
 export function showDuration({ nanos }: Duration): string {
   const size = nanos < 0n ? -nanos : nanos
   const fraction = size % second === 0n ? '' : `.${trimEndOf(String(size % second).padStart(9, '0'), '0')}`

@@ -1,6 +1,6 @@
 /**
- * The types of CEL: what the checker works with. A type parameter of a function is a variable that is bound while the
- * arguments of a call are compared; `unify` binds, and takes its bindings back where the comparison fails.
+ * The types of CEL for the checker. A type parameter of a function is a variable that is bound while the arguments of a
+ * call are compared. `unify` binds variables and undoes the bindings if the comparison fails.
  */
 const plainNames = ['bool', 'int', 'uint', 'double', 'string', 'bytes', 'timestamp', 'duration', 'dyn', 'url'] as const
 type PlainName = (typeof plainNames)[number] | 'null_type'
@@ -14,7 +14,7 @@ export type CelType =
   | { readonly kind: 'type'; readonly of: CelType }
   | { readonly kind: 'variable'; bound: CelType | undefined }
 
-/** A field of an object; see declared-type.ts for what else is known of it. */
+/** A field of an object. See declared-type.ts for further information about it. */
 interface Field {
   readonly type: CelType
 }
@@ -38,12 +38,12 @@ export const types = {
   null: plain('null_type'),
 }
 
-/** The type of lists of this type. */
+/** Returns the type of lists with this element type. */
 export function listOf(elem: CelType): CelType {
   return { kind: 'list', elem }
 }
 
-/** The type of maps with these keys and values. */
+/** Returns the type of maps with these keys and values. */
 export function mapOf(key: CelType, value: CelType): CelType {
   return { kind: 'map', key, value }
 }
@@ -52,14 +52,14 @@ export function typeVariable(): CelType {
   return { kind: 'variable', bound: undefined }
 }
 
-/** What a variable stands for; the type itself where it is none. */
+/** Returns the type that a variable is bound to, or the type itself. */
 export function resolve(type: CelType): CelType {
   let found = type
   while (found.kind === 'variable' && found.bound !== undefined) found = found.bound
   return found
 }
 
-/** Whether values of this type are only known while a rule runs. */
+/** Whether the type of values is known only at run time. */
 export function isDynamic(type: CelType): boolean {
   const { kind } = resolve(type)
   return kind === 'dyn' || kind === 'variable'
@@ -67,14 +67,14 @@ export function isDynamic(type: CelType): boolean {
 
 type Variable = Extract<CelType, { readonly kind: 'variable' }>
 
-/** Variables that were bound, so that they can be freed again. */
+/** Variables that were bound, so that the bindings can be undone. */
 type Trail = Variable[]
 
 function undo(trail: Trail): void {
   for (const variable of trail) variable.bound = undefined
 }
 
-/** Whether each of the types can stand for the other at the same place. On failure the bindings are taken back. */
+/** Whether all pairs of types are compatible. Undoes the bindings on failure. */
 export function unifyAll(wanted: readonly CelType[], found: readonly CelType[]): boolean {
   const trail: Trail = []
   if (wanted.length === found.length && wanted.every((type, i) => unify(type, found[i]!, trail))) return true
@@ -95,7 +95,7 @@ export function unify(wanted: CelType, found: CelType, trail: Trail = []): boole
   return a.kind === b.kind
 }
 
-/** Values of these types may be compared with null. */
+/** Whether values of this type can be compared with null. */
 function mayBeNull({ kind }: CelType): boolean {
   return kind === 'null_type' || kind === 'object' || kind === 'timestamp' || kind === 'duration' || kind === 'url'
 }
@@ -114,7 +114,7 @@ function occursIn(variable: Variable, type: CelType): boolean {
   return found.kind === 'map' && (occursIn(variable, found.key) || occursIn(variable, found.value))
 }
 
-/** The type as messages show it. */
+/** Formats the type for messages. */
 export function formatType(type: CelType): string {
   const found = resolve(type)
   switch (found.kind) {
@@ -135,7 +135,7 @@ export function formatType(type: CelType): string {
   }
 }
 
-/** Reads a type as declarations write it: `list(A)`, `map(string, dyn)`. Capital letters are type parameters. */
+/** Parses a type in a declaration: `list(A)`, `map(string, dyn)`. Capital letters are type parameters. */
 export function readType(text: string, parameters: Map<string, CelType>): CelType {
   const nested = /^(list|map|type)\((.*)\)$/.exec(text)
   if (nested === null) return readName(text, parameters)
@@ -152,7 +152,7 @@ function readName(name: string, parameters: Map<string, CelType>): CelType {
   return known
 }
 
-/** The type with fresh variables in place of its own: those of one call. */
+/** Returns the type with new variables in place of its own, for one call. */
 export function instantiate(type: CelType, fresh: Map<CelType, CelType>): CelType {
   switch (type.kind) {
     case 'variable': {
@@ -171,7 +171,7 @@ export function instantiate(type: CelType, fresh: Map<CelType, CelType>): CelTyp
   }
 }
 
-/** `map(A, B), int` into its two parts. */
+/** Splits `map(A, B), int` into its two parts. */
 export function splitTypes(text: string): string[] {
   const parts: string[] = []
   let depth = 0

@@ -1,7 +1,7 @@
 /**
- * The values that rules work with. What JavaScript has is used as it is; an int is a number as long as that is exact,
- * else a bigint, so a double is a class of its own. Lists and maps are read through two small interfaces: those that
- * stand for JSON data read it only where a rule looks (json-values.ts).
+ * The values of rules. JavaScript's own types are used if possible. An int is a number if that is exact, otherwise a
+ * bigint, so a double needs its own class. Lists and maps are accessed through two small interfaces. Those backed by
+ * JSON data decode only what a rule accesses (json-values.ts).
  */
 import type { CelType } from './types.ts'
 
@@ -21,7 +21,7 @@ export class Uint {
   }
 }
 
-/** In nanoseconds, as Duration is. */
+/** In nanoseconds, like Duration. */
 export class Timestamp {
   readonly nanos: bigint
 
@@ -100,12 +100,15 @@ export class ArrayList extends CelList {
 
 export abstract class CelMap {
   abstract readonly size: number
-  /** Undefined: there is no such key. */
+  /** Returns undefined if the key is absent. */
   abstract get(key: Value): Value | undefined
   abstract keys(): readonly Value[]
 }
 
-/** A map that an expression made: keys of different types are different keys, numbers of one value the same. */
+/**
+ * A map created by an expression. Keys of different types are different, but numbers with equal values are the same
+ * key.
+ */
 export class LiteralMap extends CelMap {
   readonly #entries = new Map<string, readonly [Value, Value]>()
 
@@ -152,7 +155,7 @@ export type Value =
   | CelList
   | CelMap
 
-/** A fault of evaluation. `&&` and `||` may do without the operand that has one. */
+/** An evaluation error. `&&` and `||` can ignore an operand with an error. */
 export class CelError {
   readonly message: string
 
@@ -164,7 +167,7 @@ export class CelError {
 export const maxInt = 2n ** 63n - 1n
 export const minInt = -(2n ** 63n)
 
-/** An int in its one form. Beyond 64 bits there is none. */
+/** Returns an int in its canonical form. Throws beyond 64 bits. */
 export function toInt(value: bigint): Int {
   if (value > maxInt || value < minInt) throw new CelError('integer overflow')
   const small = Number(value)
@@ -173,7 +176,7 @@ export function toInt(value: bigint): Int {
 
 type KindName = CelType['kind']
 
-/** The kind of type that a value is of. An object is told apart from a map by `isObject`. */
+/** Returns the kind of a value's type. `isObject` distinguishes an object from a map. */
 export function kindOf(value: Value): KindName {
   switch (typeof value) {
     case 'string':

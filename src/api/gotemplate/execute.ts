@@ -1,7 +1,7 @@
 /**
- * Fills a Go template with a value. What is not there is printed as `<no value>`, unless the caller says that it is an
- * error. Bounded: templates that call each other without end, and texts without end, are refused. A function says what is
- * wrong with its arguments by a TypeError.
+ * Executes a Go template on a value. A missing value is printed as `<no value>`, unless the caller makes it an error.
+ * Unbounded recursion of templates and unbounded output are rejected. A function reports invalid arguments with a
+ * TypeError.
  */
 import { isObject, own } from '../json/json.ts'
 import type { TemplateFunctions } from './functions.ts'
@@ -10,16 +10,16 @@ import type { Branch, Command, Node, Operand, Pipeline, Template } from './tree.
 import { isTrue, keysOf, plainText, typeName, type Value } from './values.ts'
 
 export interface FillOptions {
-  /** Whether a field that is not there is an error. */
+  /** Whether a missing field is an error. */
   readonly missingKeys: 'allow' | 'refuse'
-  /** Every one that the template was parsed with. */
+  /** All functions that the template was parsed with. */
   readonly functions: TemplateFunctions
   readonly limits?: FillLimits
 }
 
 export interface FillLimits {
   readonly steps: number
-  /** Of the text, and of every text on the way to it. */
+  /** Maximum length of the output and of every intermediate string. */
   readonly characters: number
 }
 
@@ -30,17 +30,17 @@ export function fillGoTemplate(template: Template, value: Value, options: FillOp
   return run.text()
 }
 
-/** Templates inside templates. */
+/** Maximum nesting depth of templates. */
 const maxDepth = 1000
 const defaultLimits: FillLimits = { steps: 50_000_000, characters: 256 * 1024 * 1024 }
 
 interface Scope {
   readonly dot: Value
-  /** The newest last; assignments change them in place. */
+  /** Newest last. Assignments change them in place. */
   readonly variables: [name: string, value: Value][]
 }
 
-/** How a list of nodes ended: by itself, or by leaving the range around it. */
+/** How a list of nodes ended: normally, or by leaving the surrounding range. */
 type Ending = 'end' | 'break' | 'continue'
 
 class Run {
@@ -102,7 +102,7 @@ class Run {
     this.#parts.push(text)
   }
 
-  /** Variables are declared in the scope, or those that there are get another value. */
+  /** Declares variables in the scope, or assigns existing ones. */
   #set({ variables, declares }: Pipeline, scope: Scope, values: readonly Value[]): void {
     for (const [i, name] of variables.entries()) {
       const known = declares ? undefined : scope.variables.findLast(([other]) => other === name)
@@ -156,7 +156,7 @@ class Run {
     return value
   }
 
-  /** `piped` holds the result of the command before it, if there is one. */
+  /** `piped` has the result of the preceding command, if there is one. */
   #command([first, ...args]: Command, scope: Scope, piped: readonly { readonly value: Value }[]): Value {
     if (first.kind === 'function') return this.#function(first, args, { scope, piped })
     if (first.kind === 'nil') throw templateError(this.#template.text, first.at, 'nil is not a command')

@@ -1,18 +1,18 @@
 /**
- * The functions of Go's own templates. `and` and `or` are in `execute.ts`, since they do not look at what they do not
- * need. A function throws TypeError with what is wrong.
+ * The built-in functions of Go templates. `and` and `or` are in `execute.ts` because they do not evaluate all
+ * arguments. A function throws TypeError for invalid arguments.
  */
 import { isObject, own } from '../json/json.ts'
 import { printf } from './printf.ts'
 import { isInteger, isTrue, plainText, typeName, type Value } from './values.ts'
 
-/** A function of templates. */
+/** A template function. */
 export type TemplateFunction = (...args: Value[]) => Value
 
-/** By their names. */
+/** Template functions by name. */
 export type TemplateFunctions = ReadonlyMap<string, TemplateFunction>
 
-/** Those of Go's own templates. */
+/** The built-in functions of Go templates. */
 export const goFunctions: TemplateFunctions = new Map<string, TemplateFunction>([
   ['not', (...args) => !isTrue(only(args))],
   ['len', (...args) => lengthOf(only(args))],
@@ -44,19 +44,19 @@ function some(args: readonly Value[]): readonly Value[] {
   return args
 }
 
-/** The one argument. */
+/** Returns the only argument. */
 export function only(args: readonly Value[]): Value {
   if (args.length !== 1) throw new TypeError(`wrong number of arguments: want 1 got ${args.length}`)
   return args[0]
 }
 
-/** A text, which the function of this name takes. */
+/** Returns a string argument of the named function. */
 export function text(value: Value, name: string): string {
   if (typeof value !== 'string') throw new TypeError(`${name} takes a text, not ${typeName(value)}`)
   return value
 }
 
-/** As Go's Sprint: a blank stands between two that are no texts. */
+/** Joins like Go's Sprint: with a space between two operands that are both not strings. */
 function joined(args: readonly Value[]): string {
   return args
     .map((arg, i) => {
@@ -73,7 +73,7 @@ function lengthOf(value: Value): number {
   throw new TypeError(value == null ? 'len of nil' : `len of type ${typeName(value)}`)
 }
 
-/** What a list or a map holds at a key. */
+/** Returns the element of a list or map at a key. */
 export function elementOf(item: Value, key: Value): Value {
   if (isObject(item)) {
     if (typeof key !== 'string') throw new TypeError(`the key of a map is a text, not ${typeName(key)}`)
@@ -126,7 +126,7 @@ function isAnyEqual(first: Value, others: readonly Value[]): boolean {
   return others.some((other) => isEqual(first, other))
 }
 
-/** Numbers are compared whatever their kind. */
+/** Numbers are compared regardless of their type. */
 function isEqual(a: Value, b: Value): boolean {
   if (a == null || b == null) return a == null && b == null
   if (isNumber(a) && isNumber(b)) return order(a, b) === 0

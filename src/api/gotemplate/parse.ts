@@ -1,6 +1,7 @@
 /**
- * Reads Go's template language: actions, pipelines, variables, if, with, range, define, block, template, break and
- * continue. Everything that can be known without a value is checked here: functions, variables, and where words stand.
+ * Parses Go's template language: actions, pipelines, variables, if, with, range, define, block, template, break and
+ * continue. Everything that does not depend on a value is checked here: functions, variables, and the position of
+ * keywords.
  */
 import { templateError } from './template-error.ts'
 import { type Token, tokensOf } from './tokens.ts'
@@ -14,17 +15,17 @@ import {
   type Template,
 } from './tree.ts'
 
-/** `functions` are those that the template may call. Throws TemplateError. */
+/** `functions` are those that the template can call. Throws TemplateError. */
 export function parseGoTemplate(text: string, functions: { has(name: string): boolean }): Template {
   return new Parser(text, functions).template()
 }
 
-/** Deeper than anyone writes, and far from the end of the stack. */
+/** Deeper than any practical template, and far from exhausting the stack. */
 const maxDepth = 200
 
 interface Ended {
   readonly nodes: Node[]
-  /** What ended it: `end`, `else`; '' for the end of the text. */
+  /** What ended the list: `end`, `else`, or an empty string for the end of the text. */
   readonly by: string
 }
 
@@ -75,7 +76,7 @@ class Parser {
     return { nodes, by }
   }
 
-  /** What stands after `{{`, up to its end; of a definition nothing remains here. */
+  /** Parses the content after `{{` up to its end. A definition produces no nodes here. */
   #action(word: string, { at }: Token, { top }: { top: boolean }): Node[] {
     if (word === 'if' || word === 'with' || word === 'range') {
       this.#next++
@@ -114,7 +115,7 @@ class Parser {
     return { kind, pipeline, body: body.nodes, otherwise, at }
   }
 
-  /** After `{{else`: another condition, or what holds otherwise, up to the end. */
+  /** Parses what follows `{{else`: another condition, or the alternative up to the end. */
   #otherwise(kind: Branch['kind']): readonly Node[] {
     const token = this.#tokens[this.#next]
     if (kind !== 'range' && token?.kind === 'word' && token.text === kind) {
@@ -153,7 +154,7 @@ class Parser {
     return []
   }
 
-  /** The body of a template: it knows none of the variables around it. */
+  /** Parses the body of a template, which has no access to the surrounding variables. */
   #definition(name: string): void {
     const [variables, ranges] = [this.#variables, this.#ranges]
     this.#variables = ['$']
@@ -172,7 +173,10 @@ class Parser {
     return token.text
   }
 
-  /** Up to what ends it, which is left. `most` says how many variables a declaration may have; 0 is one, in an action. */
+  /**
+   * Parses a pipeline up to its end token, which is not consumed. `most` is the maximum number of declared variables. 0
+   * means an action, which can declare one.
+   */
   #pipeline(most: number): Pipeline {
     const { variables, declares } = this.#declaration(most)
     const commands: Command[] = []
@@ -295,7 +299,7 @@ class Parser {
   }
 }
 
-/** Integers that a number cannot hold exactly are bigint. */
+/** Integers beyond the exact range of a number are bigint. */
 function numberOf(text: string): number | bigint {
   const digits = text.replaceAll('_', '').replace(/^\+/, '')
   if (!/^-?(?:0[xXbBoO][\da-fA-F]+|\d+)$/.test(digits)) return Number(digits)

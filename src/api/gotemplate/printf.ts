@@ -1,6 +1,6 @@
 /**
- * `printf` as Go has it: `%v %s %d %q %t %f %e %g %x %X %o %b %c %U %T %%`, with flags, width and precision. A verb that does
- * not fit its value says so in the text, as in Go: `%!d(string=hi)`.
+ * Go's `printf`: `%v %s %d %q %t %f %e %g %x %X %o %b %c %U %T %%`, with flags, width and precision. A verb that does
+ * not fit its value produces an error text, as in Go: `%!d(string=hi)`.
  */
 import { exponentText, floatText, isInteger, plainText, typeName, type Value } from './values.ts'
 
@@ -12,7 +12,7 @@ interface Verb {
 }
 
 const verbs = /%([-+# 0]*)(\*|\d+)?(?:\.(\*|\d*))?(.)?/gsu
-/** Nobody reads a column that is wider. */
+/** Wider columns are not readable. */
 const maxWidth = 10_000
 
 export function printf(format: string, args: readonly Value[]): string {
@@ -40,7 +40,7 @@ function shown(value: Value, verb: Verb): string {
   const text = value == null ? undefined : ofKind(value, verb)
   if (text !== undefined) return text
   if (value == null) return `%!${letter}(<nil>)`
-  // What a list or a map holds is shown one by one.
+  // Lists and maps are formatted element by element.
   if (Array.isArray(value)) return `[${value.map((item) => shown(item, verb)).join(' ')}]`
   if (typeof value === 'object')
     return `map[${Object.keys(value)
@@ -50,7 +50,7 @@ function shown(value: Value, verb: Verb): string {
   return `%!${letter}(${typeName(value)}=${plainText(value)})`
 }
 
-/** undefined where the verb is not for values of this kind. */
+/** Returns undefined if the verb does not support values of this kind. */
 function ofKind(value: NonNullable<Value>, verb: Verb): string | undefined {
   if (typeof value === 'string') return ofString(value, verb)
   if (typeof value === 'boolean') return verb.letter === 't' ? String(value) : undefined
@@ -73,7 +73,7 @@ function ofString(text: string, verb: Verb): string | undefined {
   return letter === 'x' ? hex : hex.toUpperCase()
 }
 
-/** In double quotes, with escapes for what cannot be seen. */
+/** Formats a double-quoted string, with escapes for nonprintable characters. */
 function quoted(text: string): string {
   return JSON.stringify(text).replaceAll(/\\u00([01][\da-f])/g, '\\x$1')
 }

@@ -1,16 +1,16 @@
 /**
- * The text of a Go template as tokens: texts between actions, and within `{{` and `}}` words, marks and literals. A dash
- * inside a delimiter (`{{- `, ` -}}`) drops the blanks beside it; a comment (a slash and a star) leaves nothing.
+ * Splits a Go template into tokens: texts between actions, and words, symbols and literals within `{{` and `}}`. A dash
+ * inside a delimiter (`{{- `, ` -}}`) trims the adjacent whitespace. Comments (slash and star) are dropped.
  */
 import { trimEndOf } from '../../base/text/trim-end.ts'
 import { templateError } from './template-error.ts'
 
 export interface Token {
   readonly kind: 'text' | 'open' | 'close' | 'mark' | 'field' | 'variable' | 'word' | 'string' | 'number' | 'dot'
-  /** Of a string and of a character: the value. */
+  /** The value of a string or character. */
   readonly text: string
   readonly at: number
-  /** Whether a blank comes before it. */
+  /** Whether whitespace precedes the token. */
   readonly spaced: boolean
 }
 
@@ -45,7 +45,7 @@ function trimmed(text: string, { before, after }: { before: boolean; after: bool
 interface Action {
   readonly tokens: readonly Token[]
   readonly end: number
-  /** Whether the blanks after it are dropped. */
+  /** Whether the whitespace after it is trimmed. */
   readonly trims: boolean
 }
 
@@ -113,7 +113,7 @@ function readToken(text: string, place: number): ReadToken {
   throw templateError(text, place, `unexpected ${JSON.stringify(first)} in an action`)
 }
 
-/** A text in quotes, raw between backquotes; a single character is the number of that character. */
+/** Reads a quoted string, raw between backquotes. A character literal is the number of its character. */
 function readQuoted(text: string, place: number): ReadToken {
   const quote = text[place]!
   let end = place + 1

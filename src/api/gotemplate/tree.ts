@@ -1,6 +1,6 @@
-/** The tree of a Go template: what `parse.ts` makes of its text and `execute.ts` walks through. */
+/** The syntax tree of a Go template, produced by `parse.ts` and executed by `execute.ts`. */
 
-/** An operand. `at` is where it stands in the text. */
+/** An operand. `at` is its offset in the text. */
 export type Operand =
   | { readonly kind: 'dot'; readonly at: number }
   | { readonly kind: 'nil'; readonly at: number }
@@ -11,10 +11,10 @@ export type Operand =
   /** Fields of another operand: `.a.b` has those of the dot. */
   | { readonly kind: 'fields'; readonly of: Operand; readonly names: readonly string[]; readonly at: number }
 
-/** A function or a value with what it is given. */
+/** A function or value with its arguments. */
 export type Command = readonly [first: Operand, ...args: Operand[]]
 
-/** Commands, each of which gets the result of the one before it as its last argument. */
+/** Commands. Each gets the result of the preceding one as its last argument. */
 export interface Pipeline {
   /** The variables that get the result: `$x :=`, `$i, $x :=` of a range, `$x =`. */
   readonly variables: readonly string[]
@@ -39,12 +39,12 @@ export interface Branch {
   readonly at: number
 }
 
-/** A whole text: its own nodes, and the templates that it defines. */
+/** A complete template: its own nodes, and the templates that it defines. */
 export interface Template {
   readonly text: string
   readonly nodes: readonly Node[]
   readonly defined: ReadonlyMap<string, readonly Node[]>
 }
 
-/** The functions that stop at the first argument that decides; every template has them. */
+/** The functions that stop at the first deciding argument. Every template has them. */
 export const lazyFunctions: ReadonlySet<string> = new Set(['and', 'or'])

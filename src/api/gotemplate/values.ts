@@ -1,19 +1,19 @@
 /**
- * The values that templates work with, and how Go prints them: whole numbers are integers, all others floating, as kubectl
- * reads objects. undefined is what is not there.
+ * The values of templates and their formatting in Go. As in kubectl, whole numbers are integers and all others floating
+ * point. undefined is a missing value.
  */
 import { compareUtf8 } from '../../base/collections/utf8-order.ts'
 import { isObject, type Json } from '../json/json.ts'
 
-/** What a template works with. */
+/** A value of a template. */
 export type Value = Json | undefined
 
-/** The keys of a map in the order in which Go prints and walks through them. */
+/** Returns the keys of a map in Go's order for printing and iteration. */
 export function keysOf(map: object): string[] {
   return Object.keys(map).sort(compareUtf8)
 }
 
-/** As `%v` prints it. */
+/** Formats a value like `%v`. */
 export function plainText(value: Value): string {
   if (value === null || value === undefined) return '<nil>'
   if (typeof value === 'number') return floatText(value)
@@ -24,12 +24,12 @@ export function plainText(value: Value): string {
     .join(' ')}]`
 }
 
-/** Whether it is a whole number. */
+/** Whether the value is a whole number. */
 export function isInteger(value: Value): value is number | bigint {
   return typeof value === 'bigint' || (typeof value === 'number' && Number.isInteger(value))
 }
 
-/** The shortest digits; with an exponent where Go has one: from a million on, and below a ten-thousandth. */
+/** Formats the shortest digits, with an exponent in the same cases as Go: from a million on and below 0.0001. */
 export function floatText(value: number): string {
   if (Number.isInteger(value)) return BigInt(value).toString()
   if (!Number.isFinite(value)) return Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf'
@@ -38,12 +38,12 @@ export function floatText(value: number): string {
   return exponent < -4 || exponent >= 6 ? `${digits}e${exponentText(exponent)}` : String(value)
 }
 
-/** At least two digits, always with its sign. */
+/** Formats an exponent with its sign and at least two digits. */
 export function exponentText(exponent: number): string {
   return `${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`
 }
 
-/** The name of its type in Go, for messages. */
+/** Returns the name of the value's type in Go, for messages. */
 export function typeName(value: Value): string {
   if (value === null || value === undefined) return 'nil'
   if (isInteger(value)) return 'int64'
@@ -53,7 +53,7 @@ export function typeName(value: Value): string {
   return Array.isArray(value) ? '[]interface {}' : 'map[string]interface {}'
 }
 
-/** Whether it counts as true: neither nothing, false, zero, nor empty. */
+/** Whether the value counts as true: it is not missing, false, zero or empty. */
 export function isTrue(value: Value): boolean {
   if (value === null || value === undefined) return false
   if (Array.isArray(value)) return value.length > 0

@@ -1,10 +1,10 @@
 /**
- * Whether this process has ever made an object with a backslash in a key. It is the one thing about a process that the
- * native JSON parser must be guarded by (`native-json.ts`); it never becomes false again, as V8 does not forget either.
+ * Records whether this process has ever created an object with a backslash in a key. The native JSON parser must be
+ * guarded from then on (`native-json.ts`). It never becomes false again because V8 does not forget either.
  */
 let made = false
 
-/** Must be called for every key that a user chose. */
+/** Must be called for every user-defined key. */
 export function noteKey(key: string): void {
   if (!made && key.includes('\\')) made = true
 }

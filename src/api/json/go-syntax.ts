@@ -1,10 +1,10 @@
 /**
- * JSON as programs of Go print it with all its types: `map[string]interface {}{"a":1}`. Clients know values of custom
- * objects by it. Keys are sorted, so equal values have equal texts.
+ * Formats JSON in Go syntax with all its types: `map[string]interface {}{"a":1}`. Messages about custom objects use it.
+ * Keys are sorted, so equal values have equal texts.
  */
 import { isObject, type Json } from './json.ts'
 
-/** The value in the syntax of Go, with its types. */
+/** Formats the value in Go syntax, with its types. */
 export function goSyntax(value: Json): string {
   if (value === null) return 'interface {}(nil)'
   if (Array.isArray(value)) return `[]interface {}{${value.map(goSyntax).join(', ')}}`

@@ -1,26 +1,25 @@
 /**
- * What differs between two JSON values, place by place: what a history shows, and what an undo puts back. Members are told
- * by name, elements of a list by their `name` where all have one of their own and stand in the same order; any other list
- * counts as a whole.
+ * Compares two JSON values field by field, for displaying a history and for undo. Members are identified by name, and
+ * list elements by their `name` if all names are unique and in the same order. Any other list is compared as a whole.
  *
  *   .spec.replicas                        1 -> 3
  *   .spec.containers[name=web].image      web:1 -> web:2
  */
 import { isObject, type Json, type JsonObject, own, sameJson, setKey } from './json.ts'
 
-/** A member by its name, or an element of a list by the name that it has. */
+/** A member by name, or a list element by its `name`. */
 export type Step = { readonly member: string } | { readonly named: string }
 
-/** A place whose value differs. */
+/** A field whose value differs. */
 export interface JsonChange {
   readonly path: readonly Step[]
-  /** Undefined: there was nothing. */
+  /** Undefined if the field was absent. */
   readonly before: Json | undefined
-  /** Undefined: there is nothing. */
+  /** Undefined if the field is absent. */
   readonly after: Json | undefined
 }
 
-/** The places that differ, in the order of the first value and then of the second. */
+/** Returns the differences, in the order of the first value and then of the second. */
 export function jsonChanges(
   before: Json | undefined,
   after: Json | undefined,
@@ -51,7 +50,10 @@ function partsOf(value: Json | undefined): Parts | undefined {
   return value.length > 0 && parts.size === value.length ? { sort: 'elements', parts } : undefined
 }
 
-/** Elements were changed in place, or added or removed at the end: else their order is part of what changed. */
+/**
+ * Whether elements were only changed in place, or added or removed at the end. Otherwise their order is part of the
+ * change.
+ */
 function areComparable(then: Parts, now: Parts): boolean {
   if (then.sort !== now.sort) return false
   if (then.sort === 'members') return true
@@ -59,7 +61,7 @@ function areComparable(then: Parts, now: Parts): boolean {
   return names.every((name, i) => i >= others.length || name === others[i])
 }
 
-/** The paths of all values that have no parts: members and elements are told apart as they are in changes. */
+/** Returns the paths of all leaf values. Members and elements are identified as in changes. */
 export function leavesOf(value: Json, path: readonly Step[] = []): (readonly Step[])[] {
   const { sort, parts } = partsOf(value) ?? { sort: 'members', parts: new Map<string, Json>() }
   if (parts.size === 0) return [path]
@@ -70,7 +72,7 @@ function stepTo(sort: Parts['sort'], name: string): Step {
   return sort === 'members' ? { member: name } : { named: name }
 }
 
-/** Whether one of two places lies within the other, or is the same. */
+/** Whether one of two paths contains the other or both are equal. */
 export function isOneWithinOther(path: readonly Step[], other: readonly Step[]): boolean {
   const [shorter, longer] = path.length < other.length ? [path, other] : [other, path]
   return shorter.every((step, i) => isSameStep(step, longer[i]!))
@@ -81,7 +83,7 @@ function isSameStep(step: Step, other: Step): boolean {
   return 'named' in other && step.named === other.named
 }
 
-/** A path as people read it. */
+/** Formats a path for people. */
 export function pathText(path: readonly Step[]): string {
   return path.map((step) => ('member' in step ? memberText(step.member) : `[name=${step.named}]`)).join('') || '.'
 }
@@ -90,7 +92,7 @@ function memberText(member: string): string {
   return /^[A-Za-z0-9_-]+$/.test(member) ? `.${member}` : `[${JSON.stringify(member)}]`
 }
 
-/** What lies at a path; undefined where there is nothing. */
+/** Returns the value at a path; undefined if there is none. */
 export function valueAt(value: Json | undefined, path: readonly Step[]): Json | undefined {
   let found = value
   for (const step of path) {
@@ -100,7 +102,7 @@ export function valueAt(value: Json | undefined, path: readonly Step[]): Json | 
   return found
 }
 
-/** The same value with another at a path, or with nothing there. What is on the way is made where it is missing. */
+/** Returns a copy with another value at a path, or without it. Creates missing containers. */
 export function withValueAt(value: Json | undefined, path: readonly Step[], next: Json | undefined): Json | undefined {
   const [step, ...rest] = path
   if (step === undefined) return next

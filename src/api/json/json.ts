@@ -1,26 +1,26 @@
 /**
- * JSON values as they live in memory: plain objects as `JSON.parse` makes them, integers beyond 2^53 as bigint.
+ * JSON values in memory: plain objects as created by `JSON.parse`, integers beyond 2^53 as bigint.
  *
- * A user's key may be any string, `__proto__` and `constructor` included. So objects with users' keys are read with
- * `own` or `Object.entries`, and written with `setKey`, spread or `Object.fromEntries`, which all treat `__proto__`
- * as a key like any other; never with `object[key] = value`.
+ * A user-defined key can be any string, including `__proto__` and `constructor`. So objects with user-defined keys are
+ * read with `own` or `Object.entries`, and written with `setKey`, spread or `Object.fromEntries`, which all treat
+ * `__proto__` like any other key; never with `object[key] = value`.
  */
 import { noteKey } from './backslash-keys.ts'
 
 /** Any JSON value. */
 export type Json = null | boolean | number | bigint | string | Json[] | JsonObject
-/** A JSON object. A member that is undefined is not there. */
+/** A JSON object. An undefined member counts as absent. */
 export interface JsonObject {
   [key: string]: Json | undefined
 }
 
-/** The value under a key of the object itself, never one inherited. */
+/** Returns the value of an own key, never an inherited one. */
 export function own(object: JsonObject, key: string): Json | undefined {
   const value = object[key]
   return value !== undefined && Object.hasOwn(object, key) ? value : undefined
 }
 
-/** Sets a key of the object itself, whatever its name. */
+/** Sets an own key, whatever its name. */
 export function setKey(object: JsonObject, key: string, value: Json): void {
   noteKey(key)
   if (key === '__proto__') {
@@ -30,14 +30,14 @@ export function setKey(object: JsonObject, key: string, value: Json): void {
   }
 }
 
-/** Whether it is a JSON object: neither a list nor null. */
+/** Whether the value is a JSON object: neither a list nor null. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /**
- * Deep equality of two values that are JSON, whatever their types say; key order does not count, and a member that is
- * undefined is not there.
+ * Deep equality of two JSON values, regardless of their static types. Key order does not matter, and an undefined
+ * member counts as absent.
  */
 export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true
@@ -57,7 +57,7 @@ function sameMembers(a: JsonObject, b: JsonObject): boolean {
   return left === 0
 }
 
-/** What a person would call the type of a value, for messages. */
+/** Returns a readable name of the value's type, for messages. */
 export function typeName(value: unknown): string {
   if (value === null || value === undefined) return 'null'
   if (Array.isArray(value)) return 'array'
@@ -66,12 +66,12 @@ export function typeName(value: unknown): string {
   return typeof value
 }
 
-/** The keys of an object whose type names all of them. */
+/** Returns the keys of an object whose type names all of them. */
 export function keysOf<T extends object>(object: T): (keyof T & string)[] {
   return Object.keys(object) as (keyof T & string)[]
 }
 
-/** The members that have a value. */
+/** Returns the members that have a value. */
 export function defined<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as never
 }

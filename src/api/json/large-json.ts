@@ -1,32 +1,32 @@
 /**
- * Values that are so large that going through them takes long enough for others to notice. Work on them is split
- * (base/concurrency/time-slice.ts); all others, which are nearly all, are spared what that costs.
+ * Detects values that are so large that traversing them would noticeably delay other work. Work on them is split
+ * (base/concurrency/time-slice.ts). All others, which are nearly all, avoid that overhead.
  */
 import { isObject, type Json, type JsonObject, sameJson } from './json.ts'
 
-/** Some hundred microseconds of work. */
+/** About a hundred microseconds of work. */
 const manyValues = 1000
 
 /**
- * How many members or elements of a large value are worked on between two places where that can be interrupted. Each may itself
- * hold almost as many values as a large one, and is worked on at once: together they must take some milliseconds at most.
+ * Number of members or elements of a large value to process between two yields. Each may itself have almost as many
+ * values as a large one and is processed at once, so that together they take at most some milliseconds.
  */
 export const partsPerStep = 10
 
 /**
- * Whether a value holds more values than can be worked on in a moment. Of a large object all keys are gone through, as
- * there is no other way to the first of them: where it is, that is time to yield.
+ * Whether a value has too many values to process at once. For a large object this traverses all keys, because
+ * JavaScript offers no other access to the first ones. It is then time to yield.
  */
 export function isLarge(value: Json | undefined): boolean {
   return leftAfter(value, manyValues) < 0
 }
 
-/** Objects with many keys: they are asked about again and again, and stay what they are. */
+/** Cache of objects with many keys, which are checked repeatedly and do not change. */
 const wide = new WeakSet<JsonObject>()
-/** From here on it takes longer to find the first of the keys than to go through as many values. */
+/** With more keys than this, finding the first key takes longer than traversing as many values. */
 const manyKeys = manyValues / 2
 
-/** How many of so many are left after the values in this one are counted; below zero where they do not suffice. */
+/** Returns how many of `count` remain after counting the values in this one; negative if they do not suffice. */
 function leftAfter(value: Json | undefined, count: number): number {
   let left = count - 1
   if (typeof value !== 'object' || value === null) return left
@@ -48,7 +48,7 @@ function leftAfter(value: Json | undefined, count: number): number {
   return left
 }
 
-/** The same as `sameJson`, with a yield where it can be interrupted. */
+/** Like `sameJson`, but yields periodically so that other work can run. */
 export function* sameJsonSteps(a: Json | undefined, b: Json | undefined): Generator<void, boolean> {
   if (a === b || !isLarge(a)) return sameJson(a, b)
   yield

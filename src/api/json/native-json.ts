@@ -1,16 +1,16 @@
 /**
- * The native JSON parser, with a guard against a bug in V8. V8 14 guesses the next key of an object from the shapes of
- * objects that the process has made before, and compares its guess with the text as it is spelt. So once anybody has
- * made an object with a backslash in a key, keys that are spelt with an escape may be taken for that one: after
- * `{"a":1,"b\\":2}` it reads `{"a":1,"b\n":2}` as `{"a":1,"b\\":2}`. From that moment on, keys that are spelt with an
- * escape are given a plain name for the time of parsing. Until then, which for most servers is always, nothing is done.
+ * The native JSON parser, with a guard against a bug in V8. V8 14 predicts the next key of an object from the shapes of
+ * earlier objects, and compares its prediction with the raw text. So once an object with a backslash in a key exists, a
+ * key with an escape may be taken for that one: after `{"a":1,"b\\":2}` it parses `{"a":1,"b\n":2}` as
+ * `{"a":1,"b\\":2}`. From then on, keys with an escape get a plain name during parsing. Until then, which for most
+ * servers is always, the guard does nothing.
  */
 import { backslashKeysWereMade, noteKey } from './backslash-keys.ts'
 import { isObject, type Json, type JsonObject, setKey } from './json.ts'
 
 export type Reviver = (key: string, value: unknown, context?: { source?: string }) => unknown
 
-/** `JSON.parse`, with the guard that is described above. */
+/** `JSON.parse` with the guard described above. */
 export function parseNative(text: string, reviver?: Reviver): Json {
   if (!text.includes('\\')) return JSON.parse(text, reviver)
   if (mayHoldBackslash.test(text) && holdsKey(text, mayHoldBackslash)) noteKey('\\')
@@ -18,10 +18,10 @@ export function parseNative(text: string, reviver?: Reviver): Json {
   return guarded ? parseRenamed(text, reviver) : JSON.parse(text, reviver)
 }
 
-/** An escape that stands for a backslash; in values there are many, in keys hardly ever. */
+/** An escape that represents a backslash. Common in values, but very rare in keys. */
 const mayHoldBackslash = /\\(?:\\|u005c)/i
 const anyEscape = /\\/
-/** Begins the plain names; a key that begins like one gets one too. */
+/** The prefix of plain names. A key that starts with it gets a plain name too. */
 const mark = '~'
 
 function holdsKey(text: string, wanted: RegExp): boolean {
@@ -30,12 +30,12 @@ function holdsKey(text: string, wanted: RegExp): boolean {
 }
 
 interface Span {
-  /** Of the quote that begins it, and past the one that ends it. */
+  /** The position of the opening quote, and the one after the closing quote. */
   readonly start: number
   readonly end: number
 }
 
-/** The keys as they stand in the text, which need not be JSON; in time linear in its length. */
+/** Yields the keys in the text, which need not be JSON, in linear time. */
 function* keysOf(text: string): Generator<Span> {
   for (let start = text.indexOf('"'); start >= 0; ) {
     const end = endOfString(text, start)
@@ -45,7 +45,10 @@ function* keysOf(text: string): Generator<Span> {
   }
 }
 
-/** Past the closing quote: the first that no odd number of backslashes stands before. 0 where there is none. */
+/**
+ * Returns the position after the closing quote: the first quote that is not preceded by an odd number of backslashes. 0
+ * if there is none.
+ */
 function endOfString(text: string, start: number): number {
   for (let quote = text.indexOf('"', start + 1); quote >= 0; quote = text.indexOf('"', quote + 1)) {
     let before = quote

@@ -1,12 +1,12 @@
 /**
- * JSON of the wire in Node and browsers, without rounding: an integer beyond 2^53 is a bigint in memory, as
- * everywhere in this program, and is written with all its digits. Only such texts pay for it.
+ * Parses and writes JSON in Node and browsers without rounding: an integer beyond 2^53 is a bigint in memory, as
+ * everywhere in this program, and is written with all its digits. Only such texts incur a cost.
  */
 import { parseNative } from './native-json.ts'
 
 const longDigits = /\d{16}/
 
-/** Parses what the server sent; integers beyond 2^53 become bigint. */
+/** Parses a server response. Integers beyond 2^53 become bigint. */
 export function parseJson(text: string): unknown {
   return parseNative(text, longDigits.test(text) ? exactInteger : undefined)
 }
@@ -17,12 +17,12 @@ function exactInteger(_key: string, value: unknown, context?: { source?: string 
   return /^-?\d{1,40}$/.test(source) ? BigInt(source) : value
 }
 
-/** Writes a value, bigints included. */
+/** Writes a value, including bigints. */
 export function stringifyJson(value: unknown): string {
   return JSON.stringify(value, (_key, member: unknown) => (typeof member === 'bigint' ? rawJson(member) : member))
 }
 
-// Newer than the compiler's library.
+// Not declared in the compiler's library yet.
 const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown }
 
 function rawJson(value: bigint): unknown {

@@ -1,11 +1,11 @@
 /**
- * The one error that becomes an answer: a code, a reason and a sentence, turned into a Status body in one place.
- * The constructors below name every way in which the server says no; each says what was wrong and with what.
+ * The error that becomes a response: a code, a reason and a message, converted to a Status body in one place. The
+ * functions below construct every error response of the server. Each message says what was wrong.
  */
 import { shorten } from '../../base/text/shorten.ts'
 import { causeOf, type FieldError, firstFaults, type StatusCause, summary } from './field-error.ts'
 
-/** What a Status is about. */
+/** What a Status refers to. */
 export interface StatusDetails {
   name?: string
   group?: string
@@ -15,7 +15,7 @@ export interface StatusDetails {
   retryAfterSeconds?: number
 }
 
-/** The body of an answer that is not an object. */
+/** The body of a response that is not an object. */
 export interface Status {
   kind: 'Status'
   apiVersion: 'v1'
@@ -27,7 +27,7 @@ export interface Status {
   code?: number
 }
 
-/** Thrown anywhere below a request; `steps/answer-errors.ts` turns it into the answer. */
+/** Thrown anywhere while handling a request. `steps/answer-errors.ts` converts it to the response. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly code: number
@@ -42,7 +42,9 @@ export class ApiError extends Error {
   }
 }
 
-/** 410: the state that a list is read at, page by page, is no longer kept. The token leads to the rest as it is now. */
+/**
+ * 410: the revision of a paginated list is no longer available. The token continues with the rest of the current state.
+ */
 export class PageExpired extends ApiError {
   readonly continueToken: string
 
@@ -54,7 +56,7 @@ export class PageExpired extends ApiError {
   }
 }
 
-/** The Status that an error is answered with. */
+/** Returns the Status of an error response. */
 export function failure(error: ApiError): Status {
   return {
     kind: 'Status',
@@ -68,34 +70,34 @@ export function failure(error: ApiError): Status {
   }
 }
 
-/** The Status of something that was done, such as a deletion. */
+/** Returns the Status of a successful operation, such as a deletion. */
 export function success(details: StatusDetails): Status {
   return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details }
 }
 
-/** A resource type in an error: its plural name and its group as on the wire. */
+/** A resource type in an error: its plural name and its group on the wire. */
 export interface ResourceRef {
   readonly group: string
   readonly plural: string
 }
 
-/** A kind in an error: its name and its group as on the wire. */
+/** A kind in an error: its name and its group on the wire. */
 export interface KindRef {
   readonly group: string
   readonly kind: string
 }
 
-/** 400: the request makes no sense. */
+/** 400: the request is malformed. */
 export function badRequest(message: string, options?: ErrorOptions): ApiError {
   return new ApiError(400, 'BadRequest', message, undefined, options)
 }
 
-/** 401: the credentials are missing or wrong. */
+/** 401: the credentials are missing or invalid. */
 export function unauthorized(message = 'Unauthorized'): ApiError {
   return new ApiError(401, 'Unauthorized', message)
 }
 
-/** 403: the user may not do this, or admission refuses it. */
+/** 403: the user is not authorized, or admission rejects the request. */
 export function forbiddenError(resource: ResourceRef | undefined, name: string, message: string): ApiError {
   return new ApiError(403, 'Forbidden', message, resource ? detailsOf(resource.group, resource.plural, name) : {})
 }
@@ -110,24 +112,24 @@ export function notFound(resource: ResourceRef, name: string): ApiError {
   )
 }
 
-/** There is one, but what the store holds of it is of no use. */
+/** 500: the object exists, but its stored form is unreadable. */
 export function unreadable(resource: ResourceRef, name: string, why: string): ApiError {
   const message = `${qualified(resource)} "${name}" cannot be read: ${why}`
   return new ApiError(500, 'InternalError', message, detailsOf(resource.group, resource.plural, name))
 }
 
-/** For paths at which nothing is served: the answer is that of an unknown resource, and what may help. */
+/** 404: nothing is served at this path. The message is that of an unknown resource, plus a hint. */
 export function noSuchPath(hint = ''): ApiError {
   const message = 'the server could not find the requested resource'
   return new ApiError(404, 'NotFound', hint === '' ? message : `${message}: ${hint}`, {})
 }
 
-/** 406: the server offers only these media types. */
+/** 406: the server supports only these media types. */
 export function notAcceptable(offered: readonly string[]): ApiError {
   return new ApiError(406, 'NotAcceptable', `only the following media types are accepted: ${offered.join(', ')}`)
 }
 
-/** 409: the name is taken. */
+/** 409: the name is already in use. */
 export function alreadyExists(resource: ResourceRef, name: string): ApiError {
   return new ApiError(
     409,
@@ -137,7 +139,7 @@ export function alreadyExists(resource: ResourceRef, name: string): ApiError {
   )
 }
 
-/** Every name that was generated for the object is taken. */
+/** 409: all generated names are in use. */
 export function generateNameTaken(resource: ResourceRef, name: string): ApiError {
   const message = `${qualified(resource)} "${name}" already exists, the server was not able to generate a unique name for the object`
   return new ApiError(409, 'AlreadyExists', message, {
@@ -152,7 +154,7 @@ export function conflict(resource: ResourceRef, name: string, why: string): ApiE
   return new ApiError(409, 'Conflict', message, detailsOf(resource.group, resource.plural, name))
 }
 
-/** The version that was asked for is no longer kept: the client must list again. */
+/** 410: the requested version is no longer available. The client must list again. */
 export function expired(message: string): ApiError {
   return new ApiError(410, 'Expired', message)
 }
@@ -162,12 +164,12 @@ export function entityTooLarge(message: string): ApiError {
   return new ApiError(413, 'RequestEntityTooLarge', message)
 }
 
-/** 415: the body has a type that the server does not read. */
+/** 415: the server does not support the media type of the body. */
 export function unsupportedMediaType(message: string): ApiError {
   return new ApiError(415, 'UnsupportedMediaType', message)
 }
 
-/** The object breaks the rules of its kind: the first faults are listed as causes. */
+/** 422: the object is invalid for its kind. The first errors are listed as causes. */
 export function invalidObject(kind: KindRef, name: string, errors: readonly FieldError[]): ApiError {
   const full = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`
   const shown = shorten(name, maxNameLength)
@@ -177,7 +179,7 @@ export function invalidObject(kind: KindRef, name: string, errors: readonly Fiel
   return new ApiError(422, 'Invalid', `${full} "${shown}" is invalid: ${summary(told)}${more}`, details)
 }
 
-/** No name that is longer is valid. */
+/** No valid name is longer. */
 const maxNameLength = 1000
 
 /** 429: the client should wait. */
@@ -185,22 +187,22 @@ export function tooManyRequests(message: string, retryAfterSeconds = 1): ApiErro
   return new ApiError(429, 'TooManyRequests', message, { retryAfterSeconds })
 }
 
-/** 500: the fault is the server's. */
+/** 500: the server is at fault. */
 export function internalError(message: string, options?: ErrorOptions): ApiError {
   return new ApiError(500, 'InternalError', `Internal error occurred: ${message}`, { causes: [{ message }] }, options)
 }
 
-/** The server cannot answer at this moment; clients try again by themselves. */
+/** 503: the server cannot respond at the moment. Clients retry automatically. */
 export function serviceUnavailable(message: string, retryAfterSeconds = 1, options?: ErrorOptions): ApiError {
   return new ApiError(503, 'ServiceUnavailable', message, { retryAfterSeconds }, options)
 }
 
-/** The answer would come too late. Without `retryAfterSeconds` clients do not repeat the request by themselves. */
+/** 504: the response would be too late. Without `retryAfterSeconds` clients do not retry automatically. */
 export function timeout(message: string, details: StatusDetails = {}, options?: ErrorOptions): ApiError {
   return new ApiError(504, 'Timeout', message, details, options)
 }
 
-/** The store has no room: only deletions are accepted. */
+/** 507: the store is full and accepts only deletions. */
 export function insufficientStorage(message: string, options?: ErrorOptions): ApiError {
   return new ApiError(507, 'InsufficientStorage', message, { retryAfterSeconds: 5 }, options)
 }

@@ -1,7 +1,7 @@
 /**
- * Schedules of CronJobs: five fields (minute, hour, day of the month, month, day of the week) as cron has them, a word
- * such as `@daily`, or `@every 1h30m`; before them, `TZ=Europe/Berlin` or `CRON_TZ=...`. What it costs to read one grows
- * with the text alone. When it is due is worked out by the loop that acts on it.
+ * Parses CronJob schedules: the five cron fields (minute, hour, day of month, month, day of week), a macro such as
+ * `@daily`, or `@every 1h30m`, optionally preceded by `TZ=Europe/Berlin` or `CRON_TZ=...`. The cost depends only on the
+ * length of the text. The CronJob controller computes when a schedule is due.
  */
 
 import { shorten } from '../../base/text/shorten.ts'
@@ -20,7 +20,7 @@ const words: ReadonlyMap<string, string> = new Map([
 interface Bounds {
   readonly low: number
   readonly high: number
-  /** Names of the values, from `low` on. */
+  /** Names of the values, starting at `low`. */
   readonly names: readonly string[]
 }
 
@@ -38,32 +38,32 @@ const bounds: readonly Bounds[] = [
 /** The values of one field. */
 export interface ScheduleField {
   readonly values: ReadonlySet<number>
-  /** Whether it says `*`: then the other of the two fields about days decides alone. */
+  /** Whether the field is `*`. The other one of the two day fields then decides alone. */
   readonly isAny: boolean
 }
 
-/** A schedule that can be acted on. */
+/** A parsed schedule. */
 export interface ParsedSchedule {
-  /** The time zone that it names; undefined: that of whoever acts on it. */
+  /** The time zone in the schedule. Undefined means that of the controller. */
   readonly zone: string | undefined
-  /** The five fields in order, or the milliseconds between two times. */
+  /** The five fields in order, or the interval in milliseconds. */
   readonly times: readonly ScheduleField[] | number
 }
 
-/** What is wrong with a schedule; undefined when it is sound. */
+/** Returns the error in a schedule; undefined if it is valid. */
 export function scheduleFault(text: string): string | undefined {
   const parsed = parseSchedule(text)
   return typeof parsed === 'string' ? parsed : undefined
 }
 
-/** Returns what is wrong with a schedule that cannot be read. */
+/** Returns the error as a string if the schedule is invalid. */
 export function parseSchedule(text: string): ParsedSchedule | string {
   const prefix = /^(?:CRON_)?TZ=(\S*)(?:\s|$)/.exec(text)
   const zone = prefix?.[1]
   if (zone !== undefined && !isZone(zone)) return `provided bad location ${shorten(zone, 100)}: unknown time zone`
   const times = parseTimes(prefix === null ? text : text.slice(prefix[0].length).trim())
   if (typeof times === 'string') return times
-  // Go takes the empty name for UTC.
+  // Go treats an empty name as UTC.
   return { zone: zone === '' ? 'UTC' : zone === 'Local' ? undefined : zone, times }
 }
 
@@ -74,7 +74,7 @@ function isZone(name: string): boolean {
     new Intl.DateTimeFormat('en', { timeZone: name })
     return true
   } catch {
-    // This is how it says that it does not know a zone.
+    // Thrown for an unknown time zone.
     return false
   }
 }
@@ -91,14 +91,14 @@ function parseTimes(text: string): ScheduleField[] | number | string {
   return parsed.find((field) => typeof field === 'string') ?? (parsed as ScheduleField[])
 }
 
-/** A second at least. */
+/** At least one second. */
 function parseEvery(text: string): number | string {
   const ms = parseDuration(text.replace(/^[+-]/, ''))
   if (ms === undefined) return `failed to parse duration ${shorten(text, 100)}`
   return text.startsWith('-') ? 1000 : Math.max(1000, Math.floor(ms / 1000) * 1000)
 }
 
-/** A list of ranges. */
+/** Parses a list of ranges. */
 function parseField(field: string, of: Bounds): ScheduleField | string {
   const values = new Set<number>()
   let isAny = false
@@ -119,7 +119,9 @@ interface Range {
   readonly isAny: boolean
 }
 
-/** `*`, `5`, `1-5`, each with a step as in `1-59/2`. A single number with a step goes up to the end. */
+/**
+ * Parses `*`, `5` or `1-5`, each with an optional step as in `1-59/2`. A single number with a step extends to the end.
+ */
 function parseRange(range: string, of: Bounds): Range | string {
   const [span = '', stepText = '1', ...slashes] = range.split('/')
   const [from = '', to, ...hyphens] = span.split('-')

@@ -1,17 +1,17 @@
 /**
- * Feature gates: what `--feature-gates` can turn on or off, under the names of Kubernetes. A gate is listed here when
- * something asks for it, and not before; rules find those that are on in their context.
+ * Feature gates: the features that `--feature-gates` can enable or disable, under their Kubernetes names. A gate is
+ * listed here only once code uses it. Rules find the enabled gates in their context.
  */
 import { keysOf } from '../json/json.ts'
 
 export interface FeatureGateFacts {
   readonly on: boolean
   readonly stage: 'alpha' | 'beta'
-  /** What is different when it is on. */
+  /** The effect of enabling the feature. */
   readonly doc: string
 }
 
-/** Features that can be turned on and off, with their defaults. */
+/** The features that can be enabled and disabled, with their defaults. */
 export const featureGates = {
   AnyVolumeDataSource: { on: false, stage: 'alpha', doc: 'a claim may start with the content of any object' },
   APIListChunking: { on: true, stage: 'beta', doc: 'lists may be asked for in parts, with limit and continue' },
@@ -30,11 +30,11 @@ export const featureGates = {
 /** The name of a feature. */
 export type FeatureGate = keyof typeof featureGates
 
-/** The gates that are on. */
+/** The enabled gates. */
 export type Gates = ReadonlySet<FeatureGate>
 
 /** The names of all features. */
 export const featureGateNames = keysOf(featureGates)
 
-/** The features that are on unless flags say otherwise. */
+/** The features that are enabled by default. */
 export const defaultGates: Gates = new Set(featureGateNames.filter((name) => featureGates[name].on))

@@ -1,18 +1,17 @@
 /**
- * What is wrong with a field: a list of these is the outcome of every validation.
- * `causeOf` gives the form they take in a Status.
+ * A validation error of a field. Every validation returns a list of these. `causeOf` converts an error for a Status.
  */
 import { shorten } from '../../base/text/shorten.ts'
 
-/** Where a field is: `spec.ports[0].name`, `data[a key]`. */
+/** The path of a field: `spec.ports[0].name`, `data[a key]`. */
 export type FieldPath = string
 
-/** The path of a field within another: `spec` and `ports` is `spec.ports`. */
+/** Returns the path of a nested field: `spec` and `ports` give `spec.ports`. */
 export function child(path: FieldPath, name: string): FieldPath {
   return path === '' ? name : `${path}.${name}`
 }
 
-/** The path of an element or key: `spec.ports` and 0 is `spec.ports[0]`. */
+/** Returns the path of an element or key: `spec.ports` and 0 give `spec.ports[0]`. */
 export function at(path: FieldPath, key: string | number): FieldPath {
   return `${path}[${key}]`
 }
@@ -29,12 +28,12 @@ export type FieldFault =
   | 'FieldValueTypeInvalid'
   | 'InternalError'
 
-/** One fault of a field. */
+/** One error of a field. */
 export interface FieldError {
   readonly fault: FieldFault
   readonly path: FieldPath
   readonly text: string
-  /** Of several faults with the same words here only the first is reported: they differ in the value alone. */
+  /** If several errors have the same text here, only the first is reported, because they differ only in the value. */
   readonly once?: string
 }
 
@@ -43,17 +42,17 @@ export function required(path: FieldPath, detail = ''): FieldError {
   return { fault: 'FieldValueRequired', path, text: join('Required value', detail) }
 }
 
-/** The value breaks a rule. */
+/** The value violates a rule. */
 export function invalid(path: FieldPath, value: unknown, detail: string): FieldError {
   return { fault: 'FieldValueInvalid', path, text: join(`Invalid value: ${show(value)}`, detail) }
 }
 
-/** A value of a type that the field does not take. */
+/** The value has the wrong type. */
 export function typeInvalid(path: FieldPath, value: unknown, detail: string): FieldError {
   return { fault: 'FieldValueTypeInvalid', path, text: join(`Invalid value: ${show(value)}`, detail) }
 }
 
-/** The value occurs before. */
+/** The value occurs more than once. */
 export function duplicate(path: FieldPath, value: unknown): FieldError {
   return { fault: 'FieldValueDuplicate', path, text: `Duplicate value: ${show(value)}` }
 }
@@ -63,13 +62,13 @@ export function forbidden(path: FieldPath, detail: string): FieldError {
   return { fault: 'FieldValueForbidden', path, text: join('Forbidden', detail) }
 }
 
-/** The value is none of those that are supported. */
+/** The value is not among the supported ones. */
 export function notSupported(path: FieldPath, value: unknown, supported: readonly string[]): FieldError {
   const list = supported.map((item) => JSON.stringify(item)).join(', ')
   return { fault: 'FieldValueNotSupported', path, text: `Unsupported value: ${show(value)}: supported values: ${list}` }
 }
 
-/** The value names something that is not there. */
+/** The value refers to something that does not exist. */
 export function notFound(path: FieldPath, value: unknown): FieldError {
   return { fault: 'FieldValueNotFound', path, text: `Not found: ${show(value)}` }
 }
@@ -79,7 +78,7 @@ export function tooLong(path: FieldPath, limit: number): FieldError {
   return { fault: 'FieldValueTooLong', path, text: `Too long: must have at most ${limit} bytes` }
 }
 
-/** What could not be judged, as something that it rests on is wrong. */
+/** The field could not be validated because something that it depends on is invalid. */
 export function notJudged(path: FieldPath, detail: string): FieldError {
   return { fault: 'InternalError', path, text: join('Internal error', detail) }
 }
@@ -95,25 +94,25 @@ export interface StatusCause {
   field?: string
 }
 
-/** The fault as a Status lists it. */
+/** Converts the error to a cause in a Status. */
 export function causeOf(error: FieldError): StatusCause {
   return { reason: error.fault, message: error.text, field: error.path }
 }
 
-/** `metadata.name: Required value: ...`, several of them in brackets. */
+/** Formats errors: `metadata.name: Required value: ...`, several of them in brackets. */
 export function summary(errors: readonly FieldError[]): string {
   const lines = errors.map((error) => `${error.path}: ${error.text}`)
   return lines.length === 1 ? lines[0]! : `[${lines.join(', ')}]`
 }
 
-/** How many faults one answer lists: a body can hold a million, and an answer stays short. */
+/** Maximum number of errors in a response. A body can have a million errors, but responses stay short. */
 export const maxTold = 50
-/** How many are looked for: an answer lists the first few, and nobody reads further. */
+/** Maximum number of errors that a validation collects. A response lists only the first few. */
 export const maxFaults = 1000
 const maxPathLength = 500
 const maxTextLength = 2000
 
-/** The first faults, none of them long. */
+/** Returns the first errors, with long texts shortened. */
 export function firstFaults(errors: readonly FieldError[]): FieldError[] {
   return errors.slice(0, maxTold).map(({ fault, path, text }) => ({
     fault,

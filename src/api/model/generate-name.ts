@@ -1,15 +1,15 @@
-/** Names that the server makes up: a prefix, and five characters that make it one of its own. */
+/** Generated names: a prefix and five random characters. */
 import { randomUUID } from 'node:crypto'
 import { shorten } from '../../base/text/shorten.ts'
 
-/** Without vowels, so that no words come about. */
+/** Without vowels, so that no words are formed. */
 const alphabet = 'bcdfghjklmnpqrstvwxz2456789'
 const randomLength = 5
 const maxPrefixLength = 63 - randomLength
 
-/** The prefix is cut where the name would be too long. */
+/** Truncates the prefix if the name would be too long. */
 export function generateName(prefix: string): string {
-  // Node draws uuids from a stock of random bytes; a few bytes alone cost it a call of the system.
+  // Node generates UUIDs from buffered random bytes, while requesting a few bytes costs a system call.
   let random = Number.parseInt(randomUUID().slice(0, 8), 16)
   let suffix = ''
   for (let i = 0; i < randomLength; i++) {

@@ -1,10 +1,10 @@
-/** IP addresses: which of them mean the same on every host, so that others can use them. */
+/** Checks which IP addresses have the same meaning on every host, so that other hosts can use them. */
 import { BlockList, isIPv4 } from 'node:net'
 import { checkIpAddress, withoutLeadingZeros } from './names.ts'
 
 type Range = readonly [address: string, bits: number]
 
-/** Multicast addresses of IPv6 have four bits of flags before their scope, which is 2 on the local link. */
+/** IPv6 multicast addresses have four flag bits before their scope, which is 2 for link-local. */
 const multicastOnLink = Array.from({ length: 16 }, (_, flags): Range => [`ff${flags.toString(16)}2::`, 16])
 
 const special: readonly { readonly ranges: BlockList; readonly text: (ip: string) => string }[] = [
@@ -26,7 +26,7 @@ const special: readonly { readonly ranges: BlockList; readonly text: (ip: string
   },
 ]
 
-/** An address that others can reach: neither of this host nor of its links alone. */
+/** Checks that other hosts can reach an address: it is not local to this host or link. */
 export function checkReachableAddress(text: string): string[] {
   const faults = checkIpAddress(text)
   if (faults.length > 0) return faults
@@ -41,7 +41,7 @@ function rangesOf(...ranges: readonly Range[]): BlockList {
   return list
 }
 
-/** The family of a range such as `10.0.0.0/24`; undefined where the text is none. */
+/** Returns the family of a range such as `10.0.0.0/24`; undefined if the text is not a range. */
 export function familyOfRange(text: string): 4 | 6 | undefined {
   const [, address = '', bits = ''] = /^([^/]{1,45})\/(0|[1-9][0-9]{0,2})$/.exec(withoutLeadingZeros(text)) ?? []
   if (checkIpAddress(address).length > 0) return undefined

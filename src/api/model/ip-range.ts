@@ -1,31 +1,31 @@
-/** Addresses as numbers, and ranges of them: `10.0.0.0/24`. Each address has one spelling here. */
+/** IP addresses as numbers, and ranges such as `10.0.0.0/24`. Each address has one canonical spelling. */
 import { ipVersion, withoutLeadingZeros } from './names.ts'
 
 /** The two versions of IP. */
 export type IpFamily = 'IPv4' | 'IPv6'
 
-/** An address as a number of its family. */
+/** An address as a number within its family. */
 export interface IpAddress {
   readonly family: IpFamily
   readonly number: bigint
 }
 
-/** The addresses that share a prefix. */
+/** A range of addresses with a common prefix. */
 export interface IpRange {
   readonly family: IpFamily
-  /** The address that all others count from. */
+  /** The first address. */
   readonly base: bigint
-  /** How many addresses it has. */
+  /** Number of addresses. */
   readonly size: bigint
-  /** As it is written. */
+  /** The canonical text. */
   readonly text: string
 }
 
 const widths = { IPv4: 32, IPv6: 128 } as const
-/** `::ffff:10.0.0.1` is another spelling of 10.0.0.1. */
+/** The prefix of IPv4-mapped addresses: `::ffff:10.0.0.1` is 10.0.0.1. */
 const mapped = 0xffffn
 
-/** Undefined where the text is not an address. Numbers with zeros before them are decimal. */
+/** Returns undefined if the text is not an address. Numbers with leading zeros are decimal. */
 export function parseIp(address: string): IpAddress | undefined {
   const version = ipVersion(address)
   if (version === 0) return undefined
@@ -34,13 +34,13 @@ export function parseIp(address: string): IpAddress | undefined {
   return number >> 32n === mapped ? { family: 'IPv4', number: number & 0xffffffffn } : { family: 'IPv6', number }
 }
 
-/** The canonical text of an address. */
+/** Returns the canonical text of an address. */
 export function formatIp({ family, number }: IpAddress): string {
   if (family === 'IPv4') return groupsOf(number.toString(16).padStart(8, '0'), 2).join('.')
   return shortIpv6(groupsOf(number.toString(16).padStart(32, '0'), 4))
 }
 
-/** Undefined where the text is not a range. Bits below the mask do not count: 10.0.0.7/24 is 10.0.0.0/24. */
+/** Returns undefined if the text is not a range. Bits below the mask are ignored: 10.0.0.7/24 is 10.0.0.0/24. */
 export function parseRange(text: string): IpRange | undefined {
   const [, first = '', digits = ''] = /^([^/]{1,45})\/(0|[1-9][0-9]{0,2})$/.exec(withoutLeadingZeros(text)) ?? []
   const address = parseIp(first)
@@ -52,17 +52,17 @@ export function parseRange(text: string): IpRange | undefined {
   return { family, base, size, text: `${formatIp({ family, number: base })}/${bits}` }
 }
 
-/** A range as an operator writes it: zeros before a number, which some read as octal, are not taken for decimal. */
+/** Parses a range in operator configuration. Rejects leading zeros because some programs read them as octal. */
 export function parsePlainRange(text: string): IpRange | undefined {
   return withoutLeadingZeros(text) === text ? parseRange(text) : undefined
 }
 
-/** Whether an address is one of a range. */
+/** Whether an address is in a range. */
 export function isWithin({ family, number }: IpAddress, range: IpRange): boolean {
   return family === range.family && number >= range.base && number < range.base + range.size
 }
 
-/** Whether a range lies within another and is smaller. */
+/** Whether a range is a proper subset of another. */
 export function isStrictlyWithin(inner: IpRange, outer: IpRange): boolean {
   if (inner.family !== outer.family || inner.size >= outer.size) return false
   return inner.base - (inner.base % outer.size) === outer.base
@@ -75,7 +75,7 @@ function hexOfIpv4(text: string): string {
   return hex
 }
 
-/** All 32 digits. The last two groups may be written as an address of IPv4. */
+/** Returns all 32 digits. The last two groups can be written as an IPv4 address. */
 function hexOfIpv6(text: string): string {
   const gap = text.indexOf('::')
   if (gap < 0) return hexOfGroups(text)
@@ -96,7 +96,7 @@ function groupsOf(hex: string, digits: number): number[] {
   return groups
 }
 
-/** In lower case, with the first of the longest runs of zeros left out, where it has more than one. */
+/** Formats in lower case and omits the first of the longest runs of more than one zero group. */
 function shortIpv6(groups: readonly number[]): string {
   let [start, length] = [0, 1]
   for (let from = 0; from < groups.length; ) {

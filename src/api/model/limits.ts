@@ -1,8 +1,8 @@
-/** How large a document may be: what a client sends, and what a schema makes of it. */
+/** Maximum size of a document that a client sends or a schema produces, in bytes. */
 export const maxBodyBytes = 3 * 1024 * 1024
 /**
- * How many values a body may hold, and an object that is stored: members and elements, on all levels. What is done with
- * each takes some microseconds, so that 3 MiB of the shortest would hold the server for seconds; no object of use comes
- * near.
+ * Maximum number of values in a body and in a stored object: members and elements on all levels. Processing a value
+ * takes some microseconds, so 3 MiB of the shortest values would block the server for seconds. No practical object
+ * comes near the limit.
  */
 export const maxValues = 100_000

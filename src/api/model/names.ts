@@ -1,19 +1,19 @@
 /**
- * The forms that names may take. Each check gives a list of sentences, empty when the name is fine.
- * Lengths are checked before patterns, and no pattern can backtrack, so a megabyte of near-misses costs nothing.
+ * The formats of names. Each check returns a list of messages, empty if the name is valid. Lengths are checked before
+ * patterns, and no pattern can backtrack, so even a megabyte of near matches is cheap.
  */
 import { isIP } from 'node:net'
 
-/** Returns what is wrong with a name; nothing where it is valid. */
+/** Returns the faults of a name; empty if it is valid. */
 export type NameCheck = (name: string) => string[]
 
 const label = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/
 const label1035 = /^[a-z](?:[a-z0-9-]*[a-z0-9])?$/
-/** Most subdomains: words with single marks between them. */
+/** Fast path for most subdomains: words separated by single characters. */
 const plainSubdomain = /^[a-z0-9]+(?:[-.][a-z0-9]+)*$/
 const subdomainPart = /^[a-z0-9-]+$/
 const qualifiedPart = /^[A-Za-z0-9](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?$/
-/** Most keys: words of letters and digits, with a plain subdomain before a slash or without. */
+/** Fast path for most keys: words of letters and digits, with an optional plain subdomain before a slash. */
 const plainQualified = /^(?:[a-z0-9]+(?:[-.][a-z0-9]+)*\/)?[A-Za-z0-9]+(?:[_.-][A-Za-z0-9]+)*$/
 
 const labelRule =
@@ -33,13 +33,13 @@ export function checkDnsLabel(name: string): string[] {
   return label.test(name) ? [] : [labelRule]
 }
 
-/** A label that no digit begins: what the name of a Service is in the DNS of old. */
+/** Checks a DNS label that does not start with a digit (RFC 1035), as required for Service names. */
 export function checkDns1035Label(name: string): string[] {
   if (name.length > 63) return [atMost(63), ...(label1035.test(name.slice(0, 1000)) ? [] : [label1035Rule])]
   return label1035.test(name) ? [] : [label1035Rule]
 }
 
-/** Checks a DNS subdomain (RFC 1123): labels with dots between them, up to 253 characters. */
+/** Checks a DNS subdomain (RFC 1123): labels separated by dots, up to 253 characters. */
 export function checkDnsSubdomain(name: string): string[] {
   if (name.length > 253) return [atMost(253), ...(isSubdomain(name.slice(0, 1000)) ? [] : [subdomainRule])]
   return isSubdomain(name) ? [] : [subdomainRule]
@@ -52,7 +52,7 @@ function isSubdomain(name: string): boolean {
   )
 }
 
-/** A subdomain whose first label is `*`, which stands for any one label. */
+/** Checks a subdomain whose first label is `*`, which matches any single label. */
 export function checkWildcardSubdomain(name: string): string[] {
   const isSound = name.length <= 253 && name.startsWith('*.') && isSubdomain(name.slice(2))
   return isSound
@@ -62,7 +62,7 @@ export function checkWildcardSubdomain(name: string): string[] {
       ]
 }
 
-/** A key of labels and annotations: an optional subdomain and a slash, then a name of at most 63 characters. */
+/** Checks a key of labels and annotations: an optional subdomain and slash, then a name of at most 63 characters. */
 export function checkQualifiedName(name: string): string[] {
   if (name.length <= 63 && plainQualified.test(name)) return []
   const parts = name.split('/')
@@ -89,7 +89,7 @@ export function checkLabelValue(value: string): string[] {
   return errors
 }
 
-/** A name that is one segment of a URL path: what every name must be at least. */
+/** Checks a name that is one segment of a URL path, the minimum requirement for every name. */
 export function checkPathSegment(name: string): string[] {
   if (name === '.' || name === '..') return [`may not be '${name}'`]
   const errors: string[] = []
@@ -100,13 +100,13 @@ export function checkPathSegment(name: string): string[] {
 
 const maxStoredLength = 512
 
-/** A name as part of a key of the store: what names must be even where a kind lets them be anything. */
+/** Checks a name as part of a store key. Applies even if the kind allows arbitrary names. */
 export function checkStoredName(name: string): string[] {
   if (Buffer.byteLength(name) > maxStoredLength) return [`must be no more than ${maxStoredLength} bytes`]
   return name.includes('\0') || !name.isWellFormed() ? ['must be well-formed text without NUL'] : []
 }
 
-/** A key of a ConfigMap or Secret, which becomes a file name in a volume. */
+/** Checks a key of a ConfigMap or Secret, which becomes a file name in a volume. */
 export function checkConfigKey(key: string): string[] {
   const errors: string[] = []
   if (key.length > 253) errors.push(atMost(253))
@@ -121,7 +121,7 @@ export function checkConfigKey(key: string): string[] {
   return errors
 }
 
-/** The name of a port: a short label with at least one letter. */
+/** Checks the name of a port: a short label with at least one letter. */
 export function checkPortName(name: string): string[] {
   const errors: string[] = []
   if (name.length > 15) errors.push(atMost(15))
@@ -132,7 +132,7 @@ export function checkPortName(name: string): string[] {
   return errors
 }
 
-/** The name of an environment variable. */
+/** Checks the name of an environment variable. */
 export function checkEnvironmentName(name: string): string[] {
   const errors: string[] = []
   if (!/^[-._a-zA-Z][-._a-zA-Z0-9]*$/.test(name))
@@ -145,24 +145,24 @@ export function checkEnvironmentName(name: string): string[] {
 const ipv4WithZeros = /^[0-9]{1,9}(?:\.[0-9]{1,9}){3}(?:\/[0-9]{1,9})?$/
 
 /**
- * An address or range of IPv4 without zeros before its numbers: older clients send `010.0.0.1` and mean 10.0.0.1, where
- * others see octal. Any other text as it is.
+ * Removes leading zeros from the numbers of an IPv4 address or range. Older clients send `010.0.0.1` for 10.0.0.1,
+ * which other programs read as octal. Any other text is returned unchanged.
  */
 export function withoutLeadingZeros(text: string): string {
   return ipv4WithZeros.test(text) ? text.replace(/(^|[./])0+(?=[0-9])/g, '$1') : text
 }
 
-/** 4 or 6; 0 where the text is no address. One with a zone is none. */
+/** Returns 4 or 6, or 0 if the text is not an address. An address with a zone is not accepted. */
 export function ipVersion(text: string): number {
   return text.length <= 45 && !text.includes('%') ? isIP(withoutLeadingZeros(text)) : 0
 }
 
-/** An address of either family, without a zone. */
+/** Checks an IPv4 or IPv6 address without a zone. */
 export function checkIpAddress(text: string): string[] {
   return ipVersion(text) === 0 ? ['must be a valid IP address (e.g. 10.9.8.7 or 2001:db8::ffff)'] : []
 }
 
-/** Checks the prefix of a generated name as if more characters came after it. */
+/** Checks the prefix of a generated name as if more characters followed. */
 export function asPrefix(check: NameCheck): NameCheck {
   return (prefix) => check(prefix.endsWith('-') ? `${prefix.slice(0, -1)}a` : prefix)
 }

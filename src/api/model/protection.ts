@@ -1,12 +1,12 @@
-/** The finalizers that keep storage which is in use: admission adds them, and control loops take them away. */
+/** The finalizers that protect storage in use. Admission adds them and controllers remove them. */
 import { type Vendor, vendorKey } from './vendor.ts'
 
-/** Of claims, while a pod uses them. */
+/** The finalizer of claims that a pod uses. */
 export function claimProtection(vendor: Vendor): string {
   return vendorKey(vendor, 'pvc-protection')
 }
 
-/** Of volumes, while a claim is bound to them. */
+/** The finalizer of volumes that are bound to a claim. */
 export function volumeProtection(vendor: Vendor): string {
   return vendorKey(vendor, 'pv-protection')
 }

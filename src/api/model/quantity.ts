@@ -1,10 +1,10 @@
 /**
- * Quantities: amounts of a resource as people write them (`500m`, `1.5Gi`, `1e3`), held exactly, in billionths.
+ * Quantities: amounts of a resource in their textual form (`500m`, `1.5Gi`, `1e3`), stored exactly in billionths.
  *
- * What is finer than a billionth is rounded up, away from zero: who asks for a little gets a little. Amounts with a
- * binary suffix end at 2^63-1. A quantity remembers its family of suffixes and is written with the largest one that
- * needs no fraction: `1024Mi` is `1Gi`, `0.1` is `100m`, `1.5Gi` is `1536Mi`. Texts are bounded in length and in
- * exponent, so that no text costs more than a few microseconds.
+ * Digits finer than a billionth are rounded away from zero, so that a small request is never zero. Amounts with a
+ * binary suffix are capped at 2^63-1. A quantity keeps its family of suffixes and is formatted with the largest one
+ * that needs no fraction: `1024Mi` is `1Gi`, `0.1` is `100m`, `1.5Gi` is `1536Mi`. Length and exponent are bounded, so
+ * that no text costs more than a few microseconds.
  */
 export interface Quantity {
   readonly nanos: bigint
@@ -23,18 +23,18 @@ const decimalExponents = new Map(Object.entries({ n: -9, u: -6, m: -3, '': 0, k:
 const decimalSuffixes = new Map(Array.from(decimalExponents, ([suffix, exponent]) => [exponent, suffix]))
 const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei']
 
-/** A text taken apart: `-1.50Ki` is negative, 1, 50, binary, 10. */
+/** The parts of a text: `-1.50Ki` is negative, 1, 50, binary, 10. */
 interface Parts {
   readonly negative: boolean
-  /** Without leading zeros; `0` when nothing else is left. */
+  /** Without leading zeros, but at least `0`. */
   readonly whole: string
   readonly fraction: string
   readonly form: Form
-  /** Of ten, or of two in the binary form. */
+  /** A power of ten, or of two in the binary form. */
   readonly exponent: number
 }
 
-/** Undefined when the text is not a quantity. */
+/** Returns undefined if the text is not a quantity. */
 export function parseQuantity(text: string): Quantity | undefined {
   const plain = parsePlain(text)
   if (plain !== undefined) return plain
@@ -42,7 +42,7 @@ export function parseQuantity(text: string): Quantity | undefined {
   return parts && amountOf(parts)
 }
 
-/** What one of a suffix is, for those that most quantities have. */
+/** The value of the most common suffixes. */
 const plainUnits = new Map<string, Quantity>([
   ...['m', '', 'k', 'M', 'G'].map((suffix): [string, Quantity] => [
     suffix,
@@ -54,7 +54,10 @@ const plainUnits = new Map<string, Quantity>([
   ]),
 ])
 
-/** Most quantities: a few digits and such a suffix. Every write of a pod reads some of them several times. */
+/**
+ * Fast path for most quantities: a few digits and a common suffix. Every write of a pod parses some of them several
+ * times.
+ */
 function parsePlain(text: string): Quantity | undefined {
   let digits = 0
   while (isDigit(text.charCodeAt(digits))) digits++
@@ -67,15 +70,15 @@ function isDigit(unit: number): boolean {
   return unit >= 0x30 && unit <= 0x39
 }
 
-/** The quantity in its canonical form. */
+/** Formats the quantity in its canonical form. */
 export function formatQuantity({ nanos, form }: Quantity): string {
   if (nanos === 0n) return '0'
   return (form === 'binary' ? formatBinary(nanos) : undefined) ?? formatDecimal(nanos, form)
 }
 
 /**
- * What the text becomes when it is read and written again; undefined when it is not a quantity.
- * A text whose scale is that of a suffix already stays as it is, so `1.250` is kept and `1.25` becomes `1250m`.
+ * Returns the text after parsing and formatting; undefined if it is not a quantity. A text whose scale already matches
+ * a suffix is unchanged, so `1.250` is kept and `1.25` becomes `1250m`.
  */
 export function canonicalQuantity(text: string): string | undefined {
   if (settled.test(text) || (plainNumber.test(text) && !text.endsWith('000'))) return text
@@ -84,31 +87,31 @@ export function canonicalQuantity(text: string): string | undefined {
   return staysAsWritten(parts) ? text : formatQuantity(amountOf(parts))
 }
 
-/** Below, at or above zero as `a` is below, equal to or above `b`, in whatever way they are written. */
+/** Compares two quantities regardless of their form. */
 export function compareQuantities(a: Quantity, b: Quantity): -1 | 0 | 1 {
   if (a.nanos === b.nanos) return 0
   return a.nanos < b.nanos ? -1 : 1
 }
 
-/** -1 below zero, 0, or 1 above. */
+/** Returns -1 below zero, 0, or 1 above. */
 export function quantitySign({ nanos }: Quantity): -1 | 0 | 1 {
   if (nanos === 0n) return 0
   return nanos < 0n ? -1 : 1
 }
 
-/** The sum is written as the first of the two that is not zero. */
+/** The sum has the form of the first operand that is not zero. */
 export function addQuantities(a: Quantity, b: Quantity): Quantity {
   return { nanos: a.nanos + b.nanos, form: a.nanos === 0n ? b.form : a.form }
 }
 
-/** Rounded away from zero to whole thousandths. */
+/** Rounds away from zero to whole thousandths. */
 export function roundUpToMilli({ nanos, form }: Quantity): Quantity {
   return { nanos: divideUp(nanos, 1_000_000n) * 1_000_000n, form }
 }
 
 /**
- * The amount as Kubernetes reads it into 64 bits, rounded up. On overflow an amount with a large suffix or exponent
- * becomes 0; any other amount keeps its lowest 64 bits. The text must be a quantity.
+ * Returns the amount as Kubernetes converts it to 64 bits, rounded up. On overflow an amount with a large suffix or
+ * exponent becomes 0. Any other amount keeps its lowest 64 bits. The text must be a quantity.
  */
 export function int64Value(text: string): bigint {
   const parts = takeApart(text)!
@@ -117,19 +120,21 @@ export function int64Value(text: string): bigint {
   return bits !== value && overflowsToZero(parts) ? 0n : bits
 }
 
-/** Go's `resource.Quantity` holds up to 18 digits and a power of ten. It multiplies by these powers without a check. */
+/**
+ * Go's `resource.Quantity` stores up to 18 digits and a power of ten. It multiplies by these powers without a check.
+ */
 function overflowsToZero({ whole, fraction, form, exponent }: Parts): boolean {
   return (
     form !== 'binary' && whole.length + fraction.length <= 18 && ![1, 2, 3, 6, 9].includes(exponent - fraction.length)
   )
 }
 
-// No two neighbouring parts can take the same character, so there is one way to match and nothing to try again.
+// No two adjacent parts can match the same character, so the pattern cannot backtrack.
 const pattern = /^([+-]?)([0-9]*)(?:\.([0-9]*))?(?:([A-Za-z]+)([+-]?[0-9]*))?$/
 
-/** Quantities whose scale is that of their suffix, and that are too small for the next. */
+/** Quantities whose scale matches their suffix and that are too small for the next one. */
 const settled = /^[1-9][0-9]{0,2}(?:m|[kMG]|[KMG]i)$/
-/** Most quantities without a suffix; they stay as they are but for thousands. */
+/** Most quantities without a suffix. They are unchanged except for multiples of a thousand. */
 const plainNumber = /^[1-9][0-9]{0,17}$/
 
 function takeApart(text: string): Parts | undefined {
@@ -162,7 +167,7 @@ function amountOf({ negative, whole, fraction, form, exponent }: Parts): Quantit
   return { nanos: negative ? -nanos : nanos, form: form === 'binary' && nanos < nanosInOne ? 'decimal' : form }
 }
 
-/** `amount` times ten to the power of `places`, rounded up. */
+/** Returns `amount` times ten to the power of `places`, rounded up. */
 function shift(amount: bigint, places: number): bigint {
   return places < 0 ? divideUp(amount, 10n ** BigInt(-places)) : amount * 10n ** BigInt(places)
 }
@@ -177,7 +182,7 @@ function smaller(a: bigint, b: bigint): bigint {
   return a < b ? a : b
 }
 
-/** Undefined for a fraction, and for what is too small for a suffix. */
+/** Returns undefined for a fraction and for amounts too small for a suffix. */
 function formatBinary(nanos: bigint): string | undefined {
   let amount = nanos / nanosInOne
   if (nanos % nanosInOne !== 0n || (amount > -1024n && amount < 1024n)) return undefined
@@ -201,7 +206,7 @@ function trailingZeros(digits: string): number {
   return digits.length - start
 }
 
-// Beyond these lengths other servers do not keep the text as it was sent either.
+// Beyond these lengths Kubernetes does not keep the original text either.
 function staysAsWritten({ whole, fraction, form, exponent }: Parts): boolean {
   if (form === 'binary') {
     const fits = whole.length + Math.floor((exponent * 3) / 10) <= 14

@@ -1,10 +1,10 @@
-/** Names that have to do with service accounts. */
+/** Constants of service accounts. */
 
-/** The account of pods that name none; there is one in every namespace. */
+/** The account of pods that name none. Every namespace has it. */
 export const defaultAccount = 'default'
 
 /**
- * How long the token is to be good that a pod gets in its volume: an hour, and a little more, by which such tokens can be
- * told from others.
+ * Lifetime of the token in a pod's volume in seconds: slightly more than an hour, which distinguishes such tokens from
+ * others.
  */
 export const volumeTokenSeconds = 3607

@@ -1,4 +1,4 @@
-/** Who makes a request. Opaque until an authorizer reads it. */
+/** The user of a request. Opaque until an authorizer reads it. */
 import { shorten } from '../../base/text/shorten.ts'
 import { checkDnsLabel, checkDnsSubdomain } from './names.ts'
 
@@ -12,12 +12,12 @@ export interface User {
 
 const maxShown = 256
 
-/** The name as messages show it: some services that know users set no bound to it. */
+/** Returns the name for messages, shortened because some identity providers do not limit its length. */
 export function shownName({ name }: Pick<User, 'name'>): string {
   return shorten(name, maxShown)
 }
 
-/** The group that may do everything. */
+/** The group with all permissions. */
 export const superusers = 'system:masters'
 /** The group of all users with valid credentials. */
 export const authenticatedUsers = 'system:authenticated'
@@ -29,17 +29,17 @@ const serviceAccounts = 'system:serviceaccounts'
 
 const accountPrefix = 'system:serviceaccount:'
 
-/** The user that a service account is. */
+/** Returns the user name of a service account. */
 export function serviceAccountName(namespace: string, name: string): string {
   return `${accountPrefix}${namespace}:${name}`
 }
 
-/** The groups of all service accounts, and of those of the namespace. */
+/** Returns the groups of all service accounts and of those in the namespace. */
 export function serviceAccountGroups(namespace: string): string[] {
   return [serviceAccounts, `${serviceAccounts}:${namespace}`]
 }
 
-/** The service account that a user name stands for; undefined where it stands for none. */
+/** Returns the service account of a user name; undefined if it is not a service account. */
 export function readServiceAccount(user: string): { namespace: string; name: string } | undefined {
   if (!user.startsWith(accountPrefix)) return undefined
   const [namespace = '', name = '', ...more] = user.slice(accountPrefix.length).split(':')
@@ -47,18 +47,18 @@ export function readServiceAccount(user: string): { namespace: string; name: str
   return sound ? { namespace, name } : undefined
 }
 
-/** Every authenticated user is a member of `system:authenticated` as well. */
+/** Adds the group `system:authenticated`, which every authenticated user belongs to. */
 export function authenticated(user: User): User {
   if (user.groups.includes(authenticatedUsers)) return user
   return { ...user, groups: [...user.groups, authenticatedUsers] }
 }
 
-/** The agents of nodes: the user `system:node:<name>`. */
+/** The group of node agents, whose user is `system:node:<name>`. */
 export const nodesGroup = 'system:nodes'
 /**
- * The API server as a client of node agents. No server accepts this user as a client of the API: a node's address may lead
- * to an API server.
+ * The user name of the API server as a client of node agents. No server accepts this user as an API client, because a
+ * node's address may lead to an API server.
  */
 export const nodeClientName = 'system:apiserver-node-client'
-/** What the user names of node agents begin with. */
+/** The prefix of the user names of node agents. */
 export const nodeUserPrefix = 'system:node:'

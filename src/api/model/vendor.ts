@@ -1,61 +1,61 @@
 /**
- * The vendor profile: the only place that spells a vendor's domain.
+ * The vendor profile: the only code that contains a vendor's domain.
  *
- * Code names groups and keys by their short id (`storage`, `metadata.name`); a profile turns them into the names on
- * the wire (`storage.orch.io`, `orch.io/metadata.name`). A store belongs to one profile for good: names are data.
+ * Code uses short ids of groups and keys (`storage`, `metadata.name`). A profile converts them to the names on the wire
+ * (`storage.orch.io`, `orch.io/metadata.name`). A store belongs to one profile permanently because names are data.
  */
 import { keysOf } from '../json/json.ts'
 
-/** Which vendor's names are served. */
+/** The vendor whose names are served. */
 export type ProfileName = 'orch' | 'kubernetes'
 
 /** All names that contain the vendor's domain. */
 export interface Vendor {
   readonly profile: ProfileName
-  /** Ends the API groups that carry the vendor's domain: `storage.<groupDomain>`. */
+  /** The suffix of API groups with the vendor's domain: `storage.<groupDomain>`. */
   readonly groupDomain: string
-  /** Prefixes labels, annotations, finalizers, secret types and signers: `<keyDomain>/metadata.name`. */
+  /** The prefix of labels, annotations, finalizers, secret types and signers: `<keyDomain>/metadata.name`. */
   readonly keyDomain: string
   /** The finalizer in `spec.finalizers` of a Namespace. */
   readonly namespaceFinalizer: string
   readonly protobufMediaType: string
-  /** Begins values that are encrypted in the store. */
+  /** The prefix of values that are encrypted in the store. */
   readonly encryptionWord: string
-  /** The name of the Service that this server is: of the namespace `default`. */
+  /** The name of this server's Service in the namespace `default`. */
   readonly apiService: string
-  /** The signers of certificates that are built in. */
+  /** The built-in certificate signers. */
   readonly signers: Signers
   /**
-   * Who owns the fields that the server itself writes, those that say how flow control stands, and those of the control
-   * loops; undefined: each loop under its own name.
+   * The field managers of the server's own writes, of flow-control status, and of controllers. If `loops` is undefined,
+   * each controller uses its own name.
    */
   readonly managers: {
     readonly server: string
-    /** Of the conditions of flow-control objects. */
+    /** The manager of the conditions of flow-control objects. */
     readonly flowControl: string
-    /** Of the flow-control objects that must exist. */
+    /** The manager of the mandatory flow-control objects. */
     readonly mandatoryObjects: string
     readonly loops: string | undefined
   }
-  /** What an agent on a node is called in names: `nodeagent`, `kubelet`. */
+  /** The word for the node agent in names: `nodeagent`, `kubelet`. */
   readonly nodeAgent: string
-  /** The environment variable through which a client tells a credential plugin what it needs. */
+  /** The environment variable through which a client passes its requirements to a credential plugin. */
   readonly execInfoVariable: string
-  /** Begins the vendor's own words in OpenAPI (`<extensionPrefix>list-type`) and its own headers. */
+  /** The prefix of the vendor's OpenAPI extensions (`<extensionPrefix>list-type`) and headers. */
   readonly extensionPrefix: string
-  /** Begin the names of published definitions: those of kinds, and by their first word those of shared types. */
+  /** The prefixes of published definition names: those of kinds, and those of shared types by their first word. */
   readonly definitionPrefixes: { readonly kinds: string; readonly [firstWord: string]: string }
 }
 
-/** The names of the built-in signers of certificates. */
+/** The names of the built-in certificate signers. */
 export interface Signers {
-  /** Certificates of clients of this server. */
+  /** Signs certificates of API clients. */
   readonly client: string
-  /** Those of the agents on nodes. */
+  /** Signs client certificates of node agents. */
   readonly nodeClient: string
-  /** What agents on nodes serve with. */
+  /** Signs serving certificates of node agents. */
   readonly nodeServing: string
-  /** Of requests from before signers had names. */
+  /** The signer of requests from before signers had names. */
   readonly legacyUnknown: string
 }
 
@@ -126,7 +126,7 @@ const profiles: Record<ProfileName, Vendor> = {
 /** The names of all profiles. */
 export const profileNames = keysOf(profiles)
 
-/** The profile of this name. */
+/** Returns the profile of this name. */
 export function vendorOf(profile: ProfileName): Vendor {
   return profiles[profile]
 }
@@ -135,8 +135,8 @@ export function vendorOf(profile: ProfileName): Vendor {
 const bareGroups = new Set(['apps', 'autoscaling', 'batch', 'policy'])
 
 /**
- * The name of an API group on the wire: `core` is empty, `storage` is `storage.orch.io`. An id that ends in a dot is a
- * whole name, as in DNS: `stable.example.com.` belongs to somebody else.
+ * Returns the name of an API group on the wire: `core` is empty, `storage` is `storage.orch.io`. An id that ends in a
+ * dot is a complete name, as in DNS: `stable.example.com.` belongs to a third party.
  */
 export function groupName(vendor: Vendor, group: string): string {
   if (group === 'core') return ''
@@ -144,7 +144,7 @@ export function groupName(vendor: Vendor, group: string): string {
   return bareGroups.has(group) ? group : `${group}.${vendor.groupDomain}`
 }
 
-/** The id of a group, from its name on the wire: the way back from `groupName`. */
+/** Returns the id of a group from its name on the wire: the inverse of `groupName`. */
 export function groupId(vendor: Vendor, name: string): string {
   if (name === '') return 'core'
   if (bareGroups.has(name)) return name
@@ -153,8 +153,8 @@ export function groupId(vendor: Vendor, name: string): string {
 }
 
 /**
- * What a group of another profile is called in this one, and that profile: a client that asks for it is meant for a
- * server with that profile. Undefined for all other groups.
+ * Returns the name in this profile of another profile's group, and that other profile. A client that requests such a
+ * group is meant for a server with the other profile. Undefined for all other groups.
  */
 export function groupOfOtherProfile(
   vendor: Vendor,
@@ -166,7 +166,7 @@ export function groupOfOtherProfile(
   return { group: `${id}${vendor.groupDomain}`, profile: other.profile }
 }
 
-/** What to tell whoever asks a server of this profile for such a group. */
+/** Returns a hint for clients that request another profile's group. */
 export function profileHint(
   { profile }: Vendor,
   other: { readonly group: string; readonly profile: ProfileName },
@@ -174,37 +174,40 @@ export function profileHint(
   return `here it is in the group ${other.group}, as this server has --profile=${profile}; for the names that were sent start one with --profile=${other.profile}`
 }
 
-/** `v1` for the core group, `storage.orch.io/v1` for others. */
+/** Returns `v1` for the core group, `storage.orch.io/v1` for others. */
 export function apiVersionOf(vendor: Vendor, group: string, version: string): string {
   const name = groupName(vendor, group)
   return name === '' ? version : `${name}/${version}`
 }
 
-/** A label, annotation or type key: `metadata.name` is `orch.io/metadata.name`, in `node` `node.orch.io/...`. */
+/**
+ * Returns a label, annotation or type key: `metadata.name` is `orch.io/metadata.name`, and with subdomain `node`
+ * `node.orch.io/...`.
+ */
 export function vendorKey(vendor: Vendor, key: string, subdomain = ''): string {
   return `${subdomain}${subdomain && '.'}${vendor.keyDomain}/${key}`
 }
 
-/** Whether a key is in one of the vendor's domains, or below them: nobody else may give it a meaning. */
+/** Whether a key is in one of the vendor's domains or their subdomains. Third parties may not define such keys. */
 export function isVendorKey(vendor: Vendor, key: string): boolean {
   const slash = key.indexOf('/')
   const domain = `.${(slash < 0 ? key : key.slice(0, slash)).toLowerCase()}`
   return domain.endsWith(`.${vendor.keyDomain}`) || domain.endsWith(`.${vendor.groupDomain}`)
 }
 
-/** Whom a token is meant for that says nothing else: this server. */
+/** The default audience of tokens: this server. */
 export function apiAudience({ apiService }: Vendor): string {
   return `https://${apiService}.default.svc`
 }
 
-/** What tokens that are kept in secrets name as their issuer. */
+/** The issuer of tokens that are stored in secrets. */
 export function legacyTokenIssuer({ apiService }: Vendor): string {
   return `${apiService}/serviceaccount`
 }
 
 /**
- * The published name of a definition: `core.v1.ConfigMap` is `io.orch.api.core.v1.ConfigMap`. One that begins with a
- * dot is whole: `.com.example.stable.v1.Widget` belongs to somebody else.
+ * Returns the published name of a definition: `core.v1.ConfigMap` is `io.orch.api.core.v1.ConfigMap`. A name that
+ * starts with a dot is complete: `.com.example.stable.v1.Widget` belongs to a third party.
  */
 export function definitionName({ definitionPrefixes }: Vendor, name: string): string {
   if (name.startsWith('.')) return name.slice(1)

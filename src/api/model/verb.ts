@@ -1,7 +1,7 @@
-/** What can be asked of a resource: the words that authorization rules, discovery and the kinds use. */
+/** The verbs of resources, used by authorization rules, discovery and kinds. */
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection'
 
-/** What a kind can do that says nothing else, in the order in which discovery lists it. */
+/** The default verbs of a kind, in the order of discovery. */
 export const allVerbs: readonly Verb[] = [
   'create',
   'delete',
@@ -13,7 +13,7 @@ export const allVerbs: readonly Verb[] = [
   'watch',
 ]
 
-/** All verbs but these. */
+/** Returns all verbs except these. */
 export function verbsWithout(...left: readonly Verb[]): readonly Verb[] {
   return allVerbs.filter((verb) => !left.includes(verb))
 }

@@ -1,11 +1,8 @@
-/**
- * The order of versions by how much they promise: `v2`, `v1`, `v2beta1`, `v1beta2`, `v1alpha1`, then names of any other
- * form, by the alphabet.
- */
+/** Sorts versions by stability: `v2`, `v1`, `v2beta1`, `v1beta2`, `v1alpha1`, then all other names alphabetically. */
 
 const form = /^v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?$/
 
-/** What comes first promises more. */
+/** Compares two versions. The more stable one sorts first. */
 export function compareVersions(a: string, b: string): number {
   const [one, other] = [rankOf(a), rankOf(b)]
   if (one === undefined || other === undefined) return one === other ? compareText(a, b) : one === undefined ? 1 : -1
@@ -15,7 +12,7 @@ export function compareVersions(a: string, b: string): number {
 
 const stages = { alpha: 0, beta: 1 }
 
-/** Stage, number, and number within the stage. */
+/** Returns the stage, the major version, and the number within the stage. */
 function rankOf(version: string): readonly number[] | undefined {
   const match = form.exec(version)
   if (match === null) return undefined

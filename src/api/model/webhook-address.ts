@@ -1,4 +1,4 @@
-/** Where a webhook is: by URL, or as a path of a Service. The forms that both may have. */
+/** Validates the address of a webhook: a URL, or a Service with a path. */
 import { child, type FieldError, type FieldPath, invalid, maxFaults, required } from './field-error.ts'
 import { checkDnsSubdomain } from './names.ts'
 
@@ -20,7 +20,7 @@ export function checkWebhookUrl(text: string, path: FieldPath): FieldError[] {
   return [
     ...(scheme === 'https' ? [] : [invalid(path, scheme, `'https' is the only allowed URL scheme${form}`)]),
     ...(host === '' ? [invalid(path, host, `host must be provided${form}`)] : []),
-    // It may be a password, which is not told back.
+    // The value may be a password and must not be echoed.
     ...(user === undefined ? [] : [invalid(path, '<user>', 'user information is not permitted in the URL')]),
     ...(fragment === '' ? [] : [invalid(path, fragment, 'fragments are not permitted in the URL')]),
     ...(query === '' ? [] : [invalid(path, query, 'query parameters are not permitted in the URL')]),
@@ -32,7 +32,7 @@ const hostForm = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~!$&'()*+,;=-]*)(?::\d*)?$/
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what no URL may hold
 const neverInUrl = /[\0-\x1f\x7f]|%(?![0-9A-Fa-f]{2})/
 
-/** Undefined where it is no URL at all. */
+/** Returns undefined if the text is not a URL. */
 function splitUrl(text: string): Url | undefined {
   if (neverInUrl.test(text) || text.startsWith(':')) return undefined
   const [beforeFragment = '', fragment] = splitAt(text, '#')
@@ -59,7 +59,7 @@ export interface WebhookService {
   readonly port?: number
 }
 
-/** Checks the Service that a webhook runs behind. */
+/** Checks the Service of a webhook. */
 export function checkWebhookService(service: WebhookService, path: FieldPath): FieldError[] {
   const { name, namespace, path: urlPath = '', port = 443 } = service
   const isPort = port >= 1 && port <= 65535
@@ -73,7 +73,7 @@ export function checkWebhookService(service: WebhookService, path: FieldPath): F
   ]
 }
 
-/** `/a/b`: each step as a DNS subdomain; a slash may stand at the end. */
+/** Checks a path such as `/a/b`: each segment must be a DNS subdomain. A trailing slash is allowed. */
 function checkUrlPath(urlPath: string, path: FieldPath): FieldError[] {
   const steps = urlPath.slice(1).replace(/\/$/, '').split('/', maxFaults)
   const start = urlPath.startsWith('/') ? [] : [invalid(path, urlPath, "must start with a '/'")]

@@ -1,4 +1,4 @@
-/** Algorithm identifiers and bit strings, as keys and signatures carry them. */
+/** Algorithm identifiers and bit strings of keys and signatures. */
 import { childrenOf, type Element, expectTag, MalformedDer, tags } from './der.ts'
 
 export interface Algorithm {
@@ -14,7 +14,7 @@ export function readAlgorithm(element: Element | undefined): Algorithm {
   return { id: expectTag(id, tags.oid).content.toString('hex'), parameters }
 }
 
-/** The bytes of a bit string that is made of whole bytes. */
+/** Returns the bytes of a bit string that consists of whole bytes. */
 export function readBits(element: Element | undefined): Buffer {
   const { content } = expectTag(element, tags.bitString)
   if (content[0] !== 0) throw new MalformedDer('a bit string is not made of whole bytes')

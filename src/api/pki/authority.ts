@@ -1,9 +1,9 @@
 /**
- * The certificate authority that a data directory makes for itself: `ca`, `serving`, `admin` and `proxy`, each a .crt and
- * a .key. On first use they are made, later read; a serving or admin certificate is made again when it is due, when its
- * names changed or when the authority did. Several processes may open one directory at once, and a crash at any moment
- * leaves files that the next start completes, because of two rules: a key is written before its certificate, and is
- * never replaced. Anything else that does not fit together is an error that says which file and what to do.
+ * The certificate authority that a server creates in its data directory: `ca`, `serving`, `admin` and `proxy`, each
+ * with a .crt and a .key file. They are created on first use and read later. A serving or admin certificate is renewed
+ * when it is due, when its names change or when the CA changes. Several processes can open one directory at once, and
+ * the next start completes the files after a crash at any time, because of two rules: a key is written before its
+ * certificate and is never replaced. Any other inconsistency is an error that names the file and the remedy.
  */
 import { type KeyObject, X509Certificate } from 'node:crypto'
 import { basename, join } from 'node:path'
@@ -31,33 +31,37 @@ export interface CertifiedKey {
   readonly key: string
 }
 
-/** The self-made CA of a server, and the pairs that it signs: made when they are asked for, remade when that is due. */
+/** The server's own CA and the certificates that it signs, which are created on request and renewed when due. */
 export interface Authority extends CertifiedKey {
-  /** What the TLS listener shows, good for exactly these names. */
+  /** Returns the serving certificate of the TLS listener, valid for exactly these names. */
   servingCertificate(names: AlternativeNames): Promise<CertifiedKey>
-  /** A client that may do everything (`orch-admin` in `system:masters`). */
+  /** Returns the certificate of a client with all permissions (`orch-admin` in `system:masters`). */
   adminCertificate(): Promise<CertifiedKey>
-  /** A client that other servers believe when it says on whose behalf it asks (`front-proxy-client`). */
+  /**
+   * Returns the certificate of a client that other servers trust to name the requesting user (`front-proxy-client`).
+   */
   proxyCertificate(): Promise<CertifiedKey>
-  /** The API server as a client of node agents (`system:apiserver-node-client`, in no group). */
+  /**
+   * Returns the certificate of the API server as a client of node agents (`system:apiserver-node-client`, in no group).
+   */
   nodeClientCertificate(): Promise<CertifiedKey>
 }
 
-/** Where the authority of a server keeps its files. */
+/** The location and settings of a server's CA. */
 export interface AuthorityOptions {
   readonly directory: string
   readonly clock: Clock
-  /** The common name of the authority; `orch-ca` by default. */
+  /** The common name of the CA. Defaults to `orch-ca`. */
   readonly commonName?: string
-  /** Where serial numbers come from. */
+  /** The source of serial numbers. */
   readonly random?: (size: number) => Buffer
 }
 
 const day = 24 * 60 * 60 * 1000
-// Every certificate is valid from a day before it was made, for machines whose clocks differ or are set back.
+// Every certificate is valid from a day before its creation, for machines whose clocks differ or are set back.
 const backdate = day
 const lifetimes = { authority: 3650 * day, leaf: 365 * day } as const
-/** What the directory may hold; `front-proxy` is the directory of another authority. */
+/** The allowed content of the directory. `front-proxy` is the directory of another CA. */
 const ownFiles = [
   ...['ca', 'serving', 'admin', 'proxy', 'node-client'].flatMap((name) => [`${name}.crt`, `${name}.key`]),
   'front-proxy',
@@ -67,7 +71,7 @@ const noNames: AlternativeNames = { dns: [], ips: [] }
 interface PairFiles {
   readonly certificate: string
   readonly key: string
-  /** What to do when one of the two cannot be used. */
+  /** The instructions if one of the two files cannot be used. */
   readonly remedy: string
 }
 
@@ -83,7 +87,7 @@ interface Leaf {
   readonly names: AlternativeNames
 }
 
-/** Reads the authority from its directory, and makes what is missing there. */
+/** Reads the CA from its directory and creates missing files. */
 export async function openAuthority(options: AuthorityOptions): Promise<Authority> {
   const ca = await openCa(options)
   return {
@@ -96,13 +100,13 @@ export async function openAuthority(options: AuthorityOptions): Promise<Authorit
 }
 
 /**
- * Makes this pair the authority of a directory, in place of the one that may be there: what that has signed is made anew
- * when it is next asked for.
+ * Makes this pair the CA of a directory, replacing an existing one. Certificates signed by the former CA are renewed on
+ * their next use.
  */
 export async function adoptCa(directory: string, { certificate, key }: CertifiedKey): Promise<void> {
   const files = caFiles(directory)
   const held = await readPair(files).catch((error: unknown) => {
-    // It is not needed: it is replaced.
+    // A damaged CA does not matter because it is replaced.
     if (!(error instanceof DamagedFile)) throw error
     return {} as Partial<Pair>
   })
@@ -113,7 +117,9 @@ export async function adoptCa(directory: string, { certificate, key }: Certified
   await replaceFile(files.certificate, certificate, 'certificate')
 }
 
-/** Whether two thirds of the certificate's life are over, or it is not valid yet (the clock was set back). */
+/**
+ * Whether two thirds of the certificate's lifetime have passed, or it is not valid yet because the clock was set back.
+ */
 export function needsRenewal(certificate: string | X509Certificate, now: number): boolean {
   const { from, to } = validityOf(typeof certificate === 'string' ? new X509Certificate(certificate) : certificate)
   return now < from || now >= from + ((to - from) * 2) / 3
@@ -126,7 +132,7 @@ const adminLeaf: Leaf = {
   names: noNames,
 }
 
-/** The common name of the self-made front proxy. */
+/** The common name of the server's own front proxy. */
 export const proxyName = 'front-proxy-client'
 
 const proxyLeaf: Leaf = {
@@ -159,7 +165,7 @@ async function openCa(options: AuthorityOptions): Promise<Pair> {
   return checkedCa(ca, files, options.clock.now())
 }
 
-// Of several processes that get here at once, one names the key and one the certificate; all go on with those.
+// If several processes get here at once, one writes the key and one the certificate, and all use those.
 async function makeCa(options: AuthorityOptions, files: PairFiles, found: KeyObject | undefined): Promise<Pair> {
   await makePrivateDirectory(options.directory, ownFiles)
   const key = found ?? (await makeKey(files))
@@ -213,7 +219,7 @@ function hasSubject({ raw }: X509Certificate, { commonName, organizations }: Cer
   return isDeepStrictEqual(found, { commonNames: [commonName], organizations })
 }
 
-// A certificate does not outlive the authority that signed it.
+// A certificate must not outlive the CA that signed it.
 function issueLeaf(options: AuthorityOptions, ca: Pair, leaf: Leaf & { key: KeyObject }): string {
   const { notBefore, notAfter } = validFor(lifetimes.leaf, options.clock.now())
   return issueCertificate({
@@ -233,7 +239,7 @@ async function makeKey(files: PairFiles): Promise<KeyObject> {
   return (await readKeyFile(files.key)) as KeyObject
 }
 
-// The certificate is read first: where it is, its key was written earlier, whoever is at work here just now.
+// Reads the certificate first: if it exists, its key was written earlier, even if another process is writing now.
 async function readPair(files: PairFiles): Promise<Partial<Pair>> {
   try {
     const certificate = await readCertificateFile(files.certificate)

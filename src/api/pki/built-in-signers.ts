@@ -1,12 +1,12 @@
 /**
- * The rules of the four built-in signers: which requests each signs. Each rule that a request breaks is one sentence, so
- * that people learn all of them at once. The signer applies them before it signs, the approver before it approves node
- * agents, and `describe` and the console to tell in advance: so nothing here needs Node.
+ * The rules of the four built-in signers, which decide what requests each signs. Each violation is one sentence, so
+ * that users see all of them at once. The signer applies the rules before it signs, the approver before it approves
+ * node agents, and `describe` and the console apply them to warn in advance. So nothing here depends on Node.
  */
 import type { Signers } from '../model/vendor.ts'
 import type { JudgedRequest } from './requested-names.ts'
 
-/** The built-in signers, whatever the vendor calls them. */
+/** The built-in signers, independent of vendor names. */
 export type SignerId = keyof Signers
 
 const nodeGroup = 'system:nodes'
@@ -15,7 +15,7 @@ const withKey = ['digital signature', 'key encipherment']
 
 type Judge = (request: JudgedRequest, usages: readonly string[]) => string[]
 
-/** A rule in words, and the sentences that say how a request breaks it. */
+/** A rule in words, and a function that returns the violations of a request. */
 type Rule = readonly [rule: string, judge: Judge]
 
 const oneCommonName: Rule = [
@@ -45,19 +45,19 @@ const rules: { readonly [signer in SignerId]: readonly Rule[] } = {
   legacyUnknown: [oneCommonName],
 }
 
-/** What a rule of a signer says of a request. */
+/** The verdict of one rule on a request. */
 export interface RuleVerdict {
   readonly rule: string
-  /** A sentence each; none where the request keeps the rule. */
+  /** One sentence per violation; empty if the request complies. */
   readonly faults: readonly string[]
 }
 
-/** The verdict of each rule of this signer. */
+/** Returns the verdict of each rule of this signer. */
 export function signerVerdicts(signer: SignerId, request: JudgedRequest, usages: readonly string[]): RuleVerdict[] {
   return rules[signer].map(([rule, judge]) => ({ rule, faults: judge(request, usages) }))
 }
 
-/** What is wrong with a request in the eyes of this signer, a sentence each; none where it is signed. */
+/** Returns the violations of a request for this signer, one sentence each; empty if the signer accepts it. */
 export function signerFaults(signer: SignerId, request: JudgedRequest, usages: readonly string[]): string[] {
   return signerVerdicts(signer, request, usages).flatMap(({ faults }) => faults)
 }

@@ -1,7 +1,7 @@
 /**
- * Reads certificate requests (PKCS#10) that strangers send: the first PEM block, well formed, signed with the key that
- * it asks a certificate for. Anything else throws UnsoundInput, at a cost bounded by the size of the text. Whether what
- * it asks for may be granted is left to the callers.
+ * Reads untrusted certificate requests (PKCS#10): the first PEM block, well formed and signed with the key that the
+ * certificate is for. Anything else throws MalformedInput, at a cost bounded by the size of the text. Callers decide
+ * whether to grant the request.
  */
 import { constants, type KeyObject, verify } from 'node:crypto'
 import { type Algorithm, readAlgorithm, readBits } from './algorithm.ts'
@@ -11,13 +11,13 @@ import { MalformedInput } from './malformed-input.ts'
 import { readPemBlocks } from './pem.ts'
 import { readPublicKey } from './public-key.ts'
 
-/** What a request for a certificate (PKCS #10) says. */
+/** The content of a certificate request (PKCS #10). */
 export interface CertificateRequest {
   readonly subject: Subject
-  /** The subject as it stands: a Name in DER. */
+  /** The encoded subject: a Name in DER. */
   readonly subjectName: Buffer
   readonly publicKey: KeyObject
-  /** The extensions asked for, in the order of the encoding. */
+  /** The requested extensions, in encoding order. */
   readonly extensions: readonly RequestedExtension[]
 }
 
@@ -32,7 +32,7 @@ export interface RequestedExtension {
 const extensionRequestId = '2a864886f70d01090e'
 export const subjectAltNameId = '551d11'
 
-/** Text around the first block and blocks after it are not looked at. */
+/** Ignores text around the first block and later blocks. */
 export function readCertificateRequest(pem: Buffer): CertificateRequest {
   const [block] = readPemBlocks(pem)
   if (block?.label !== 'CERTIFICATE REQUEST') throw new MalformedInput('PEM block type must be CERTIFICATE REQUEST')
@@ -55,7 +55,7 @@ function readContent(info: Element): CertificateRequest {
   }
 }
 
-/** The extensions that an attribute asks for; none when it is about something else. */
+/** Returns the extensions that an attribute requests; empty if it is a different attribute. */
 function extensionsOf(attribute: Element): RequestedExtension[] {
   const [id, values] = childrenOf(expectTag(attribute, tags.sequence))
   if (expectTag(id, tags.oid).content.toString('hex') !== extensionRequestId) return []
@@ -73,7 +73,7 @@ function readExtension(element: Element): RequestedExtension {
   return { id, critical, value }
 }
 
-/** Mail addresses, DNS names and URIs are ASCII; addresses have four or sixteen bytes. */
+/** E-mail addresses, DNS names and URIs are ASCII. IP addresses have four or sixteen bytes. */
 function checkAlternativeNames(value: Buffer): void {
   for (const { tag, content } of childrenOf(readWhole(value, tags.sequence))) {
     const isText = tag === 0x81 || tag === 0x82 || tag === 0x86
@@ -108,12 +108,12 @@ function isSignedBy({ hash, pss }: Scheme, key: KeyObject, signed: Buffer, signa
 
 interface Scheme {
   readonly keyType: 'rsa' | 'ec' | 'ed25519'
-  /** Null where the algorithm hashes by itself. */
+  /** Null if the algorithm includes the hash. */
   readonly hash: string | null
   readonly pss?: boolean
 }
 
-// SHA-1 proves that the sender has the key, as nobody else gains from a forged request; MD5 is not taken even so.
+// SHA-1 suffices to prove possession of the key, because a forged request benefits no one else. MD5 is still rejected.
 const schemes: { readonly [id: string]: Scheme } = {
   '2a864886f70d010105': { keyType: 'rsa', hash: 'sha1' },
   '2a864886f70d01010b': { keyType: 'rsa', hash: 'sha256' },
@@ -133,12 +133,12 @@ function schemeOf({ id, parameters }: Algorithm): Scheme | undefined {
   return hash === undefined ? undefined : { keyType: 'rsa', hash, pss: true }
 }
 
-/** Some write nothing for no parameters, some null. */
+/** Some encoders omit absent parameters, others write null. */
 function hasNone(parameters: Element | undefined): boolean {
   return parameters === undefined || (parameters.tag === tags.null && parameters.content.length === 0)
 }
 
-/** The only parameters in use: one hash throughout, and a salt of its size. */
+/** The only parameters in use: the same hash everywhere, and a salt of its size. */
 const pssHashes = new Map([
   ['sha256', pssParameters('01', '20')],
   ['sha384', pssParameters('02', '30')],

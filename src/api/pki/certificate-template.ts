@@ -1,13 +1,15 @@
 /**
- * What a certificate is to say, before it is one: the template, its usages, and the check that it does not contradict
- * itself or RFC 5280. Who may get which certificate is decided by the callers.
+ * The template of a certificate, its usages, and a check that it is consistent and conforms to RFC 5280. Callers decide
+ * who may get which certificate.
  */
 import { type KeyObject, X509Certificate } from 'node:crypto'
 import { publicKeyOf } from './keys.ts'
 import type { AlternativeNames } from './names.ts'
 
-/** What each usage sets: a bit of the key usage (RFC 5280, 4.2.1.3), or an extended purpose (4.2.1.12), by its object
- * identifier in DER. */
+/**
+ * The effect of each usage: a bit of the key usage (RFC 5280, 4.2.1.3), or an extended key usage (4.2.1.12), given by
+ * its object identifier in DER.
+ */
 export const usageTable = {
   signing: { bit: 0 },
   'digital signature': { bit: 0 },
@@ -41,9 +43,9 @@ export interface CertificateSubject {
   readonly organizations: readonly string[]
 }
 
-/** Who signs a certificate. */
+/** The issuer of a certificate. */
 export interface Issuer {
-  /** PEM, or 'self': the certificate is signed with its own key. */
+  /** PEM, or 'self' if the certificate is signed with its own key. */
   readonly certificate: string | 'self'
   readonly key: KeyObject
 }
@@ -53,18 +55,21 @@ export interface CertificateTemplate {
   readonly publicKey: KeyObject
   readonly issuer: Issuer
   readonly usages: readonly Usage[]
-  /** A CA for end certificates only. Never implied by a usage, so that no list of usages can ask for it. */
+  /**
+   * Whether this is a CA for end-entity certificates. Never implied by a usage, so that no list of usages can request
+   * it.
+   */
   readonly authority?: boolean
   readonly names?: AlternativeNames
-  /** Wall milliseconds; certificates know whole seconds. */
+  /** Wall-clock time in milliseconds. Certificates have a precision of seconds. */
   readonly notBefore: number
   readonly notAfter: number
-  /** 1 to 20 bytes of a positive number; random when absent. */
+  /** A positive number of 1 to 20 bytes. Random if absent. */
   readonly serial?: Buffer
   readonly random?: (size: number) => Buffer
 }
 
-/** Throws at what contradicts itself or RFC 5280. */
+/** Throws if the template is inconsistent or violates RFC 5280. */
 export function assertConsistent(template: CertificateTemplate): void {
   const { usages, authority = false, issuer, serial } = template
   if (usages.length === 0) throw new Error('a certificate without usages')
@@ -80,7 +85,7 @@ function assertSubject({ commonName, organizations }: CertificateSubject): void 
   if (!fits) throw new Error('a common name or organization is empty or not Unicode text')
 }
 
-// DER: the shortest form of a number above zero; RFC 5280, 4.1.2.2: at most 20 bytes.
+// DER: the shortest form of a positive number. RFC 5280, 4.1.2.2: at most 20 bytes.
 function assertSerial(serial: Buffer): void {
   const [first = 0, second = 0] = serial
   const positive = first < 0x80 && (first !== 0 || second >= 0x80)

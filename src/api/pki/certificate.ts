@@ -1,7 +1,7 @@
 /**
- * Issues X.509 certificates as RFC 5280 wants them: version 3 with key identifiers, critical basic constraints and key
- * usage, signed with SHA-2 by whatever key the issuer has. `issueCertificate` makes what a template of ours says;
- * `signContent` is below that, for certificates whose subject and names come from elsewhere as DER.
+ * Issues X.509 certificates according to RFC 5280: version 3 with key identifiers, critical basic constraints and key
+ * usage, signed with SHA-2 by any type of issuer key. `issueCertificate` uses a template. `signContent` is the lower
+ * level, for certificates whose subject and names are already DER.
  */
 import { createHash, type KeyObject, randomBytes, sign, X509Certificate } from 'node:crypto'
 import {
@@ -19,7 +19,7 @@ import { type SignatureScheme, schemeOfKey } from './signature-scheme.ts'
 import { extensionOf, subjectOf } from './tbs.ts'
 import { writeName } from './write-name.ts'
 
-/** Object identifiers, by their DER content in hexadecimal. */
+/** Object identifiers: their DER content in hexadecimal. */
 const ids = {
   subjectKeyId: '551d0e',
   keyUsage: '551d0f',
@@ -32,22 +32,22 @@ const ids = {
 const version3 = element(0xa0, element(tags.integer, Buffer.from([2])))
 const yes = element(tags.boolean, Buffer.from([0xff]))
 
-/** The certificate as PEM. Throws when the template contradicts itself. */
+/** Returns the certificate as PEM. Throws if the template is inconsistent. */
 export function issueCertificate(template: CertificateTemplate): string {
   assertConsistent(template)
   const { subject, names = { dns: [], ips: [] }, ...rest } = template
   return signContent({ ...rest, subject: writeName(subject), names: alternativeNames(names) })
 }
 
-/** What a certificate says, where subject and names are DER already. */
+/** The content of a certificate whose subject and names are already DER. */
 export interface CertificateContent extends Omit<CertificateTemplate, 'subject' | 'names'> {
   /** A Name. */
   readonly subject: Buffer
-  /** GeneralName after GeneralName. */
+  /** A list of GeneralNames. */
   readonly names: readonly Buffer[]
 }
 
-/** The certificate as PEM. */
+/** Returns the certificate as PEM. */
 export function signContent(content: CertificateContent): string {
   const scheme = schemeOfKey(content.issuer.key)
   const unsigned = unsignedOf(content, scheme)
@@ -69,17 +69,17 @@ function unsignedOf(content: CertificateContent, scheme: SignatureScheme): Buffe
   )
 }
 
-// 128 bits that start with 01: positive, never shorter, and 126 of them random.
+// 128 bits that start with 01: positive, of constant length, and 126 of them random.
 function randomSerial(random: (size: number) => Buffer): Buffer {
   const serial = Buffer.from(random(16))
   serial[0] = ((serial[0] as number) & 0x3f) | 0x40
   return serial
 }
 
-/** What is needed of an issuer's certificate, which signs many. */
+/** The cached name and key identifier of an issuer, which signs many certificates. */
 const signers = new WeakMap<Issuer, { name: Buffer; keyId: Buffer }>()
 
-/** The name and key identifier of the issuer, as its own certificate spells them. */
+/** Returns the name and key identifier of the issuer, as in its own certificate. */
 function signerOf({ issuer, subject, publicKey }: CertificateContent): { name: Buffer; keyId: Buffer } {
   if (issuer.certificate === 'self') return { name: subject, keyId: keyIdOf(publicKey) }
   const known = signers.get(issuer)
@@ -97,7 +97,7 @@ function keyIdOf(publicKey: KeyObject): Buffer {
   return createHash('sha256').update(publicKeyBits(publicKey)).digest().subarray(0, 20)
 }
 
-// A P-256 point is the last 65 bytes of its SubjectPublicKeyInfo; for other keys the whole of it identifies as well.
+// A P-256 point is the last 65 bytes of its SubjectPublicKeyInfo. For other keys all of it serves as identification.
 function publicKeyBits(publicKey: KeyObject): Buffer {
   const spki = spkiOf(publicKey)
   return isP256(publicKey) ? spki.subarray(-65) : spki
@@ -110,7 +110,7 @@ function spkiOf(publicKey: KeyObject): Buffer {
 function extensionsOf(content: CertificateContent, issuerKeyId: Buffer) {
   const { authority = false, publicKey, usages, names, subject } = content
   const noneBelow = element(tags.integer, Buffer.from([0]))
-  // RFC 5280, 4.2.1.6: where the subject is empty, only these names say whom it is for.
+  // RFC 5280, 4.2.1.6: if the subject is empty, the alternative names are critical.
   const asNames = subject.length === 2 ? critical : extension
   return [
     critical(ids.basicConstraints, authority ? sequence(yes, noneBelow) : sequence()),

@@ -1,6 +1,6 @@
 /**
- * Writes DER, just enough to make a certificate: elements of one-byte tags with the shortest lengths, the counterpart of
- * `der.ts`. What the elements mean is left to the callers.
+ * Encodes DER, as far as certificates need it: elements with one-byte tags and minimal lengths, the counterpart of
+ * `der.ts`. Callers know the meaning of the elements.
  */
 import { tags } from './der.ts'
 
@@ -13,7 +13,7 @@ export function sequence(...parts: readonly Buffer[]): Buffer {
   return element(tags.sequence, ...parts)
 }
 
-/** An object identifier, by its DER content in hexadecimal. */
+/** Encodes an object identifier, given as its DER content in hexadecimal. */
 export function identifier(id: string): Buffer {
   return element(tags.oid, Buffer.from(id, 'hex'))
 }
@@ -22,12 +22,15 @@ export function text(value: string): Buffer {
   return element(tags.utf8String, Buffer.from(value))
 }
 
-/** A string of whole bytes. */
+/** Encodes a bit string of whole bytes. */
 export function bitString(bytes: Buffer): Buffer {
   return element(tags.bitString, Buffer.from([0]), bytes)
 }
 
-/** A string that has these bits, of which the first is number 0, and ends with the last of them: `[0, 5]` is 100001. */
+/**
+ * Encodes a bit string with these bits set. Bit 0 is the first, and the string ends with the last set bit: `[0, 5]` is
+ * 100001.
+ */
 export function namedBits(bits: readonly number[]): Buffer {
   const last = Math.max(...bits)
   const bytes = Buffer.alloc((last >> 3) + 1)
@@ -35,14 +38,16 @@ export function namedBits(bits: readonly number[]): Buffer {
   return element(tags.bitString, Buffer.from([7 - (last & 7)]), bytes)
 }
 
-/** A moment in whole seconds. RFC 5280, 4.1.2.5: with two digits of the year until 2049, with four from then on. */
+/**
+ * Encodes a time in whole seconds. RFC 5280, 4.1.2.5: with a two-digit year until 2049, and four digits from then on.
+ */
 export function time(milliseconds: number): Buffer {
   const digits = `${new Date(milliseconds).toISOString().replaceAll(/[-:T]|\..*/g, '')}Z`
   const short = milliseconds < Date.UTC(2050, 0)
   return element(short ? tags.utcTime : tags.generalizedTime, Buffer.from(short ? digits.slice(2) : digits))
 }
 
-// Below 128 it is one byte; else 0x80 + the count of the bytes that follow.
+// A length below 128 is one byte. Otherwise the first byte is 0x80 plus the number of bytes that follow.
 function lengthOf(size: number): number[] {
   if (size < 0x80) return [size]
   const bytes: number[] = []

@@ -1,9 +1,7 @@
 /**
- * Reads DER, just enough to walk a certificate: definite minimal lengths and one-byte tags, nothing else. It never
- * looks beyond the bytes given, refuses more than `maxDerBytes`, and throws `MalformedDer` where an element does not
- * fill its place exactly. What the elements mean is left to the callers.
- *
- * The console runs it in browsers, so it uses nothing of Node: bytes are a Uint8Array, and stay a Buffer where they are one.
+ * Parses DER, as far as certificates need it: definite minimal lengths and one-byte tags. It never reads beyond the
+ * given bytes, rejects more than `maxDerBytes`, and throws `MalformedDer` if an element does not fill its space
+ * exactly. Callers know the meaning of the elements.
  */
 import { MalformedInput } from './malformed-input.ts'
 
@@ -28,7 +26,7 @@ export const tags = {
 export interface Element<Bytes extends Uint8Array = Buffer> {
   readonly tag: number
   readonly content: Bytes
-  /** The element as it stands, with tag and length. */
+  /** The complete element, with tag and length. */
   readonly whole: Bytes
 }
 
@@ -37,26 +35,26 @@ export class MalformedDer extends MalformedInput {
   override readonly name = 'MalformedDer'
 }
 
-/** The one element that `bytes` are, with nothing after it. */
+/** Returns the only element in `bytes`. Nothing may follow it. */
 export function readWhole<Bytes extends Uint8Array>(bytes: Bytes, tag: number): Element<Bytes> {
   const [element, ...rest] = readSeveral(bytes)
   if (rest.length > 0) throw new MalformedDer('bytes follow the end')
   return expectTag(element, tag)
 }
 
-/** The elements that `bytes` are, one after the other. */
+/** Returns the consecutive elements in `bytes`. */
 export function readSeveral<Bytes extends Uint8Array>(bytes: Bytes): Element<Bytes>[] {
   if (bytes.length > maxDerBytes)
     throw new MalformedDer(`${bytes.length} bytes are more than the ${maxDerBytes} allowed`)
   return readAll(bytes)
 }
 
-/** The elements inside a constructed one; they fill it exactly. */
+/** Returns the elements inside a constructed one, which they must fill exactly. */
 export function childrenOf<Bytes extends Uint8Array>(parent: Element<Bytes>): Element<Bytes>[] {
   return readAll(parent.content)
 }
 
-/** The element, which must have this tag. Throws MalformedDer. */
+/** Returns the element, which must have this tag. Throws MalformedDer. */
 export function expectTag<Bytes extends Uint8Array>(element: Element<Bytes> | undefined, tag: number): Element<Bytes> {
   if (element?.tag === tag) return element
   throw new MalformedDer(`expected tag ${hex(tag)}, found ${element === undefined ? 'the end' : hex(element.tag)}`)
@@ -78,7 +76,8 @@ function readAll<Bytes extends Uint8Array>(bytes: Bytes): Element<Bytes>[] {
   return elements
 }
 
-// A length below 128 is one byte; a longer one is 0x80 + the count of the bytes that follow, of which three are plenty.
+// A length below 128 is one byte. For a longer one the first byte is 0x80 plus the number of bytes that follow, of
+// which three suffice.
 function lengthBytes(bytes: Uint8Array, at: number): number {
   const first = bytes[at]
   if (first === undefined) throw new MalformedDer('the bytes end before a length')

@@ -1,7 +1,7 @@
 /**
- * PEM files on disk: read whole and bounded, written whole or not at all (`base/files/files.ts`). Keys are 0600 in a
- * directory of 0700. Every error is a `PkiFileError` that names the file; one whose content is damaged is a
- * `DamagedFile`, and callers say what to do about it, since they know what the file is for.
+ * PEM files: read completely with a size limit, and written atomically (`base/files/files.ts`). Keys have mode 0600 in
+ * a directory with mode 0700. Every error is a `PkiFileError` that names the file. Damaged content is a `DamagedFile`;
+ * callers add instructions because they know the purpose of the file.
  */
 
 import { type KeyObject, X509Certificate } from 'node:crypto'
@@ -14,7 +14,7 @@ import { keyFromPem } from './keys.ts'
 const maxFileBytes = 256 * 1024
 const modes = { certificate: 0o644, key: 0o600 } as const
 
-/** A file of a key or certificate that cannot be used. */
+/** A key or certificate file that cannot be used. */
 export class PkiFileError extends Error {
   override readonly name = 'PkiFileError'
   readonly file: string
@@ -25,7 +25,7 @@ export class PkiFileError extends Error {
   }
 }
 
-/** The file could be read, but its content cannot be used: by itself, or together with the other of its pair. */
+/** The file could be read, but its content is invalid, on its own or together with the other file of its pair. */
 export class DamagedFile extends PkiFileError {
   readonly problem: string
 
@@ -35,13 +35,13 @@ export class DamagedFile extends PkiFileError {
   }
 }
 
-/** The one certificate in the file, or undefined when there is no file. */
+/** Returns the only certificate in the file; undefined if the file does not exist. */
 export async function readCertificateFile(file: string): Promise<X509Certificate | undefined> {
   const found = await readBounded(file)
   return found && parsed(file, 'certificate', () => new X509Certificate(oneBlock(found.text)))
 }
 
-/** The private key in the file, or undefined when there is no file. A key that everybody can read is refused. */
+/** Returns the private key in the file; undefined if the file does not exist. Rejects a key that everyone can read. */
 export async function readKeyFile(file: string): Promise<KeyObject | undefined> {
   const found = await readBounded(file)
   if (found === undefined) return undefined
@@ -51,12 +51,12 @@ export async function readKeyFile(file: string): Promise<KeyObject | undefined> 
   return parsed(file, 'private key', () => keyFromPem(oneBlock(found.text)))
 }
 
-/** Writes the file unless it is there already: of several writers one wins, and its file is whole. */
+/** Writes the file unless it exists. If there are several writers, one wins and its file is complete. */
 export async function createFile(file: string, text: string, kind: 'certificate' | 'key'): Promise<void> {
   await files.createFile(file, text, modes[kind]).catch(notWritten(file))
 }
 
-/** Writes the file in place of the one that is there. */
+/** Replaces the existing file. */
 export async function replaceFile(file: string, text: string, kind: 'certificate' | 'key'): Promise<void> {
   await files.replaceFile(file, text, modes[kind]).catch(notWritten(file))
 }
@@ -68,7 +68,7 @@ function notWritten(file: string): (error: unknown) => never {
 }
 
 /**
- * Makes the directory, with those above it, and takes it away from everybody but the owner. `ours`: what may be in it.
+ * Creates the directory and its parents, and restricts access to the owner. `ours` lists the files that may be in it.
  */
 export async function makePrivateDirectory(directory: string, ours: readonly string[]): Promise<void> {
   try {

@@ -1,20 +1,20 @@
 /**
- * Who a client certificate names: the common name and organizations of its subject, read from the DER itself. Node's
- * text form is ambiguous (a crafted value reads as another name: CVE-2021-44533), so it is never used. Values are
- * kept verbatim, NUL and all; a value whose bytes are not of its string type throws `MalformedDer`. Whether the
- * certificate is trusted, and whether the name is acceptable as a user, is left to the callers.
+ * Reads the identity in a client certificate: the common name and organizations of its subject, from the DER itself.
+ * Node's text form is ambiguous and never used: a crafted value reads as another name (CVE-2021-44533). Values are kept
+ * verbatim, including NUL. A value whose bytes do not match its string type throws `MalformedDer`. Callers decide
+ * whether the certificate is trusted and whether the name is acceptable as a user.
  *
- * Programs disagree on which of several common names counts (Go takes the last, others the first), so no single one is
- * offered here: callers refuse a subject with several, or two programs would see two people.
+ * Programs disagree on which of several common names counts (Go uses the last, others the first), so all are returned.
+ * Callers reject a subject with several, because two programs would otherwise see two users.
  */
 import { childrenOf, type Element, expectTag, MalformedDer, tags } from './der.ts'
 import { subjectOf } from './tbs.ts'
 
-/** Who a certificate is for. */
+/** The subject of a certificate. */
 export interface Subject {
-  /** Every common name in the order of the encoding; one may be the empty string. */
+  /** All common names in encoding order. One may be empty. */
   readonly commonNames: readonly string[]
-  /** Every organization in the order of the encoding. */
+  /** All organizations in encoding order. */
   readonly organizations: readonly string[]
 }
 
@@ -26,7 +26,7 @@ export function readSubject(certificate: Buffer): Subject {
   return readName(subjectOf(certificate))
 }
 
-/** The same of a Name wherever it stands. */
+/** Reads the subject from any Name. */
 export function readName(name: Element): Subject {
   const commonNames: string[] = []
   const organizations: string[] = []
@@ -61,7 +61,7 @@ function readString({ tag, content }: Element): string {
     case 0x16: // IA5String
     case 0x1a: // VisibleString
       return readAscii(content)
-    case 0x14: // T61String: as everyone reads it, one byte one character
+    case 0x14: // T61String: in practice one byte per character
       return content.toString('latin1')
     case 0x1c: // UniversalString
       return readCodePoints(content, 4)
@@ -72,7 +72,8 @@ function readString({ tag, content }: Element): string {
   }
 }
 
-// Buffer.toString puts U+FFFD for bytes that are not UTF-8, so two names could become one: such bytes are refused.
+// Buffer.toString replaces bytes that are not UTF-8 with U+FFFD, so two names could become equal. Such bytes are
+// rejected.
 function readUtf8(content: Buffer): string {
   const text = content.toString('utf8')
   if (text.includes('\ufffd') && !Buffer.from(text).equals(content)) throw new MalformedDer('a UTF8String is not UTF-8')

@@ -1,7 +1,6 @@
 /**
- * Checks a chain of certificates in PEM that a signer hands in: blocks labelled CERTIFICATE alone, without header
- * lines, each with one or more certificates in it; text around the blocks does not count. Whether the chain is trusted,
- * or fits a key, is left to those who use it.
+ * Checks a PEM certificate chain from a signer: only blocks labeled CERTIFICATE, without header lines, each with one or
+ * more certificates. Text around the blocks is ignored. Callers decide whether the chain is trusted or matches a key.
  */
 
 import { X509Certificate } from 'node:crypto'
@@ -11,10 +10,10 @@ import { MalformedInput } from './malformed-input.ts'
 import { readPemBlocks } from './pem.ts'
 import { hasOneSignatureAlgorithm } from './tbs.ts'
 
-/** More than any TLS handshake takes. */
+/** More than any TLS handshake accepts. */
 const maxCertificates = 100
 
-/** Throws UnsoundInput. */
+/** Throws MalformedInput. */
 export function checkCertificateChain(pem: Buffer): void {
   let count = 0
   for (const { label, hasHeaders, bytes } of readPemBlocks(pem)) {

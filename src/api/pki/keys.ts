@@ -1,27 +1,27 @@
 /**
- * The keys this server makes for itself: P-256, as PKCS#8 PEM. They take a millisecond to make, where RSA takes half
+ * The keys that this server generates: P-256, as PKCS#8 PEM. Generation takes a millisecond, while RSA would take half
  * a second of the first start.
  */
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 
-/** Makes a new private key. */
+/** Generates a private key. */
 export function generateKey(): KeyObject {
   return generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
 }
 
-/** The key in PEM. */
+/** Returns the key as PEM. */
 export function keyToPem(key: KeyObject): string {
   return key.export({ type: 'pkcs8', format: 'pem' }).toString()
 }
 
-/** Throws when the text is not an unencrypted private key on P-256. */
+/** Throws if the text is not an unencrypted P-256 private key. */
 export function keyFromPem(pem: string): KeyObject {
   const key = createPrivateKey(pem)
   if (!isP256(key)) throw new Error('the key is not on the curve P-256')
   return key
 }
 
-/** The public half of a private key. */
+/** Returns the public key of a private key. */
 export function publicKeyOf(key: KeyObject): KeyObject {
   return createPublicKey(key)
 }

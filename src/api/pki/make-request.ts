@@ -1,4 +1,4 @@
-/** Makes certificate requests (PKCS#10), as clients that join a cluster send them. */
+/** Creates certificate requests (PKCS#10) for clients that join a cluster. */
 import { createPublicKey, type KeyObject, sign } from 'node:crypto'
 import type { CertificateSubject } from './certificate-template.ts'
 import { tags } from './der.ts'
@@ -11,7 +11,7 @@ const extensionRequestId = '2a864886f70d01090e'
 const alternativeNamesId = '551d11'
 const version1 = element(tags.integer, Buffer.from([0]))
 
-/** The request as PEM, signed with the key that it asks a certificate for. */
+/** Returns the request as PEM, signed with the key that the certificate is for. */
 export function makeRequest(subject: CertificateSubject, key: KeyObject, names?: AlternativeNames): string {
   const scheme = schemeOfKey(key)
   const publicKey = createPublicKey(key).export({ type: 'spki', format: 'der' })

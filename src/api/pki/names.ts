@@ -1,6 +1,6 @@
 /**
- * The names a server certificate is good for: DNS names and IP addresses, checked and in one spelling each, and read
- * back from a certificate. `010.1.2.3` is refused, as some read it as octal (CVE-2021-29923).
+ * The names of a server certificate: DNS names and IP addresses, validated and in canonical form, also read from a
+ * certificate. `010.1.2.3` is rejected because some programs read it as octal (CVE-2021-29923).
  */
 
 import { isIPv4 } from 'node:net'
@@ -10,26 +10,26 @@ import { element } from './der-writing.ts'
 
 import { extensionOf } from './tbs.ts'
 
-/** The hosts and addresses that a server certificate is for. */
+/** The hosts and addresses that a server certificate is valid for. */
 export interface AlternativeNames {
   readonly dns: readonly string[]
   readonly ips: readonly string[]
 }
 
-/** More would make a certificate that clients refuse for its size. */
+/** Clients would reject a certificate with more names for its size. */
 const maxNames = 256
 
 const subjectAltNameId = Buffer.from('551d11', 'hex')
 const dnsTag = 0x82
 const ipTag = 0x87
 
-/** Checked, in one spelling, sorted, without repetitions. Throws at the first name that is none. */
+/** Validates and canonicalizes names, sorts them and removes duplicates. Throws at the first invalid name. */
 export function canonicalNames({ dns, ips }: AlternativeNames): AlternativeNames {
   if (dns.length + ips.length > maxNames) throw new Error(`more than ${maxNames} names for one certificate`)
   return { dns: sortedSet(dns.map(canonicalDns)), ips: sortedSet(ips.map(canonicalIp)) }
 }
 
-/** The DNS names and addresses of a certificate, as `canonicalNames` spells them; names of other kinds are left out. */
+/** Returns the DNS names and addresses of a certificate in canonical form. Names of other types are omitted. */
 export function readNames(certificate: Buffer): AlternativeNames {
   const extension = extensionOf(certificate, subjectAltNameId)
   const names = extension === undefined ? [] : childrenOf(readWhole(extension, tags.sequence))
@@ -39,7 +39,7 @@ export function readNames(certificate: Buffer): AlternativeNames {
   }
 }
 
-/** The names as a certificate lists them, in DER. */
+/** Encodes the names in DER for a certificate. */
 export function alternativeNames(names: AlternativeNames): Buffer[] {
   const { dns, ips } = canonicalNames(names)
   return [
@@ -48,7 +48,7 @@ export function alternativeNames(names: AlternativeNames): Buffer[] {
   ]
 }
 
-/** Whether two sets in the canonical spelling are equal. */
+/** Whether two sets in canonical form are equal. */
 export function sameNames(a: AlternativeNames, b: AlternativeNames): boolean {
   return a.dns.join() === b.dns.join() && a.ips.join() === b.ips.join()
 }
@@ -65,7 +65,7 @@ function isLabel(label: string): boolean {
   return label.length <= 63 && /^[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?$/.test(label)
 }
 
-// A last label of digits alone would make it look like an address.
+// A last label of only digits would make the name look like an address.
 function isDigits(label: string): boolean {
   return /^[0-9]+$/.test(label)
 }
@@ -76,14 +76,14 @@ function canonicalIp(text: string): string {
   return address
 }
 
-// By the URL parser, which refuses zones and leading zeros and has one spelling for each address; `isIP` would compile
-// a pattern for six milliseconds at each start.
+// Uses the URL parser, which rejects zones and leading zeros and has one spelling for each address. `isIP` would
+// compile a pattern at each start, which takes six milliseconds.
 function canonicalIpv6(text: string): string | undefined {
   const plausible = text.length <= 45 && /^[0-9a-fA-F:.]+$/.test(text)
   return plausible ? URL.parse(`http://[${text}]`)?.hostname.slice(1, -1) : undefined
 }
 
-/** The address that these bytes are, in the canonical spelling. */
+/** Returns the address in these bytes in canonical form. */
 export function addressOf(bytes: Buffer): string {
   if (bytes.length === 4) return bytes.join('.')
   if (bytes.length !== 16) throw new MalformedDer(`an address of ${bytes.length} bytes`)
@@ -91,7 +91,7 @@ export function addressOf(bytes: Buffer): string {
   return canonicalIp(groups.join(':'))
 }
 
-// In the canonical spelling `::` stands for as many zeros as are missing from eight groups.
+// In canonical form `::` represents as many zeros as are missing from eight groups.
 function bytesOf(address: string): Buffer {
   if (!address.includes(':')) return Buffer.from(address.split('.').map(Number))
   const [before, after] = address.split('::').map((half) => half.split(':').filter((group) => group !== ''))

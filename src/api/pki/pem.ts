@@ -1,8 +1,7 @@
 /**
- * Reads PEM blocks out of a text, one after the other, in one pass: text around the blocks and blocks that are not well
- * formed (no end line, another label at the end, no base64) are passed over. A begin line inside a block starts a new
- * one, so the work is linear in the text whatever it holds. What labels and header lines are acceptable is left to the
- * callers.
+ * Reads successive PEM blocks from a text in one pass. Text around the blocks and malformed blocks (no end line, a
+ * different label at the end, invalid base64) are skipped. A begin line inside a block starts a new one, so the time is
+ * linear for any text. Callers decide which labels and header lines are acceptable.
  */
 export interface PemBlock {
   readonly label: string
@@ -11,10 +10,10 @@ export interface PemBlock {
   readonly bytes: Buffer
 }
 
-/** Begins every line that begins or ends a block, and none within one. */
+/** Starts every begin and end line, and no line within a block. */
 const mark = '\n-----'
 
-/** The blocks of a PEM file, one after the other. */
+/** Yields the blocks of a PEM file. */
 export function* readPemBlocks(bytes: Buffer): Generator<PemBlock> {
   const text = `\n${bytes.toString('latin1')}`
   let open: { label: string; contentAt: number } | undefined
@@ -46,7 +45,7 @@ function readBlock(label: string, content: string): PemBlock | undefined {
   return { label, hasHeaders: headers > 0, bytes: Buffer.from(base64, 'base64') }
 }
 
-/** Header lines come before everything else and have a colon, which base64 has not. */
+/** Header lines precede everything else and contain a colon, which base64 does not. */
 function headersLength(content: string): number {
   let at = 0
   for (let end = 0; at < content.length; at = end + 1) {

@@ -1,18 +1,18 @@
 /**
- * Reads public keys that strangers send: RSA, ECDSA on the NIST curves, Ed25519. Type, curve and size are checked on
- * the DER before the bytes reach the crypto library, so that no key is accepted that is costly to use (an RSA modulus
- * of a megabit, a curve of the sender's own making).
+ * Reads untrusted public keys: RSA, ECDSA on the NIST curves, Ed25519. Type, curve and size are checked in the DER
+ * before the bytes reach the crypto library, so that no expensive key is accepted, such as an RSA modulus of a megabit
+ * or a custom curve.
  */
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { readAlgorithm, readBits } from './algorithm.ts'
 import { childrenOf, type Element, expectTag, MalformedDer, readWhole, tags } from './der.ts'
 import { MalformedInput } from './malformed-input.ts'
 
-/** The largest modulus that the crypto library computes with. */
+/** The largest modulus that the crypto library supports. */
 const maxModulusBytes = 16384 / 8
 const maxExponentBytes = 4
 
-/** Uncompressed points have this many bytes on these curves: P-224, P-256, P-384, P-521. */
+/** Size in bytes of uncompressed points on these curves: P-224, P-256, P-384, P-521. */
 const pointBytes: { readonly [curve: string]: number } = {
   '2b81040021': 57,
   '2a8648ce3d030107': 65,
@@ -20,7 +20,7 @@ const pointBytes: { readonly [curve: string]: number } = {
   '2b81040023': 133,
 }
 
-/** `info` is a SubjectPublicKeyInfo. Throws UnsoundInput. */
+/** `info` is a SubjectPublicKeyInfo. Throws MalformedInput. */
 export function readPublicKey(info: Element): KeyObject {
   const [algorithm, bits, ...rest] = childrenOf(info)
   if (rest.length > 0) throw new MalformedDer('a public key is more than algorithm and key')
@@ -60,7 +60,7 @@ function checkRsa(parameters: Element | undefined, key: Buffer): void {
 function checkPositive(element: Element | undefined, maxBytes: number): void {
   const { content } = expectTag(element, tags.integer)
   const [first = 0x80] = content
-  // A leading zero byte keeps a number positive whose first bit is set.
+  // A leading zero byte keeps a number positive if its first bit is set.
   const size = first === 0 ? content.length - 1 : content.length
   if (first >= 0x80 || size === 0) throw new MalformedInput('a number of the RSA key is not positive')
   if (size > maxBytes) throw new MalformedInput(`a number of the RSA key has more than ${maxBytes * 8} bits`)

@@ -1,17 +1,17 @@
 /**
- * Keeps the certificates of a running server fresh: looks at them from time to time, lets the authority remake what is
- * due, and hands over what differs from what is in use, also when another process on the same directory made it. A
- * failed look goes to `onError` and is repeated at the next turn; what is in use stays in use.
+ * Keeps the certificates of a running server valid: checks them at intervals, lets the authority renew those that are
+ * due, and installs any that differ from those in use, even if another process on the same directory created them. A
+ * failed check is passed to `onError` and repeated at the next interval. The certificates in use remain in use.
  */
 import type { CertifiedKey } from './authority.ts'
 
-/** A pair that is to stay fresh. */
+/** A certificate and key to renew. */
 export interface Renewed {
-  /** What is in use now. */
+  /** The pair in use. */
   readonly current: CertifiedKey
-  /** Returns the pair as it should be, remade where it is due. */
+  /** Returns the current pair, renewed if due. */
   readonly read: () => Promise<CertifiedKey>
-  /** Takes a new pair into use. Where it throws, the same pair is offered again at the next turn. */
+  /** Installs a new pair. If it throws, the same pair is offered again at the next interval. */
   readonly use: (pair: CertifiedKey) => void | Promise<void>
 }
 
@@ -19,13 +19,13 @@ export interface RenewalOptions {
   readonly pairs: readonly Renewed[]
   /** Must not throw. */
   readonly onError: (error: unknown) => void
-  /** Ends the renewal. */
+  /** Stops the renewal. */
   readonly signal: AbortSignal
   readonly everyMilliseconds?: number
   readonly schedule?: Schedule
 }
 
-/** Runs something once, later, and returns how to call it off. */
+/** Runs a function once, later, and returns a function that cancels it. */
 export type Schedule = (run: () => Promise<void>, milliseconds: number) => () => void
 
 type Look = () => Promise<void>
@@ -33,8 +33,8 @@ type Look = () => Promise<void>
 const hour = 60 * 60 * 1000
 
 /**
- * Renews the certificates of a running server until the signal aborts. Gives what waits for a look that is under way: when
- * the signal has aborted, nothing is read or written after that.
+ * Renews the certificates of a running server until the signal aborts. Returns a function that waits for a check in
+ * progress. Once the signal has aborted and this wait is over, nothing is read or written.
  */
 export function renewWhenDue(options: RenewalOptions): () => Promise<void> {
   const { pairs, signal, onError } = options

@@ -1,4 +1,4 @@
-/** The alternative names that a certificate request asks for, by their kinds. */
+/** The alternative names in a certificate request, by type. */
 import { type CertificateRequest, subjectAltNameId } from './certificate-request.ts'
 import { childrenOf, readWhole, tags } from './der.ts'
 import type { Subject } from './identity.ts'
@@ -9,9 +9,9 @@ export interface RequestedNames {
   readonly ips: readonly string[]
   readonly emails: readonly string[]
   readonly uris: readonly string[]
-  /** How many names of other kinds there are, such as directory names. */
+  /** Number of names of other types, such as directory names. */
   readonly others: number
-  /** Those of the four kinds above as they stand: GeneralName after GeneralName in DER. */
+  /** The encoded names of the four types above: a list of GeneralNames in DER. */
   readonly der: readonly Buffer[]
 }
 
@@ -21,7 +21,7 @@ const uriTag = 0x86
 const ipTag = 0x87
 const copied = [emailTag, dnsTag, uriTag, ipTag]
 
-/** The names that a request asks for, as text. */
+/** Returns the names in a request as text. */
 export function requestedNames({ extensions }: CertificateRequest): RequestedNames {
   const names = extensions
     .filter(({ id }) => id === subjectAltNameId)
@@ -36,13 +36,13 @@ export function requestedNames({ extensions }: CertificateRequest): RequestedNam
   }
 }
 
-/** What signers look at in a request. */
+/** The part of a request that signers examine. */
 export interface JudgedRequest {
   readonly subject: Subject
   readonly names: Omit<RequestedNames, 'der'>
 }
 
-/** The part of a request that signers judge. */
+/** Returns the part of a request that signers examine. */
 export function judgedPart(request: CertificateRequest): JudgedRequest {
   return { subject: request.subject, names: requestedNames(request) }
 }

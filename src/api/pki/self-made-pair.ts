@@ -1,4 +1,4 @@
-/** A serving certificate that a process makes for itself at its start, and signs itself: for ports of little weight. */
+/** A self-signed serving certificate that a process creates at startup, for ports that need no trusted certificate. */
 import type { CertifiedKey } from './authority.ts'
 import { issueCertificate } from './certificate.ts'
 import { generateKey, keyToPem, publicKeyOf } from './keys.ts'
@@ -6,7 +6,7 @@ import type { AlternativeNames } from './names.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
 
-/** A key and a certificate that it has signed itself. */
+/** Creates a key and a self-signed certificate. */
 export function selfMadePair(commonName: string, names: AlternativeNames, now: number): CertifiedKey {
   const key = generateKey()
   const certificate = issueCertificate({

@@ -1,10 +1,10 @@
 /**
- * Signs certificate requests: subject, names and key are those of the request, usages are those of the caller, and
- * nothing else of the request is copied. In particular no request gets the CA bit. The rules on who may get what are in
- * `built-in-signers.ts`.
+ * Signs certificate requests. Subject, names and key come from the request and usages from the caller. Nothing else of
+ * the request is copied; in particular no request gets the CA bit. `built-in-signers.ts` decides who may get which
+ * certificate.
  *
- * A certificate is valid from five minutes ago, for machines whose clocks are late. Those five minutes come out of its
- * life, unless that is shorter than eight hours: then they are added to it.
+ * A certificate is valid from five minutes ago, for machines whose clocks are behind. These five minutes are part of
+ * its lifetime, unless that is shorter than eight hours. In that case they are added to it.
  */
 import { X509Certificate } from 'node:crypto'
 import { signContent } from './certificate.ts'
@@ -16,7 +16,7 @@ export interface SigningOrder {
   readonly request: CertificateRequest
   readonly usages: readonly string[]
   readonly issuer: Issuer
-  /** How long the certificate is to be valid. */
+  /** Lifetime of the certificate. */
   readonly lifeMs: number
   readonly now: number
 }
@@ -24,7 +24,7 @@ export interface SigningOrder {
 const backdateMs = 5 * 60_000
 const shortMs = 8 * 3_600_000
 
-/** The certificate as PEM. Throws where the issuer has expired, or a usage is not known. */
+/** Returns the certificate as PEM. Throws if the issuer has expired or a usage is unknown. */
 export function signRequest({ request, usages, issuer, lifeMs, now }: SigningOrder): string {
   const issuerEnd = new X509Certificate(issuer.certificate).validToDate.getTime()
   if (now >= issuerEnd) throw new Error(`the CA expired at ${new Date(issuerEnd).toISOString()}`)
@@ -36,7 +36,7 @@ export function signRequest({ request, usages, issuer, lifeMs, now }: SigningOrd
     usages: usages.map(knownUsage),
     issuer,
     notBefore: now - backdateMs,
-    // A certificate does not outlive the authority that signed it.
+    // A certificate must not outlive the CA that signed it.
     notAfter: Math.min(wanted, issuerEnd),
   })
 }

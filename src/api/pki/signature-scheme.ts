@@ -1,10 +1,10 @@
-/** How a private key signs certificates: the hash that goes with it, and what the certificate calls the two together. */
+/** How a private key signs certificates: the hash, and the identifier of the signature algorithm. */
 import type { KeyObject } from 'node:crypto'
 import { tags } from './der.ts'
 import { element, identifier, sequence } from './der-writing.ts'
 
 export interface SignatureScheme {
-  /** Null where the algorithm hashes by itself. */
+  /** Null if the algorithm includes the hash. */
   readonly hash: string | null
   /** The AlgorithmIdentifier in DER. */
   readonly identifier: Buffer
@@ -13,14 +13,14 @@ export interface SignatureScheme {
 const noParameters = element(tags.null)
 const rsa: SignatureScheme = { hash: 'sha256', identifier: sequence(identifier('2a864886f70d01010b'), noParameters) }
 const ed25519: SignatureScheme = { hash: null, identifier: sequence(identifier('2b6570')) }
-/** A hash as strong as the curve. */
+/** The strength of the hash matches the curve. */
 const curves: { readonly [curve: string]: SignatureScheme } = {
   prime256v1: { hash: 'sha256', identifier: sequence(identifier('2a8648ce3d040302')) },
   secp384r1: { hash: 'sha384', identifier: sequence(identifier('2a8648ce3d040303')) },
   secp521r1: { hash: 'sha512', identifier: sequence(identifier('2a8648ce3d040304')) },
 }
 
-/** Throws for a key of a kind that does not sign certificates here. */
+/** Throws if this type of key cannot sign certificates here. */
 export function schemeOfKey(key: KeyObject): SignatureScheme {
   const { asymmetricKeyType: type, asymmetricKeyDetails: details } = key
   const scheme =

@@ -1,15 +1,16 @@
 /**
- * The parts of a certificate that are read here: its subject and its extensions, still as DER. Only the shape on the way to them is checked; that the certificate is valid and signed is left to TLS.
+ * Reads the subject and extensions of a certificate, still as DER. Only the structure around them is checked; TLS
+ * verifies validity and signature.
  */
 import { childrenOf, type Element, expectTag, readWhole, tags } from './der.ts'
 
-/** The Name of the subject. */
+/** Returns the Name of the subject. */
 export function subjectOf(certificate: Buffer): Element {
   const { fields, first } = fieldsOf(certificate)
   return expectTag(fields[first + 4], tags.sequence)
 }
 
-/** The value of the extension with this object identifier (as DER content), or undefined. */
+/** Returns the value of the extension with this object identifier (as DER content), or undefined. */
 export function extensionOf(certificate: Buffer, oid: Buffer): Buffer | undefined {
   const wrapped = fieldsOf(certificate).fields.find((field) => field.tag === 0xa3)
   if (wrapped === undefined) return undefined
@@ -21,15 +22,15 @@ export function extensionOf(certificate: Buffer, oid: Buffer): Buffer | undefine
   return undefined
 }
 
-/** Whether the certificate names the same algorithm where it is signed and outside, as it must. */
+/** Whether the certificate names the same signature algorithm in its signed and unsigned parts, as required. */
 export function hasOneSignatureAlgorithm(certificate: Buffer): boolean {
   const { fields, first } = fieldsOf(certificate)
   const outside = childrenOf(readWhole(certificate, tags.sequence))[1]
   return expectTag(fields[first + 1], tags.sequence).whole.equals(expectTag(outside, tags.sequence).whole)
 }
 
-// Certificate: tbsCertificate, algorithm, signature. In the first: [0] version (absent in v1), serial, algorithm,
-// issuer, validity, subject, key, ... `first` is the place of the serial.
+// Certificate: tbsCertificate, algorithm, signature. The first contains: [0] version (absent in v1), serial, algorithm,
+// issuer, validity, subject, key, ... `first` is the index of the serial.
 function fieldsOf(certificate: Buffer): { fields: Element[]; first: number } {
   const [tbs] = childrenOf(readWhole(certificate, tags.sequence))
   const fields = childrenOf(expectTag(tbs, tags.sequence))

@@ -1,28 +1,28 @@
 /**
- * Which authority a certificate leads back to, over the certificates that were sent with it. TLS has already judged the
- * certificate as a whole (constraints, usages, algorithms); this finds out by which of several authorities it counts,
- * and from when to when, which TLS does not tell.
+ * Finds the CA that issued a certificate, through the intermediate certificates that the client sent. TLS has already
+ * verified the certificate as a whole (constraints, usages, algorithms). This code determines which of several CAs it
+ * belongs to and its validity period, which TLS does not report.
  *
- * What is sent is bounded here: certificates that all seem to have signed one another would else cost a signature check
- * for each way through them.
+ * The client's input is bounded: certificates that all seem to have signed one another would otherwise cost a signature
+ * check for every path through them.
  */
 import type { X509Certificate } from 'node:crypto'
 
-/** A certificate and those that lead from it to a trusted authority. */
+/** A certificate and those that lead from it to a trusted CA. */
 export interface Chain {
-  /** From the certificate itself to the authority. */
+  /** From the certificate itself to the CA. */
   readonly certificates: readonly X509Certificate[]
-  /** When all of them are valid. */
+  /** The period in which all of them are valid. */
   readonly from: number
   readonly to: number
-  /** How long the certificate itself is valid in all. */
+  /** Total lifetime of the certificate itself. */
   readonly lifetime: number
 }
 
 const maxSent = 10
 const maxChecks = 50
 
-/** Undefined where it leads to none of them. */
+/** Returns undefined if the certificate leads to none of the CAs. */
 export function chainTo(
   authorities: readonly X509Certificate[],
   certificate: X509Certificate,
@@ -61,7 +61,7 @@ class Search {
     try {
       return certificate.verify(by.publicKey)
     } catch {
-      // A key that cannot be read has signed nothing.
+      // An unreadable key has signed nothing.
       return false
     }
   }

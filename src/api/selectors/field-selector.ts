@@ -1,7 +1,7 @@
 /**
- * Field selectors: `metadata.name=a,type!=b`. Which fields a kind can be selected by is the kind's to say.
- * A comma, `=` or backslash in a value is written with a backslash before it. `FieldMatcher` is a selector made ready
- * for many objects: what it costs per object is a look-up for each field that it names.
+ * Field selectors: `metadata.name=a,type!=b`. Each kind defines its selectable fields. A comma, `=` or backslash in a
+ * value is escaped with a backslash. `FieldMatcher` is a selector prepared for many objects: each object costs one
+ * lookup per selected field.
  */
 import { shorten } from '../../base/text/shorten.ts'
 import { badRequest } from '../model/api-error.ts'
@@ -16,7 +16,7 @@ export interface FieldRequirement {
 const maxLength = 64 * 1024
 const maxRequirements = 1000
 
-/** The requirements of a selector, in their order. Throws 400. */
+/** Returns the requirements of a selector, in order. Throws 400. */
 export function parseFieldSelector(text: string): FieldRequirement[] {
   if (text.length > maxLength) throw badRequest(`the field selector is longer than ${maxLength} characters`)
   const terms = splitTerms(text).filter((term) => term !== '')
@@ -69,14 +69,14 @@ function unescaped(value: string, term: string): string {
   return text
 }
 
-/** All that a selector demands of one field. */
+/** All requirements on one field. */
 interface Demand {
-  /** The values that it must be equal to: of two different ones, no field can be. */
+  /** The values that the field must equal. If they differ, no field matches. */
   readonly equal: ReadonlySet<string>
   readonly unequal: ReadonlySet<string>
 }
 
-/** A field selector that is prepared for matching. */
+/** A field selector prepared for matching. */
 export class FieldMatcher {
   readonly #demands: readonly (readonly [path: string, demand: Demand])[]
 

@@ -1,13 +1,13 @@
-/** What labels and annotations may be, wherever they stand. Faults name the map, not the key. */
+/** Validation of labels and annotations, wherever they occur. Errors name the map, not the key. */
 import { type FieldError, type FieldPath, invalid, maxFaults, tooLong } from '../model/field-error.ts'
 import { checkLabelValue, checkQualifiedName } from '../model/names.ts'
 
 type Texts = { readonly [key: string]: string }
 
-/** How many bytes the keys and values of an object's annotations may have together. */
+/** Maximum total size of the keys and values of an object's annotations, in bytes. */
 export const maxAnnotationBytes = 256 * 1024
 
-/** Checks the key of a label or an annotation. */
+/** Checks the key of a label or annotation. */
 export function checkLabelKey(key: string, path: FieldPath): FieldError[] {
   return checkQualifiedName(key).map((text) => invalid(path, key, text))
 }

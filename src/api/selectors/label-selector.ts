@@ -1,7 +1,7 @@
 /**
- * Label selectors in their query form: `a=b,c!=d,e in (f,g),h notin (i),j,!k`.
- * Parsed in one pass, linear in the text; what does not parse is a 400 that says where. `LabelMatcher` is a selector
- * made ready for many objects: what it costs per object depends on the object's labels, not on the selector's length.
+ * Label selectors in query syntax: `a=b,c!=d,e in (f,g),h notin (i),j,!k`. Parsed in one pass in linear time. A syntax
+ * error is a 400 with its position. `LabelMatcher` is a selector prepared for many objects: the cost per object depends
+ * on the object's labels, not on the length of the selector.
  */
 import { shorten } from '../../base/text/shorten.ts'
 import { badRequest } from '../model/api-error.ts'
@@ -21,7 +21,7 @@ export type Requirement =
 const maxLength = 64 * 1024
 const maxRequirements = 1000
 
-/** The requirements of a selector, in their order. Throws 400. */
+/** Returns the requirements of a selector, in order. Throws 400. */
 export function parseLabelSelector(text: string): Requirement[] {
   if (text.length > maxLength) throw badRequest(`the label selector is longer than ${maxLength} characters`)
   const parser = new Parser(text)
@@ -36,7 +36,7 @@ export function parseLabelSelector(text: string): Requirement[] {
   return requirements
 }
 
-/** A selector as objects hold it: labels that must match, and expressions that must hold. */
+/** A selector in an object: labels that must match, and expressions that must hold. */
 export interface SelectorObject {
   readonly matchLabels?: { readonly [key: string]: string } | undefined
   readonly matchExpressions?:
@@ -44,7 +44,7 @@ export interface SelectorObject {
     | undefined
 }
 
-/** What a valid selector of an object demands; an operator that is not known is met by nothing. */
+/** Returns the requirements of an object's selector. An unknown operator matches nothing. */
 export function requirementsOf({ matchLabels = {}, matchExpressions = [] }: SelectorObject): Requirement[] {
   return [
     ...Object.entries(matchLabels).map(([key, value]) => ({ op: 'in' as const, key, values: [value] })),
@@ -65,9 +65,9 @@ function requirementOf(key: string, operator: string, values: readonly string[])
   }
 }
 
-/** All that a selector demands of one label. */
+/** All requirements on one label. */
 interface Demand {
-  /** Whether the label must be there. */
+  /** Whether the label must be present. */
   readonly needed: boolean
   readonly forbidden: boolean
   readonly oneOf: ReadonlySet<string> | undefined
@@ -85,10 +85,10 @@ const anything: Demand = {
   below: Number.POSITIVE_INFINITY,
 }
 
-/** A label selector that is prepared for matching. */
+/** A label selector prepared for matching. */
 export class LabelMatcher {
   readonly #demands = new Map<string, Demand>()
-  /** How many labels an object must have at least. */
+  /** Minimum number of labels that an object must have. */
   readonly #needed: number
 
   constructor(requirements: readonly Requirement[]) {
@@ -97,7 +97,7 @@ export class LabelMatcher {
     this.#needed = [...this.#demands.values()].filter(({ needed }) => needed).length
   }
 
-  /** The label with the fewest values to choose from, for an index; undefined: any value of any label may do. */
+  /** The label with the fewest possible values, for an index. Undefined if no label is restricted to certain values. */
   get choice(): { readonly key: string; readonly values: ReadonlySet<string> } | undefined {
     let best: { key: string; values: ReadonlySet<string> } | undefined
     for (const [key, { oneOf }] of this.#demands)

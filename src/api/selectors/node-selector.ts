@@ -1,28 +1,28 @@
 /**
- * Node selectors, as affinities of Pods and of volumes hold them: terms of which one must match, each with requirements
- * on labels and on the name of the node, which must all be met. A term without requirements matches nothing.
+ * Node selectors in affinities of Pods and volumes: at least one term must match. A term has requirements on labels and
+ * on the node name, which must all be met. A term without requirements matches nothing.
  */
 
-/** What is looked at of a node. */
+/** The part of a node that selectors use. */
 export interface SelectableNode {
   readonly name: string
   label(key: string): string | undefined
 }
 
-/** A requirement on a label or a field. */
+/** A requirement on a label or field. */
 export interface NodeRequirement {
   readonly key?: string
   readonly operator?: string
   readonly values?: readonly string[]
 }
 
-/** Requirements that a node must meet, all of them. */
+/** Requirements that a node must all meet. */
 export interface NodeSelectorTerm {
   readonly matchExpressions?: readonly NodeRequirement[]
   readonly matchFields?: readonly NodeRequirement[]
 }
 
-/** What is looked at of a Node object. */
+/** Returns the part of a Node object that selectors use. */
 export function selectableNode({
   metadata: { name = '', labels = {} },
 }: {
@@ -31,7 +31,7 @@ export function selectableNode({
   return { name, label: (key) => (Object.hasOwn(labels, key) ? labels[key] : undefined) }
 }
 
-/** Whether one of the terms matches the node. */
+/** Whether any of the terms matches the node. */
 export function selectsNode(terms: readonly NodeSelectorTerm[], node: SelectableNode): boolean {
   return terms.some((term) => termSelectsNode(term, node))
 }
@@ -67,7 +67,7 @@ function isMet({ operator, values = [] }: NodeRequirement, value: string | undef
   }
 }
 
-/** NaN, which is neither above nor below anything, for what is not a whole number. */
+/** Returns NaN, which is neither greater nor less than anything, if the text is not an integer. */
 function wholeNumber(text = ''): number {
   return /^[+-]?\d+$/.test(text) ? Number(text) : Number.NaN
 }

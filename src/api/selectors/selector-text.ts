@@ -1,9 +1,9 @@
-/** A selector of an object, written as a query writes it. */
+/** Formats an object's selector in query syntax. */
 import type { SelectorObject } from './label-selector.ts'
 
 type Expression = NonNullable<SelectorObject['matchExpressions']>[number]
 
-/** `a=b,c in (d,e),!f`, in the order of the keys. Throws where an operator is not known; all else is left unjudged. */
+/** Returns `a=b,c in (d,e),!f`, sorted by key. Throws for an unknown operator; nothing else is validated. */
 export function selectorText({ matchLabels = {}, matchExpressions = [] }: SelectorObject): string {
   const equal = Object.entries(matchLabels).map(([key, value]) => ({ key, text: `${key}=${value}` }))
   const further = matchExpressions.map((each) => ({ key: each.key ?? '', text: expressionText(each) }))

@@ -1,4 +1,4 @@
-/** Every function that rules can use: those of the language, and those that Kubernetes 1.25 adds. */
+/** All functions of rules: those of the language, and those that Kubernetes 1.25 adds. */
 import type { Functions } from '../overload.ts'
 import { conversions } from './conversions.ts'
 import { lists } from './lists.ts'

@@ -1,4 +1,4 @@
-/** Functions that make a value of one type from one of another, and `type` and `dyn`. */
+/** Type conversion functions, and `type` and `dyn`. */
 import { sizeOf } from '../compare.ts'
 import { type Costs, define, type Functions, type Implementation } from '../overload.ts'
 import { traversal } from '../size.ts'
@@ -65,7 +65,7 @@ function textOfBytes(bytes: Uint8Array): string {
   }
 }
 
-/** Large and small doubles as Go's `%g` writes them. */
+/** Formats large and small doubles like Go's `%g`. */
 function textOfDouble({ value }: Double): string {
   if (Number.isNaN(value)) return 'NaN'
   if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf'
@@ -85,7 +85,7 @@ function typeNameOf(value: Value): string {
   return typeNames[kind] ?? kind
 }
 
-/** Going through the whole text. */
+/** The cost of traversing the whole string. */
 const copying: Costs = {
   actual: ([value]) => traversal(sizeOf(value!)),
   estimate: ([value]) => ({ cost: traversal(value!.size.max), size: { min: 0, max: value!.size.max * 4 } }),

@@ -1,4 +1,4 @@
-/** Functions on lists that Kubernetes adds to the language. */
+/** The list functions that Kubernetes adds to the language. */
 import { equals, order, sizeOf } from '../compare.ts'
 import { type Costs, define, type Functions, type Implementation } from '../overload.ts'
 import { times, traversal } from '../size.ts'
@@ -8,7 +8,7 @@ import { textPositions } from './strings.ts'
 
 const comparable = ['int', 'uint', 'double', 'bool', 'duration', 'timestamp', 'string', 'bytes']
 
-/** One for each element, and going through it where it is a text. */
+/** One per element, plus the traversal of string elements. */
 const eachElement: Costs = {
   actual: ([list]) => {
     let cost = 0
@@ -25,7 +25,7 @@ const isSorted: Implementation = ({ budget }, [list]) => {
   return true
 }
 
-/** The element that no other is further in this direction. */
+/** Returns the smallest or largest element. */
 function extreme(name: string, direction: 1 | -1): Implementation {
   return ({ budget }, [list]) => {
     budget.work((list as CelList).size)
@@ -43,7 +43,7 @@ const zeros: { readonly [type: string]: Value } = {
   duration: new Duration(0n),
 }
 
-/** By the operator `+` of the type. */
+/** Adds elements with the `+` operator of the type. */
 function sum(type: string): Implementation {
   const add = operators.get('_+_')!.find(({ kinds }) => kinds[0] === type && kinds[1] === type)!
   return (run, [list]) => {

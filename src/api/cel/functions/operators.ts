@@ -1,6 +1,6 @@
 /**
- * The operators, under the names that messages know them by. `&&`, `||` and `?:` do not evaluate all of their operands:
- * they are declared here, and carried out in evaluate.ts.
+ * The operators, under their names in messages. `&&`, `||` and `?:` do not evaluate all of their operands: they are
+ * declared here and implemented in evaluate.ts.
  */
 import { contains, equals, order, sizeOf } from '../compare.ts'
 import { type Costs, define, type Estimated, type Functions, type Implementation, type Overload } from '../overload.ts'
@@ -24,7 +24,7 @@ const notCalled: Implementation = () => {
   throw new TypeError('this operator is carried out elsewhere')
 }
 
-/** The cost of comparing: as far as the shorter goes. */
+/** The cost of a comparison depends on the smaller operand. */
 const comparing: Costs = {
   actual: (args) => {
     const a = args[0]!
@@ -34,7 +34,7 @@ const comparing: Costs = {
   estimate: ([a, b]) => ({ cost: traversal(Math.min(a!.size.max, b!.size.max)) }),
 }
 
-/** Most comparisons are of these: their size is 1, and is not counted. */
+/** Most comparisons are of scalars. Their size is 1 and need not be computed. */
 function isScalar(value: Value): boolean {
   return typeof value === 'number' || typeof value === 'boolean'
 }
@@ -91,7 +91,7 @@ export function toUint(value: bigint): Uint {
   return new Uint(value)
 }
 
-/** Throws for a divisor of zero. */
+/** Throws if the divisor is zero. */
 function divisor<T extends number | bigint>(value: T, fault: string): T {
   if (Number(value) === 0) throw new CelError(fault)
   return value

@@ -1,4 +1,4 @@
-/** Functions that match a text against a regular expression. */
+/** Functions that match a string against a regular expression. */
 import { BudgetExceeded } from '../budget.ts'
 import { sizeOf } from '../compare.ts'
 import { type Costs, define, type Functions, type Implementation, type Run } from '../overload.ts'
@@ -8,10 +8,10 @@ import { ArrayList, type Value } from '../values.ts'
 
 const texts = (args: readonly Value[]) => args as unknown as readonly [string, string]
 
-/** A match cannot be interrupted; a step takes up to 50 nanoseconds. */
+/** A match cannot be interrupted, and a step takes up to 50 nanoseconds. */
 const maxMatchSteps = 1_000_000
 
-/** The pattern, once it is known that it can be matched against this text in the time there is. */
+/** Returns the pattern after checking that matching this text is within the time budget. */
 function patternFor({ pattern, budget }: Run, text: string, source: string): Pattern {
   const read = pattern(source)
   const steps = read.size * (text.length + 1)

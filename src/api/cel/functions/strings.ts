@@ -1,4 +1,7 @@
-/** Functions on texts: those of the language, and its extension that Kubernetes has. Positions count characters. */
+/**
+ * String functions: those of the language, and the string extension that Kubernetes supports. Positions count
+ * characters.
+ */
 
 import { type Budget, BudgetExceeded } from '../budget.ts'
 import { lengthOf, sizeOf } from '../compare.ts'
@@ -18,7 +21,7 @@ type Texts = readonly [string, string, string]
 
 const texts = (args: readonly Value[]) => args as unknown as Texts
 
-/** What it costs to go through the text so many times. */
+/** The cost of traversing the string this many times. */
 function passes(count: number, result?: (size: Size) => Size): Costs {
   return {
     actual: ([text]) => traversal(sizeOf(text!), count / 10),
@@ -32,7 +35,7 @@ function passes(count: number, result?: (size: Size) => Size): Costs {
 const sameSize = (size: Size) => size
 const onePass = passes(1)
 
-/** Beginnings and ends are compared as far as the second text goes. */
+/** Prefixes and suffixes are compared up to the length of the second string. */
 const ofArgument: Costs = {
   actual: ([, part]) => traversal(sizeOf(part!)),
   estimate: ([, part]) => ({ cost: traversal(part!.size.max) }),
@@ -43,7 +46,7 @@ const ofBoth: Costs = {
   estimate: ([text, part]) => ({ cost: times(traversal(text!.size.max), traversal(part!.size.max)) }),
 }
 
-/** A search cannot be interrupted, and may compare every character with every other. */
+/** A search cannot be interrupted and may compare every character with every other. */
 const maxSearchSteps = 40_000_000
 
 function beforeSearch({ budget }: Run, text: string, part: string): void {
@@ -58,13 +61,16 @@ const includes: Implementation = (run, args) => {
   return text.includes(part)
 }
 
-/** As many texts as there are characters: each takes as much as ten characters of a whole text. */
+/** Returns one string per character. Each costs as much memory as ten characters of a whole string. */
 function lettersOf(budget: Budget, text: string): string[] {
   budget.allocate(10 * text.length)
   return [...text]
 }
 
-/** The characters of a text, for positions in it. Most texts have no pairs of surrogates, and are their own list. */
+/**
+ * Returns the characters of a string, for access by position. Most strings have no surrogate pairs and are returned
+ * unchanged.
+ */
 function characters(
   { budget }: Run,
   text: string,
@@ -125,11 +131,11 @@ const replace: Implementation = (run, args) => {
 
 interface Cutting {
   readonly separator: string
-  /** The most pieces; the last one is the rest. */
+  /** Maximum number of pieces. The last one is the remainder. */
   readonly limit: number
 }
 
-/** A text cut at a separator. An empty one cuts around every character. */
+/** Splits a string at a separator. An empty separator splits around every character. */
 function cut(run: Run, text: string, { separator, limit }: Cutting): string[] {
   beforeSearch(run, text, separator)
   run.budget.allocate(text.length)
@@ -171,7 +177,7 @@ const joining: Costs = {
   },
 }
 
-/** A replacement may make a text longer: by how much depends on what is replaced. */
+/** A replacement can make a string longer, depending on what is replaced. */
 function replacing([text, old, next]: readonly Estimated[]): CallEstimate {
   const { size } = text!
   const count = old!.size.min === 0 ? size.max + 1 : Math.ceil(size.max / old!.size.min)

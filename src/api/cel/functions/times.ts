@@ -1,4 +1,4 @@
-/** The parts of timestamps, in UTC or a time zone, and of durations. */
+/** Accessors of timestamps, in UTC or a time zone, and of durations. */
 import { BoundedMap } from '../../../base/collections/bounded-map.ts'
 import { define, type Functions, type Implementation, type Overload } from '../overload.ts'
 import { offsetOf } from '../time-text.ts'
@@ -6,7 +6,7 @@ import { CelError, type Duration, type Timestamp, toInt } from '../values.ts'
 
 const milli = 1_000_000n
 
-/** The moment as if the zone were UTC. */
+/** Returns the local time in the zone, as if it were UTC. */
 function inZone({ nanos }: Timestamp, zone: string | undefined): Date {
   const milliseconds = floorDivide(nanos, milli)
   const date = new Date(Number(milliseconds))
@@ -28,7 +28,7 @@ function floorDivide(a: bigint, b: bigint): bigint {
   return (a - rest) / b
 }
 
-/** Making one takes long: those of the zones that rules name are kept. */
+/** Creating a format is slow, so those of the zones used by rules are cached. */
 const maxFormats = 50
 const formats = new BoundedMap<string, Intl.DateTimeFormat>(maxFormats)
 
@@ -47,7 +47,7 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
   return made
 }
 
-/** Reading a time zone is a hundred times the work of a usual function. */
+/** Converting to a time zone costs a hundred times as much as a typical function. */
 const zoneSteps = 2000
 
 function ofTimestamp(read: (date: Date) => number): Overload[] {

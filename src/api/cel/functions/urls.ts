@@ -1,4 +1,4 @@
-/** URLs, as Kubernetes adds them to the language: absolute ones, and absolute paths. */
+/** The URL functions that Kubernetes adds to the language: absolute URLs and absolute paths. */
 import { sizeOf } from '../compare.ts'
 import { type Costs, define, type Functions, type Overload } from '../overload.ts'
 import { traversal } from '../size.ts'
@@ -9,7 +9,7 @@ const reading: Costs = {
   estimate: ([text]) => ({ cost: traversal(text!.size.max) }),
 }
 
-/** Longer ones are used by nobody. */
+/** Longer URLs are not practical. */
 const maxUrl = 65_536
 
 const form = /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?:\/\/([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#.*)?$/s
@@ -17,14 +17,14 @@ const form = /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?:\/\/([^/?#]*))?([^?#]*)(?:\?([^
 const control = /[\u0000-\u001f\u007f]/
 const badEscape = /%(?![0-9a-fA-F]{2})/
 
-/** Undefined: it is none. */
+/** Returns undefined if the text is not a URL. */
 function parseUrl(text: string): UrlValue | undefined {
   if (text === '' || text.length > maxUrl || control.test(text)) return undefined
   const match = form.exec(text)
   if (match === null) return undefined
   const [, scheme = '', authority = '', path = '', query = ''] = match
   if (scheme === '' && !text.startsWith('/')) return undefined
-  // What follows a scheme and is no path is not looked into.
+  // The rest of a URL without a path, such as mailto, is not parsed.
   const isOpaque = match[2] === undefined && scheme !== '' && !path.startsWith('/')
   if (!isOpaque && badEscape.test(path)) return undefined
   const host = readHost(authority)

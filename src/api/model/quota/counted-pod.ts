@@ -1,4 +1,4 @@
-/** What quotas look at in a pod: only these fields, so that loops and admission reckon alike. */
+/** The fields of a pod that quotas use. Only these, so that controllers and admission compute the same usage. */
 import type { ApiObject } from '../object.ts'
 import type { WrittenAmounts } from './amounts.ts'
 
@@ -28,17 +28,17 @@ export interface CountedPod {
   readonly status?: { readonly phase?: string }
 }
 
-/** The object as a pod that is counted. */
+/** Returns the object as a counted pod. */
 export function asPod(object: ApiObject): CountedPod & ApiObject {
   return object
 }
 
-/** The containers whose requests count. */
+/** Returns the containers whose requests count. */
 export function containersOf({ spec = {} }: CountedPod): readonly CountedContainer[] {
   return [...(spec.containers ?? []), ...(spec.initContainers ?? [])]
 }
 
-/** Whether one of its rules about its neighbours looks into other namespaces. */
+/** Whether any affinity term of the pod refers to other namespaces. */
 export function looksElsewhere({ spec = {} }: CountedPod): boolean {
   const { podAffinity, podAntiAffinity } = spec.affinity ?? {}
   return [podAffinity, podAntiAffinity].flatMap(termsOf).some(({ namespaces = [], namespaceSelector }) => {

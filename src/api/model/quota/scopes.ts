@@ -1,4 +1,4 @@
-/** The scopes of a quota: which pods it is meant for. One without scopes is meant for every object. */
+/** The scopes of a quota, which select the pods that it counts. A quota without scopes counts all objects. */
 import type { ApiObject } from '../object.ts'
 import { readAmount } from './amounts.ts'
 import { asPod, type CountedPod, containersOf, looksElsewhere } from './counted-pod.ts'
@@ -21,12 +21,12 @@ export function counts(spec: ScopedSpec, type: CountedType, object: ApiObject): 
   return requirementsOf(spec).every((requirement) => holds(requirement, type, object))
 }
 
-/** All conditions of a quota on the pods that it counts. */
+/** Returns all conditions of a quota on the pods that it counts. */
 export function requirementsOf({ scopes = [], scopeSelector }: ScopedSpec): ScopeRequirement[] {
   return [...scopes.map((scopeName) => ({ scopeName, operator: 'Exists' })), ...(scopeSelector?.matchExpressions ?? [])]
 }
 
-/** Nothing but pods has scopes. */
+/** Only pods can match a scope. */
 export function holds({ scopeName = '', ...requirement }: ScopeRequirement, type: CountedType, object: ApiObject) {
   return isPods(type) && (byScope[scopeName]?.(asPod(object), requirement) ?? false)
 }

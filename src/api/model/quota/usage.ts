@@ -1,7 +1,7 @@
 /**
- * What an object uses of the things that quotas limit. Every object counts as one of its kind
- * (`count/deployments.apps`), some under a plain name too (`configmaps`); pods count by what they ask for and are
- * limited to, services by the ports and balancers that they take, claims by the storage that they ask for, and by class.
+ * Computes the quota usage of an object. Every object counts as one of its kind (`count/deployments.apps`), some also
+ * under a plain name (`configmaps`). Pods count by their requests and limits, services by their node ports and load
+ * balancers, and claims by their requested storage, also per storage class.
  */
 import type { ApiObject } from '../object.ts'
 import type { Quantity } from '../quantity.ts'
@@ -19,23 +19,23 @@ import {
 } from './amounts.ts'
 import { asPod, type CountedContainer, type CountedPod } from './counted-pod.ts'
 
-/** A type as on the wire; the core group is ''. */
+/** A resource type on the wire. The core group is empty. */
 export interface CountedType {
   readonly group: string
   readonly plural: string
 }
 
-/** What usage depends on besides the object. */
+/** The context that usage depends on in addition to the object. */
 export interface UsageContext {
   readonly vendor: Vendor
-  /** The wall clock in milliseconds. */
+  /** Wall-clock time in milliseconds. */
   readonly now: number
 }
 
 /** Kinds of the core group that have a plain name in quotas. */
 const plainNames = new Set(['configmaps', 'resourcequotas', 'replicationcontrollers', 'secrets'])
 
-/** What one object uses of each resource. */
+/** Returns the usage of each resource by one object. */
 export function usageOf(type: CountedType, object: ApiObject, context: UsageContext): Amounts {
   const usage = new Map([[countName(type), one]])
   if (type.group !== '') return usage
@@ -44,27 +44,27 @@ export function usageOf(type: CountedType, object: ApiObject, context: UsageCont
   return more === undefined ? usage : add(usage, more)
 }
 
-/** `count/pods`, `count/deployments.apps`. */
+/** Returns `count/pods`, `count/deployments.apps`. */
 function countName({ group, plural }: CountedType): string {
   return group === '' ? `count/${plural}` : `count/${plural}.${group}`
 }
 
-/** Whether the type is that of pods. */
+/** Whether the type is Pod. */
 export function isPods({ group, plural }: CountedType): boolean {
   return group === '' && plural === 'pods'
 }
 
-/** Events come and go by themselves; no quota counts them. */
+/** Quotas do not count events, which expire on their own. */
 export function isCounted({ group, plural }: CountedType, vendor: Vendor): boolean {
   return plural !== 'events' || (group !== '' && group !== groupName(vendor, 'events'))
 }
 
-/** Whether what an object uses depends on more than that it is there. */
+/** Whether the usage of an object depends on more than its existence. */
 export function usageVaries({ group, plural }: CountedType): boolean {
   return group === '' && Object.hasOwn(ofType, plural)
 }
 
-/** Objects of which type a quota counts under a name: those of pods where nothing else claims it. */
+/** Returns the resource type that a quota counts under a name. Defaults to pods. */
 export function typeCounted(name: string, vendor: Vendor): CountedType {
   if (name.startsWith('count/')) return typeNamed(name.slice('count/'.length))
   if (plainNames.has(name)) return { group: '', plural: name }
@@ -75,7 +75,7 @@ export function typeCounted(name: string, vendor: Vendor): CountedType {
   return { group: '', plural: 'pods' }
 }
 
-/** `deployments.apps` */
+/** Parses `deployments.apps`. */
 function typeNamed(text: string): CountedType {
   const dot = text.indexOf('.')
   return dot < 0 ? { group: '', plural: text } : { group: text.slice(dot + 1), plural: text.slice(0, dot) }
@@ -95,7 +95,9 @@ function podUsage(object: ApiObject, context: UsageContext): Amounts {
   return new Map([['pods', one], ...computeUsage(requests, limits, context.vendor)])
 }
 
-/** A pod that has ended uses nothing, nor does one whose node should have ended it by now and is not heard of. */
+/**
+ * A terminated pod uses nothing. Neither does a pod whose node should have terminated it by now and has not responded.
+ */
 function isOver({ status = {}, metadata }: CountedPod & ApiObject, now: number): boolean {
   if (status.phase === 'Succeeded' || status.phase === 'Failed') return true
   const { deletionTimestamp, deletionGracePeriodSeconds } = metadata
@@ -103,7 +105,7 @@ function isOver({ status = {}, metadata }: CountedPod & ApiObject, now: number):
   return now > Date.parse(deletionTimestamp) + deletionGracePeriodSeconds * 1000
 }
 
-/** Containers run together, those that prepare a pod one after the other before. */
+/** Containers run concurrently, init containers one after another before them. */
 function effective({ spec = {} }: CountedPod, list: 'requests' | 'limits'): Amounts {
   const amounts = new Map<string, Quantity>()
   for (const { resources } of spec.containers ?? []) addTo(amounts, readAmounts(resources?.[list]))
@@ -111,7 +113,7 @@ function effective({ spec = {} }: CountedPod, list: 'requests' | 'limits'): Amou
   return amounts
 }
 
-/** What a container says of what quotas count. */
+/** Returns the names of counted resources that a container specifies. */
 export function namesStated({ resources = {} }: CountedContainer, vendor: Vendor): Set<string> {
   const usage = computeUsage(readAmounts(resources.requests), readAmounts(resources.limits), vendor)
   return new Set(usage.map(([name]) => name))
@@ -130,7 +132,7 @@ function computeUsage(requests: Amounts, limits: Amounts, vendor: Vendor): [stri
   return usage
 }
 
-/** What nodes advertise, as against what the system knows itself. */
+/** Whether this is an extended resource, which nodes advertise. */
 function isAdvertised(name: string, vendor: Vendor): boolean {
   return name.includes('/') && !isVendorKey(vendor, name) && !name.startsWith('requests.')
 }
