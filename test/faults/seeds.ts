@@ -124,7 +124,7 @@ export const seeds: readonly Seed[] = [
       find: '!== revision) hold = false',
       replace: '!== revision) hold = true',
     },
-    { test: 'test/storage/store/lmdb.test.ts', told: 'rest' },
+    { test: 'test/storage/store/lmdb.test.ts', told: 'guards' },
   ),
   seed(
     'an update does not look at the version that it names',
@@ -413,7 +413,7 @@ export const seeds: readonly Seed[] = [
       find: 'for (const port of this.#pins.keys()) port',
       replace: 'for (const [i, port] of [...this.#pins.keys()].entries()) if (i !== 1 || revision % 7 !== 0) port',
     },
-    { ...workers, told: 'every watch sees it' },
+    { ...workers, told: 'which every watch sees' },
   ),
   seed(
     'a worker takes what it has heard of for the most recent',
@@ -431,7 +431,7 @@ export const seeds: readonly Seed[] = [
       find: 'if (changes[0]?.revision === next) this',
       replace: 'if (changes.length > 0) this',
     },
-    { ...workers, told: 'one that missed a change says so' },
+    { ...workers, told: 'a worker that missed a change reports it' },
   ),
   seed(
     'a worker on etcd misses an event',
@@ -441,7 +441,7 @@ export const seeds: readonly Seed[] = [
       replace:
         "for (const [i, port] of [...this.#followers].entries()) if (i !== 1 || message.type !== 'batch' || message.after % 7 !== 0) this",
     },
-    { ...etcdWorkers, told: 'are one order, and every watch sees it' },
+    { ...etcdWorkers, told: 'have one order, which every watch sees' },
   ),
   seed(
     'a worker on etcd takes what it has heard of for the most recent',
@@ -450,7 +450,7 @@ export const seeds: readonly Seed[] = [
       find: 'return this.#settled(await this.#present.ask())',
       replace: 'return this.#feed.revision',
     },
-    { ...etcdWorkers, told: 'is in the revision of all, and in their feeds' },
+    { ...etcdWorkers, told: 'is in the revision and feed of all' },
   ),
   seed(
     'a worker on etcd serves on after it lost the log',
@@ -459,6 +459,6 @@ export const seeds: readonly Seed[] = [
       find: 'if (feed.revision === after) feed',
       replace: 'if (feed.revision <= after) feed',
     },
-    { ...etcdWorkers, told: 'one that missed a batch says so' },
+    { ...etcdWorkers, told: 'a worker that missed a batch reports it' },
   ),
 ]

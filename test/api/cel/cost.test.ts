@@ -1,4 +1,4 @@
-/** What rules cost, as it is estimated from a schema and as it is counted: by the units of cel-go. */
+/** The costs of rules, estimated from a schema and counted at run time, in the units of cel-go. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { BudgetExceeded } from '../../../src/api/cel/budget.ts'
@@ -15,7 +15,7 @@ const integer = { type: 'integer' }
 
 describe('estimates', () => {
   const rows: { readonly [rule: string]: readonly [JsonObject, number] } = {
-    // A name, a field and a comparison each cost one; a constant nothing.
+    // A name, a field and a comparison each cost one. A constant costs nothing.
     'self > 1': [integer, 2],
     'self.a > 1 && self.a < 5': [{ type: 'object', properties: { a: integer } }, 6],
     'has(self.a)': [{ type: 'object', properties: { a: integer } }, 1],
@@ -26,7 +26,7 @@ describe('estimates', () => {
     'self.contains("abcdefghijk")': [text(100), 1 + 40 * 2],
     'self.matches("^[a-z]+$")': [text(100), 1 + 41 * 2],
     'self in ["a", "b"]': [text(10), 1 + 10 + 2],
-    // Each turn of a loop: the condition, the result so far, and the rule.
+    // Each iteration of a loop: the condition, the result so far, and the rule.
     'self.all(x, x > 1)': [listOf(integer, 10), 1 + 1 + 10 * 5],
     'self.exists(x, x > 1)': [listOf(integer, 10), 1 + 1 + 10 * 6],
     'self.all(x, self.all(y, x != y))': [listOf(integer, 10), 1 + 1 + 10 * (3 + 1 + 1 + 10 * (3 + 2))],
@@ -39,7 +39,7 @@ describe('estimates', () => {
     )
   }
 
-  test('what nothing bounds is as large as a request may be', () => {
+  test('an unbounded size counts as large as a request may be', () => {
     const schema = listOf(text())
     assert.equal(costsOf('self.all(x, x == "a")', { schema, self: [] }).estimated, 2 + 5 * Math.floor(3_145_726 / 3))
   })
@@ -50,10 +50,10 @@ function sample({ type }: JsonObject) {
 }
 
 describe('costs', () => {
-  test('are those of the values that there are', () => {
+  test('depend on the actual values', () => {
     const schema = listOf(integer)
     assert.equal(costsOf('self.all(x, x > 0)', { schema, self: [1, 2, 3] }).actual, 1 + 1 + 3 * 5)
-    // The first that decides ends the loop.
+    // The first deciding element ends the loop.
     assert.equal(costsOf('self.exists(x, x > 0)', { schema, self: [1, 2, 3] }).actual, 1 + 1 + 6)
     assert.equal(costsOf('self.matches("^[a-z]+$")', { schema: text(), self: 'a'.repeat(99) }).actual, 1 + 10 * 2)
   })

@@ -1,4 +1,4 @@
-/** Rules for tests: compiled against JSON data of a schema, and run with a budget. */
+/** Helpers for tests of rules: compile them for JSON data with a schema, and run them with a budget. */
 
 import { Budget } from '../../../src/api/cel/budget.ts'
 import { fromJson } from '../../../src/api/cel/json-values.ts'
@@ -20,7 +20,7 @@ export function compiled(rule: string, schema = any): Compiled {
   return runToCompletion(compiling(rule, schema))
 }
 
-/** The same in steps. */
+/** Like `compiled`, but in steps. */
 export function compiling(rule: string, schema = any): Generator<void, Compiled> {
   const declared = declaredOf(schema)
   const variables = new Map([
@@ -37,14 +37,14 @@ export interface Data {
   readonly limit?: number
 }
 
-/** What a rule says: whether it holds, what is wrong with its text, or the fault of its evaluation. */
+/** Returns whether a rule holds, the error in its text, or its evaluation error. */
 export function outcomeOf(rule: string, data: Data = {}): boolean | string {
   const { schema = any } = data
   const made = compiled(rule, schema)
   return made.outcome === 'invalid' ? made.why : run(made.program, data).result
 }
 
-/** The cost of a rule as it was estimated, and as it was. */
+/** Returns the estimated and the actual cost of a rule. */
 export function costsOf(rule: string, data: Data = {}): { readonly estimated: number; readonly actual: number } {
   const made = compiled(rule, data.schema)
   if (made.outcome === 'invalid') throw new Error(made.why)

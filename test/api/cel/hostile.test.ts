@@ -1,4 +1,4 @@
-/** Rules that somebody wrote to hold up the server: each is refused, or ended soon. */
+/** Rules that are written to block the server: each is rejected or soon stopped. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { BudgetExceeded } from '../../../src/api/cel/budget.ts'
@@ -31,17 +31,17 @@ describe('texts of rules', () => {
     })
   }
 
-  test('long chains of logic are no trouble', async () => {
+  test('long logical chains are cheap', async () => {
     const rule = Array.from({ length: 2400 }, () => '1 == 1').join('&&')
     await assertCheap(500, () => assert.equal(outcomeOf(rule), true))
   })
-  test('a pattern that is written many times is compiled once, and many patterns one after the other', async () => {
+  test('a repeated pattern is compiled once, and many patterns are compiled in steps', async () => {
     const same = Array.from({ length: 1500 }, () => '"a".matches("a{50}")').join('&&')
     await assertCheap(120, () => assert.equal(outcomeOf(same), false))
     const others = Array.from({ length: 1000 }, (_, i) => `"a".matches("${i}{90}")`).join('||')
     await assertBrief(50, async () => assert.equal((await new TimeSlice().run(compiling(others))).outcome, 'program'))
   })
-  test('nor are many signs before a value', () => {
+  test('many unary operators are accepted', () => {
     assert.equal(outcomeOf(`${'!'.repeat(50_000)}true`), true)
   })
 })
@@ -63,7 +63,7 @@ describe('evaluations', () => {
   ends('a pattern on a large text', 'self.matches("(a|aa|aaa)*b(a|aa)*c")', { schema: text, self: large })
   ends('a pattern that data brings', 'self.matches(self)', { schema: text, self: large.slice(0, 4000) })
 
-  test('a pattern that would backtrack does not', async () => {
+  test('a pattern prone to backtracking runs in linear time', async () => {
     const data = { schema: text, self: `${'a'.repeat(2000)}!` }
     await assertCheap(500, () => assert.equal(outcomeOf('self.matches("^(a+)+$")', data), false))
   })

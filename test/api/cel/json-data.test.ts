@@ -1,4 +1,4 @@
-/** What rules see of JSON data, by its schema. */
+/** JSON data as seen by rules, according to its schema. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Json, JsonObject } from '../../../src/api/json/json.ts'
@@ -17,7 +17,7 @@ interface Row {
   readonly schema: JsonObject
   readonly self: Json
   readonly oldSelf?: Json
-  /** True, but for those that say otherwise. */
+  /** True, except for those in `not`. */
   readonly rules: readonly string[]
   readonly not?: readonly string[]
 }
@@ -131,7 +131,7 @@ for (const [title, { schema, self, oldSelf = {}, rules, not = [] }] of Object.en
   })
 }
 
-describe('what is not seen', () => {
+describe('invisible to rules', () => {
   const hidden = (schema: JsonObject, rule: string, field: string) => {
     assert.match(String(outcomeOf(rule, { schema })), new RegExp(`undefined field '${field}'`))
   }
@@ -140,7 +140,7 @@ describe('what is not seen', () => {
   test('lists of such values', () => {
     hidden(about({ type: 'array', items: { 'x-orch-preserve-unknown-fields': true } }), 'has(self.a)', 'a')
   })
-  test('the metadata of an embedded object, but for its name', () => {
+  test('the metadata of an embedded object, except its name', () => {
     const schema = about(objectOf({ spec: text }, { 'x-orch-embedded-resource': true }))
     assert.equal(outcomeOf('self.a.metadata.name == "n"', { schema, self: { a: { metadata: { name: 'n' } } } }), true)
     hidden(schema, 'has(self.a.metadata.labels)', 'labels')

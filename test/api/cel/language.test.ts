@@ -1,4 +1,4 @@
-/** The language as its text has it: literals, operators, macros and functions, each row true unless it says otherwise. */
+/** The language: literals, operators, macros and functions. Each row is true unless it says otherwise. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
@@ -158,7 +158,7 @@ describe('times', () => {
   ])
 })
 
-describe('texts', () => {
+describe('strings', () => {
   holds('of the language', [
     '"abc".contains("b") && "abc".startsWith("a") && "abc".endsWith("bc")',
     '"abc".matches("^a.c$") && matches("abc", "b") && !"abc".matches("^b")',
@@ -186,7 +186,7 @@ describe('texts', () => {
     ['"abc".charAt(4) == ""', 'index out of range: 4'],
     ['"abc".substring(2, 1) == ""', 'invalid substring range. start: 2, end: 1'],
   ])
-  test('a pattern that cannot be read is a fault of the rule', () => {
+  test('an invalid pattern is an error of the rule', () => {
     assert.match(String(outcomeOf('"a".matches("(")')), /^program instantiation failed: .*missing closing \)/)
   })
 })
@@ -214,7 +214,7 @@ describe('lists and URLs', () => {
   ])
 })
 
-describe('what does not compile', () => {
+describe('compilation errors', () => {
   const mark = (rule: string, column: number, text: string) =>
     [
       rule,
@@ -243,8 +243,8 @@ describe('what does not compile', () => {
     mark('for == 1', 1, 'reserved identifier: for'),
     mark('9223372036854775808 > 0', 1, 'invalid int literal'),
   ])
-  test('what is no bool is no rule', () => assert.equal(outcomeOf('1'), 'cel expression must evaluate to a bool'))
-  test('all faults are told, in the order of the text', () => {
+  test('a rule must evaluate to a bool', () => assert.equal(outcomeOf('1'), 'cel expression must evaluate to a bool'))
+  test('all errors are reported, in text order', () => {
     assert.match(String(outcomeOf('x == 1 && y == 2')), /1:1: .*'x'[\s\S]*\n.*1:11: .*'y'/)
   })
 })

@@ -1,4 +1,4 @@
-/** Random rules, most of them of unknown types: whatever they are, they are refused, true, false, or a fault. */
+/** Random rules, most of them of unknown types: each must be rejected, true, false or an error. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { BudgetExceeded } from '../../../src/api/cel/budget.ts'
@@ -82,7 +82,7 @@ function pick(list: readonly string[]): string {
   return list[random(list.length)]!
 }
 
-/** Most parts are of no known type, or hardly anything would pass the checker. */
+/** Most parts have an unknown type, because otherwise hardly any rule would pass the checker. */
 function expression(depth: number): string {
   const made = depth <= 0 ? pick(atoms) : operation(() => expression(depth - 1))
   return random(5) > 0 ? `dyn(${made})` : made
@@ -104,7 +104,7 @@ function operation(part: () => string): string {
   return forms[random(forms.length)]!()
 }
 
-test('random rules', () => {
+test('random rules are rejected, decided or fail cleanly', () => {
   const found = { refused: 0, decided: 0, faulty: 0 }
   for (let i = 0; i < 4000; i++) {
     const rule = `dyn(${expression(1 + random(4))}) == true`

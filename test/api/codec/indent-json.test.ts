@@ -1,4 +1,4 @@
-/** JSON that is indented without being parsed is what the native writer makes of the same value. */
+/** Tests that indenting JSON without parsing it produces the same text as the native writer. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { indentText } from '../../../src/api/codec/indent-json.ts'
@@ -20,6 +20,6 @@ for (const [name, value] of Object.entries(values))
     )
   })
 
-test('members stay where they are, integers keep their digits', () => {
+test('members keep their position and integers their digits', () => {
   assert.equal(indentText('{"9":9007199254740993,"10":1}'), '{\n  "9": 9007199254740993,\n  "10": 1\n}')
 })

@@ -1,6 +1,6 @@
 /**
- * Strict JSON in: what the native parser would hide or, in some versions of it, get wrong. Canonical JSON out: the way
- * of what is stored, by the native writer, against the other.
+ * Strict parsing: what the native parser would hide or, in some versions, get wrong. Canonical output: the native
+ * writer for stored objects is compared with the other one.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -18,7 +18,7 @@ import { mergePatchSteps } from '../../../src/api/merge/merge-patch.ts'
 import { runToCompletion } from '../../../src/base/concurrency/time-slice.ts'
 import { assertBelow, cpuMs } from '../../support/effort.ts'
 
-test('a key that is spelt with an escape is itself, whatever was parsed before it', () => {
+test('a key spelled with an escape keeps its identity whatever was parsed before', () => {
   const strictly = (text: string) => parseJson(Buffer.from(text)).value
   for (const parse of [strictly, (text: string) => parseOwnJson(Buffer.from(text))]) {
     assert.deepEqual(parse('{"a":1,"\\\\":2}'), { a: 1, '\\': 2 })
@@ -37,14 +37,14 @@ test('a key that is spelt with an escape is itself, whatever was parsed before i
   }
 })
 
-test('numbers keep their digits, in any number of them', () => {
+test('numbers keep all their digits', () => {
   const parse = (text: string) => parseJson(Buffer.from(text)).value
   assert.deepEqual(parse('[1e1,1E+2,1e-7,-0.5,123456789012345]'), [10, 100, 1e-7, -0.5, 123456789012345])
   assert.deepEqual(parse('[9007199254740993,1e100]'), [9007199254740993n, 1e100])
   for (const text of ['1e400', '-1e999', '[1E0400]']) assert.throws(() => parse(text), /out of range/)
 })
 
-/** What a double makes a whole number of. */
+/** Numbers that a double rounds to an integer. */
 const roundedToWhole = ['1.00000000000000000001', '4503599627370497.5', '9007199254740993.5', '-1e-400', '0.1e-9999']
 const whole: readonly (readonly [string, number])[] = [
   ['10.000000000000000000000e-1', 1],
@@ -54,7 +54,7 @@ const whole: readonly (readonly [string, number])[] = [
   ['123456789012345.000000', 123456789012345],
 ]
 
-test('no number becomes a whole one that it is not', () => {
+test('no number is rounded to an integer', () => {
   for (const text of roundedToWhole) {
     assert.throws(() => parseJson(Buffer.from(`{"a":${text}}`)), /out of range/, text)
     assert.throws(() => plainScalar(text), /out of range/, text)
@@ -65,7 +65,7 @@ test('no number becomes a whole one that it is not', () => {
   }
 })
 
-test('beside an integer that the native parser would round all else is as it would be', () => {
+test('next to an integer that the native parser would round, all other values are unchanged', () => {
   const rest = [
     ...[
       '0',
@@ -105,12 +105,12 @@ test('beside an integer that the native parser would round all else is as it wou
 const long = Array.from({ length: 70_000 }, (_, i) => `1234567890123456789012345678901234${100_000 + i}`)
 const longIntegers = Buffer.from(`{"list":[${long.join()}]}`)
 
-test('a body of integers with 40 digits is parsed in steps, none of them long', async () => {
+test('a body of 40-digit integers is parsed in short steps', async () => {
   await assertBelow(100, 'ms at a stretch', () => longestStep(parseSteps(longIntegers)))
   await assertBelow(100, 'ms at a stretch', () => longestStep(parseOwnSteps(longIntegers)))
 })
 
-test('a long document of our own is parsed in steps, to the same value', () => {
+test('a long document of our own is parsed in steps, with the same result', () => {
   const members = Object.fromEntries(
     long.slice(0, 20_000).map((_, i) => [`v:"\\${i}"`, { i, 'a.b': [1.5, null, true] }]),
   )
@@ -123,7 +123,7 @@ test('a long document of our own is parsed in steps, to the same value', () => {
   assert.ok(steps > 20, `${steps} steps`)
 })
 
-test('a merge of very many members is done in steps, none of them long', async () => {
+test('a merge of very many members is done in short steps', async () => {
   const members = long.slice(0, 50_000).map((digits, i) => `"k${i}":${digits}`)
   const { value } = parseJson(Buffer.from(`{"data":{${members.join()}}}`))
   await assertBelow(100, 'ms at a stretch', () => longestStep(mergePatchSteps(value, value)))
@@ -132,7 +132,7 @@ test('a merge of very many members is done in steps, none of them long', async (
   })
 })
 
-/** The most milliseconds of work between two yields. */
+/** Returns the maximum processor time in milliseconds between two yields. */
 function longestStep(work: Generator<void, unknown>): number {
   let longest = 0
   for (let done = false; !done; )
@@ -145,7 +145,7 @@ function longestStep(work: Generator<void, unknown>): number {
   return longest
 }
 
-test('keys that are repeated are told with their places, however they are spelt', () => {
+test('repeated keys are reported with their paths, however they are spelled', () => {
   const duplicates = (text: string) => parseJson(Buffer.from(text)).duplicates
   assert.deepEqual(duplicates('{"a":[{"b":1,"c":{"b":2},"b":3}],"\\u0061":":"}'), ['a[0].b', 'a'])
   assert.deepEqual(duplicates('{"__proto__":{"b":1,"b":2},"__proto__":{},"c":[]}'), ['__proto__.b', '__proto__'])
@@ -164,6 +164,6 @@ const inAnyOrder: { readonly [name: string]: Json } = {
 }
 
 for (const [name, value] of Object.entries(inAnyOrder))
-  test(`what is stored is written as any other JSON: ${name}`, () => {
+  test(`stored JSON is written like any other JSON: ${name}`, () => {
     assert.equal(stringifyStored(value, undefined, 1), stringifyJson([value]).slice(1, -1))
   })

@@ -1,6 +1,6 @@
 /**
- * Protobuf from the schema: every number and wire type is the recorded one, whatever a schema can say survives the way
- * there and back, the wire rules hold, and bytes that are no message are refused with the place where they are not.
+ * Protobuf derived from the schema: every field number and wire type is the recorded one, everything that a schema can
+ * express survives a round trip, the wire rules hold, and malformed messages are rejected with the field.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -69,7 +69,7 @@ test('every field has the recorded number and wire type', () => {
   assert.ok(seen.size > 100 && fields > 500)
 })
 
-/** The forms that a value may have, by their numbers. */
+/** Compares the alternative forms of a value by their numbers. */
 function compareForms(name: string, { boolean, list, object }: Alternatives): void {
   const ours = [
     ...(boolean === undefined ? [] : [[boolean, 'bool']]),
@@ -93,7 +93,7 @@ interface Recorded {
   readonly type: string
 }
 
-/** With the fields of inlined messages, as JSON has them. */
+/** Returns the recorded fields, with those of inlined messages, as in JSON. */
 function recordedFields(name: string): Map<string, Recorded> {
   const result = new Map<string, Recorded>()
   for (const { name: key, number, type, inlined: isInlined } of fieldsOf(name)) {
@@ -105,7 +105,7 @@ function recordedFields(name: string): Map<string, Recorded> {
   return result
 }
 
-/** A wire type in words; messages by the last word of their name. */
+/** Describes a wire type in words. Messages are identified by the last part of their name. */
 function wireText({ kind, message, shape, wrapped }: FieldType): string {
   const value = message?.replace(/^.*\./, '') ?? kind
   const list = wrapped ? `wrapped ${value}` : value
@@ -143,7 +143,7 @@ function wireOf(schema: Schema, home: string): string {
   }
 }
 
-/** Whether every field below has a number; what a document is stands in the envelope. */
+/** Whether every field below has a number. The type of a document is in the envelope. */
 function isMessage(schema: Schema, seen: Set<Schema>): boolean {
   if (seen.has(schema)) return true
   seen.add(schema)
@@ -155,7 +155,7 @@ function isMessage(schema: Schema, seen: Set<Schema>): boolean {
   return !schema.open && Object.entries(schema.fields).every(isNumbered)
 }
 
-test('every kind is a message, and what is any JSON is recorded as bytes of it', () => {
+test('every kind is a message, and free-form JSON is recorded as bytes', () => {
   assert.deepEqual(
     allKinds.filter(({ schema }) => !isMessage(schema, new Set())).map(({ kind }) => kind),
     [],
@@ -164,7 +164,7 @@ test('every kind is a message, and what is any JSON is recorded as bytes of it',
     assert.deepEqual(Object.values(facts[name]!.inlined!), [{ tag: 1, type: 'bytes' }])
 })
 
-test('random objects of every kind survive the way to Protobuf and back', () => {
+test('random objects of every kind survive the round trip through Protobuf', () => {
   const each = Math.ceil(rounds(2_500, 200_000) / allKinds.length)
   for (const { schema, kind } of allKinds) {
     for (let i = 0; i < each; i++) {
@@ -176,7 +176,7 @@ test('random objects of every kind survive the way to Protobuf and back', () => 
   console.error(`protobuf: ${each * allKinds.length} random objects there and back, 0 differences`)
 })
 
-/** As the server holds it. What a document is stands in the envelope, and nowhere else. */
+/** Returns the normal form on the server. The type of a document is only in the envelope. */
 function normal(schema: ObjectSchema, value: JsonObject): JsonObject {
   return withoutTypes(schema, decode(schema, value).value) as JsonObject
 }
@@ -188,7 +188,7 @@ function withoutTypes(schema: Schema, value: Json): Json {
   return Object.fromEntries(members.map(([name, item]) => [name, withoutTypes(schema.fields[name]!.schema, item!)]))
 }
 
-/** Everything that a schema can say. */
+/** Everything that a schema can express. */
 const inner = s.object({ a: field(1, s.string()), b: field(2, s.int32(), { zero: 'keep' }) })
 const fields: Fields = {
   text: field(1, s.string(), { zero: 'keep' }),
@@ -240,7 +240,7 @@ const extremes: { readonly [name: string]: readonly Json[] } = {
   high: ['x'],
 }
 
-test('whatever a schema can say survives, at its extremes', () => {
+test('extreme values of every schema feature survive the round trip', () => {
   assert.deepEqual(Object.keys(extremes).sort(), Object.keys(fields).sort())
   let tried = 0
   for (const [name, values] of Object.entries(extremes))
@@ -254,7 +254,7 @@ test('whatever a schema can say survives, at its extremes', () => {
   assert.ok(tried > 50)
 })
 
-test('what is zero is written as the field says', () => {
+test('zero values are written as the field specifies', () => {
   const hex = (schema: ObjectSchema, value: JsonObject) => writeMessage(schema, value).toString('hex')
   const plain = s.object({ a: field(1, s.string()), b: field(2, s.int32()), c: field(3, s.boolean()) })
   assert.equal(hex(plain, {}), '0a0010001800')
@@ -273,7 +273,7 @@ function written(write: (writer: WireWriter) => void): Buffer {
   return writer.finish()
 }
 
-test('a quantity without text is none, and one with an empty text is refused as in JSON', () => {
+test('a quantity without text is zero, and one with an empty text is rejected as in JSON', () => {
   const none = written((w) => w.message(9, () => {}))
   assert.deepEqual(normal(everything, readMessage(everything, none)), { quantity: '0' })
   const empty = written((w) => w.message(9, (quantity) => quantity.string(1, '')))
@@ -281,7 +281,7 @@ test('a quantity without text is none, and one with an empty text is refused as 
   assert.throws(() => normal(everything, { quantity: '' }), /"" is not a quantity/)
 })
 
-test('unknown fields are passed over, the last of a single one counts, messages are joined', () => {
+test('unknown fields are skipped, the last single value counts, and messages are merged', () => {
   const bytes = written((w) => {
     w.string(1, 'first')
     w.string(999, 'unknown')
@@ -304,7 +304,7 @@ test('unknown fields are passed over, the last of a single one counts, messages 
   })
 })
 
-test('integers of a list come one by one or packed, and entries of a map in any shape', () => {
+test('integers of a list may be packed or separate, and map entries may have their parts in any order', () => {
   const packed = written((w) => {
     w.integer(15, 1)
     w.bytes(15, Buffer.from([2, 0x80, 1]))
@@ -325,7 +325,7 @@ test('integers of a list come one by one or packed, and entries of a map in any 
   })
 })
 
-test('times are cut to what the field tells, an empty one is none', () => {
+test('times are truncated to the precision of the field, and an empty one is absent', () => {
   const time = (number: number, seconds: number, nanos: number) =>
     written((w) =>
       w.message(number, (t) => {
@@ -374,14 +374,14 @@ const malformed: { readonly [what: string]: readonly [bytes: string, message: Re
   'JSON that is none': ['5a030a017b', /^any: the body is not valid JSON/],
 }
 
-test('what is no message is refused, with the place', () => {
+test('a malformed message is rejected with the field', () => {
   for (const [what, [bytes, message]] of Object.entries(malformed)) {
     const read = () => readMessage(everything, Buffer.from(bytes.replaceAll(' ', ''), 'hex'))
     assert.throws(read, (error) => error instanceof WireError && message.test(error.message), what)
   }
 })
 
-test('a message may hold as many values as a body of JSON, and be as deep', () => {
+test('a message can have as many values and levels as a JSON body', () => {
   const many = (count: number) => Buffer.concat(Array(count).fill(Buffer.from('7200', 'hex')))
   assert.equal((readMessage(everything, many(100_000)).objects as Json[]).length, 100_000)
   const isTooMany = (error: unknown) => error instanceof ApiError && error.code === 413
@@ -412,7 +412,7 @@ test('a message may hold as many values as a body of JSON, and be as deep', () =
   assert.throws(() => readMessage(nested, Buffer.from('0a'.repeat(100_000), 'hex')), WireError)
 })
 
-test('the envelope says what a document is, and nothing else is taken for one', () => {
+test('the envelope names the type of a document, and nothing else is accepted as an envelope', () => {
   const type = { apiVersion: 'v1', kind: 'Thing' }
   const sealed = seal(type, Buffer.from('0a0161', 'hex'))
   const envelope = open(sealed)
@@ -434,14 +434,14 @@ test('the envelope says what a document is, and nothing else is taken for one', 
     assert.throws(() => open(Buffer.from(bytes.replaceAll(' ', ''), 'hex')), { name: 'WireError', message }, bytes)
 })
 
-test('a list of the older version has its fields under other numbers', () => {
+test('a list of the older version has different field numbers', () => {
   const numbers = (version: 'v1' | 'v1beta1') =>
     Object.entries(partialObjectMetadataList(version).fields).map(([name, { tag }]) => `${name} ${tag}`)
   assert.deepEqual(numbers('v1').slice(2), ['metadata 1', 'items 2'])
   assert.deepEqual(numbers('v1beta1').slice(2), ['metadata 2', 'items 1'])
 })
 
-test('what does not fit the message of a schema that was kept as it was sent is left out, and no more', () => {
+test('only the parts of a schema kept as sent that do not fit its message are omitted', () => {
   const { schema } = allKinds.find(({ kind }) => kind === 'CustomResourceDefinition')!
   const definition = (openAPIV3Schema: Json) => ({
     spec: { versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema } }] },
@@ -475,7 +475,7 @@ test('what does not fit the message of a schema that was kept as it was sent is 
   assert.deepEqual(keptOf(words, vendorOf('kubernetes')), words)
 })
 
-test('schemas within schemas are read as deep as any message', () => {
+test('nested schemas are read as deeply as any message', () => {
   const { schema } = allKinds.find(({ kind }) => kind === 'CustomResourceDefinition')!
   const nest = (depth: number): JsonObject => (depth === 0 ? {} : { not: nest(depth - 1) })
   const written = (depth: number) =>

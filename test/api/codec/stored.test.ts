@@ -1,4 +1,4 @@
-/** What cannot be read back is never made into bytes, whoever writes. */
+/** Tests that objects that could not be read back are never encoded. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseOwnJson } from '../../../src/api/codec/json.ts'
@@ -40,7 +40,7 @@ const refused: { readonly [name: string]: ApiObject } = {
   'nesting to 513 in metadata': objectWith({}, { managedFields: nested(511) }),
 }
 
-/** Those of users' kinds and of any that the server defines. */
+/** The member orders of user-defined kinds and of kinds that the server defines. */
 const orders = { 'in byte order': undefined, 'by fields': configMap.schema }
 
 for (const [how, order] of Object.entries(orders))
@@ -60,7 +60,7 @@ const kept: { readonly [name: string]: ApiObject } = {
 
 for (const [how, order] of Object.entries(orders))
   for (const [name, object] of Object.entries(kept))
-    test(`${name} is read back as it was, written ${how}`, () => {
+    test(`${name} survives a round trip, written ${how}`, () => {
       const { json } = storedJson(encodeStored('a key', { object, order, header: {} }), '7', Buffer.alloc)
       const metadata = { ...object.metadata, resourceVersion: '7' }
       assert.deepEqual(parseOwnJson(json), { ...object, metadata })
@@ -86,7 +86,7 @@ function textOf(value: Buffer): string {
   return storedJson(value, '7', Buffer.alloc).json.toString()
 }
 
-test('members stand in the order of the fields, those of maps and of free values in that of their bytes', () => {
+test('members are in field order, and those of maps and free-form values in byte order', () => {
   assert.equal(
     textOf(encodeStored('a key', { object: unordered, order: configMap.schema, header: {} })),
     '{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"n","uid":"u","resourceVersion":"7","generation":2,' +
@@ -97,7 +97,7 @@ test('members stand in the order of the fields, those of maps and of free values
   )
 })
 
-test('without a type everything stands in byte order', () => {
+test('without a type all members are in byte order', () => {
   assert.equal(
     textOf(encodeStored('a key', { object: unordered, order: undefined, header: {} })),
     '{"apiVersion":"v1","data":{"10":"x","9":"y","a":"2","b":"1"},"immutable":true,"kind":"ConfigMap",' +
@@ -107,13 +107,13 @@ test('without a type everything stands in byte order', () => {
   )
 })
 
-test('a member that the type does not know is kept, after those that it does', () => {
+test('members unknown to the type are kept after the known ones', () => {
   const object = { ...unordered, zeta: 1, alpha: 2 } as ApiObject
   const text = textOf(encodeStored('a key', { object, order: configMap.schema, header: {} }))
   assert.ok(text.endsWith('"b":"1"},"alpha":2,"zeta":1}\n'), text)
 })
 
-test('what is stored, and events about it, keep no more memory than they take', () => {
+test('stored objects and their events do not retain larger buffers', () => {
   const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', uid: 'a', creationTimestamp: 't' } }
   const stored = encodeStored('a key', { object: object as ApiObject, order: undefined, header: {} })
   assert.equal(stored.buffer.byteLength, stored.length)

@@ -1,4 +1,4 @@
-/** YAML in and out: what it means, what is refused, and that no shape of a body takes more than linear time. */
+/** Parsing and writing YAML: meaning, rejections, and linear time for every shape of a body. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseDocument } from 'yaml'
@@ -56,7 +56,7 @@ const meant: readonly (readonly [text: string, value: Json])[] = [
 for (const [text, value] of meant)
   test(`YAML ${JSON.stringify(text)}`, () => void assert.deepEqual(read(text), { value, duplicates: [] }))
 
-/** Levels of lists, each of which names the one before it ten times. */
+/** Nested lists, each of which repeats an alias of the previous one. */
 const laughs = (levels: number) =>
   [
     'a0: &a0 lol',
@@ -100,27 +100,27 @@ const refused: readonly (readonly [name: string, text: string | Buffer, told: Re
 ]
 
 for (const [name, text, told] of refused)
-  test(`${name} is refused`, () => {
+  test(`${name} is rejected`, () => {
     assert.throws(
       () => parseYaml(Buffer.from(text), limit),
       (error) => error instanceof ApiError && error.code === 400 && told.test(error.message),
     )
   })
 
-test('nesting to 512, also by an alias, is taken', () => {
+test('nesting up to 512 levels, also through an alias, is accepted', () => {
   read(deep(512))
   read(Array.from({ length: 512 }, (_, i) => `${' '.repeat(i)}a:`).join('\n'))
   read(`${'- '.repeat(512)}a`)
   read(`a: &a ${deep(300)}\nb: ${'['.repeat(211)}*a${']'.repeat(211)}`)
 })
 
-test('keys that occur twice are told by their paths, and the last one counts', () => {
+test('repeated keys are reported with their paths, and the last one counts', () => {
   const { value, duplicates } = read('a:\n- b: 1\n  c: 2\n  b: 3\n"a": 4\n')
   assert.deepEqual(duplicates, ['a[0].b', 'a'])
   assert.deepEqual(value, { a: 4 })
 })
 
-test('a copy by an alias is nobody else’s', () => {
+test('the value of an alias is a separate copy', () => {
   const { value } = read('a: &x {k: {l: 1}}\nb: *x')
   const { a, b } = value as { a: { k: object }; b: { k: object } }
   assert.notEqual(a, b)
@@ -220,7 +220,7 @@ const texts = [
   'x'.repeat(2000),
 ]
 
-test(`${texts.length} texts are read again as they were, as keys and values, by us and by others`, () => {
+test(`${texts.length} texts survive a round trip as keys and values, also with other parsers`, () => {
   for (const text of texts) {
     const value = {
       [text]: text,
@@ -237,14 +237,14 @@ test(`${texts.length} texts are read again as they were, as keys and values, by 
   }
 })
 
-/** As kubectl prints them: a UID may begin with digits alone, or look like a number with an exponent. */
+/** Printed unquoted by kubectl: a UID can start with digits only, or look like a number with an exponent. */
 const plainTexts = [
   ...['87642691-3d9b-4d3c-8f65-0123456789ab', '12e45678-1234-1234-1234-0123456789ab', '12345678-1234-5678-9abc-1'],
   ...['1234-5678', '10-1', '1-', '1.5-beta', '20-12-01', '1.2.3', '1.2.3-4', '0x1-2'],
 ]
 const quotedTexts = ['2001-12-14', '2001-1-2', '1:2', '1e5', '12e-3', '1.5e-7', '0x1f', '1_000', '-1']
 
-test('texts and keys stand as kubectl writes them', () => {
+test('texts and keys are quoted like in kubectl', () => {
   const lines = [
     ...['.dockerconfigjson: .spec', "a: 'b: c'", "b: 'c #d'", 'c: -x', "d: '- x'", "e: '*'", 'f: ?x', 'g: :x', 'h: é'],
     ...["i: 'a:'", "j: '---'", 'k: a\\b', "l: ' x'", 'm: $(X)', "nn: '''a'", 'o: "yes"', 'p: "1,3"', 'q: "<<"', 'r: .'],
@@ -259,7 +259,7 @@ test('texts and keys stand as kubectl writes them', () => {
   )
 })
 
-test('texts that begin with digits are quoted only where a reader could take them for something else', () => {
+test('texts that start with digits are quoted only if a parser could read them as something else', () => {
   for (const text of plainTexts) assert.equal(stringifyYaml({ a: text }), `a: ${text}\n`)
   for (const text of quotedTexts) assert.equal(stringifyYaml({ a: text }), `a: "${text}"\n`)
   for (const text of [...plainTexts, ...quotedTexts]) {
@@ -276,7 +276,7 @@ const fill = (bytes: number, line: (i: number) => string) => {
   return lines
 }
 
-/** A body of about so many bytes in a shape that some parsers take quadratic time for. */
+/** Bodies of about this size in shapes for which some parsers take quadratic time. */
 const shapes: { readonly [name: string]: (bytes: number) => string } = {
   'keys of a map': (bytes) => fill(bytes, (i) => `k${i}: v`).join('\n'),
   'keys of a flow map': (bytes) => `{${fill(bytes, (i) => `k${i}: v`).join()}}`,
@@ -314,7 +314,8 @@ for (const [name, shape] of Object.entries(shapes))
   test(`time is linear: ${name}`, async () => {
     tryRead(shape(20_000))
     const [small, large] = [shape(50_000), shape(800_000)]
-    // Sixteen times the size; quadratic would be 256 times the time. What takes a few milliseconds is not measured well.
+    // Sixteen times the size would take 256 times as long in quadratic time. A few milliseconds cannot be measured
+    // reliably.
     await assertBelow(80, 'times as much for 1.6 MB as for 100 KB', () => {
       const once = cpuMs(() => tryRead(small))
       return cpuMs(() => tryRead(large)) / Math.max(once, 8)

@@ -1,6 +1,6 @@
 /**
- * Go templates on paper: what each makes of an object, and what is wrong with those that are refused. In the long form
- * kubectl fills the same templates with the same object, and must print the same.
+ * Go templates: their output for an object, and the errors of rejected ones. In the long form kubectl executes the same
+ * templates on the same object and must print the same.
  */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -120,20 +120,20 @@ const faults: readonly (readonly [template: string, fault: string])[] = [
 ]
 
 for (const [template, fault] of faults)
-  test(`no template: ${template.slice(0, 60)}`, () => {
+  test(`invalid template: ${template.slice(0, 60)}`, () => {
     assert.throws(() => fill(template), new UsageError(`go-template: ${fault}`))
   })
 
-test('keys that are not there may be errors', () => {
+test('missing keys can be errors', () => {
   assert.throws(() => fill('{{.metadata.nope}}', 'refuse'), /column 3: map has no entry for key "nope"/)
   assert.equal(fill('{{.kind}}', 'refuse'), 'ConfigMap')
 })
 
-test('members of every object are no fields', () => {
+test('inherited members of objects are not fields', () => {
   assert.equal(fill('{{.constructor}} {{.toString}} {{index .data "__proto__"}}'), '<no value> <no value> <no value>')
 })
 
-test('templates that multiply end', () => {
+test('templates that multiply are stopped', () => {
   const twice = '{{define "t"}}{{template "t" .}}{{template "t" .}}{{end}}{{template "t" .}}'
   assert.throws(() => fill(twice), /templates call each other/)
   const wide = `{{define "a"}}${'{{.}}'.repeat(50)}{{end}}`

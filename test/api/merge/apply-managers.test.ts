@@ -1,4 +1,4 @@
-/** Who owns what after writes that are not applies: taking, losing, editing, resetting and folding entries. */
+/** Ownership after writes other than apply: taking, losing, editing, resetting and merging entries. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json, JsonObject } from '../../../src/api/json/json.ts'
@@ -123,7 +123,7 @@ const scenarios: { readonly [title: string]: Scenario } = {
   ],
 }
 
-/** Entries that make no sense: what is stored stays. */
+/** Invalid entries: the stored ones are kept. */
 const nonsense: readonly JsonObject[] = [
   { operation: 'Merge' },
   { operation: '' },
@@ -149,11 +149,11 @@ function play(steps: Scenario): World {
 for (const [title, steps] of Object.entries(scenarios)) test(title, () => void play(steps))
 
 for (const wrong of nonsense)
-  test(`an entry with ${JSON.stringify(wrong)} is not taken`, () => {
+  test(`an entry with ${JSON.stringify(wrong)} is ignored`, () => {
     play([first, { by: 'v', put: { ...sending(entry(wrong)), data: { k: '1' } }, see: { owners: firstOwners } }])
   })
 
-test('beyond ten updaters the oldest are folded into one entry, appliers are not', () => {
+test('beyond ten updaters the oldest are merged into one entry, but appliers are not', () => {
   const names = Array.from({ length: 12 }, (_, i) => `u${String(i).padStart(2, '0')}`)
   let data: { [key: string]: string } = {}
   const updates = names.map((by) => {
@@ -175,7 +175,7 @@ function withApplied({ by, put }: { by: string; put: { data: { [key: string]: st
   return { by, put: { data: { ...put.data, applied: '1' } } }
 }
 
-test('the JSON within a step is escaped as kube-apiserver escapes it, and read in any spelling', () => {
+test('the JSON in a path element is escaped like in kube-apiserver, and read in any spelling', () => {
   const set = s.list(s.string(), { list: 'set' })
   const keyed = s.list(s.object({ name: field(1, s.string()) }), { list: 'map', keys: ['name'] })
   const steps = [elementStep(set, 'a<b'), elementStep(keyed, { name: 'a>b&c' })]

@@ -1,4 +1,4 @@
-/** What holds for every apply, whatever the schema and the object: tried on random ones, each told by its seed. */
+/** Properties of every apply, for any schema and object: tested on random ones, each identified by its seed. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
@@ -42,14 +42,14 @@ function forEachSeed(title: string, check: (draw: Draw) => void): void {
   })
 }
 
-/** Applies; a world's object is frozen, so that an apply that changes what it is given fails. */
+/** Applies a configuration. The object is frozen, so an apply that modifies its input fails. */
 function apply(world: World, by: string, config: JsonObject, force = true): World {
   const next = take(world, { by, apply: config as { [field: string]: never }, ...(force ? { force: true } : {}) })
   freeze(next.live)
   return next
 }
 
-/** Fails unless everything that the configuration states is in the object as stated. */
+/** Fails unless the object contains everything that the configuration sets. */
 function assertHolds(world: World, config: JsonObject, what: string): void {
   const { removed, modified } = compare(world.schema, config, asJson(world.live!))
   assert.ok(isEmpty(removed), `${what}: missing ${JSON.stringify(toFieldsV1(removed))}`)

@@ -1,4 +1,4 @@
-/** What apply refuses, with a 400 or 422 that names the place; and what a conflict tells. */
+/** What apply rejects with a 400 or 422 that names the field, and what a conflict reports. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseJson } from '../../../src/api/codec/json.ts'
@@ -46,14 +46,14 @@ const refusals: readonly (readonly [title: string, config: Json, message: RegExp
 ]
 
 for (const [title, config, message] of refusals)
-  test(`refused: ${title}`, () => {
+  test(`rejected: ${title}`, () => {
     assert.throws(
       () => apply(config),
       (error) => error instanceof ApiError && error.code === 400 && message.test(error.message),
     )
   })
 
-test('an element of a keyed list that leaves out its key is refused, unless the key is written anyway', () => {
+test('a keyed list element without its key is rejected unless an omitted key counts as empty', () => {
   const keyless = (error: unknown) =>
     error instanceof ApiError && error.code === 422 && error.details?.causes?.[0]?.field === 'items[1].name'
   assert.throws(() => apply({ ...head, items: [{ name: 'a' }, { port: 1 }] }), keyless)
@@ -65,7 +65,7 @@ test('an element of a keyed list that leaves out its key is refused, unless the 
   assert.equal(apply({ ...head, items: [{ port: 1 }] }, { schema: kind }).outcome, 'applied')
 })
 
-test('types of scalars and of atomic parts are found by the decoder of the merged object', () => {
+test('wrong types of scalars and atomic values are detected when the merged object is decoded', () => {
   for (const wrong of [{ data: { k: 1 } }, { steps: [{ port: 'x' }] }]) {
     const applied = apply({ ...head, ...wrong })
     assert.equal(applied.outcome, 'applied')
@@ -73,13 +73,13 @@ test('types of scalars and of atomic parts are found by the decoder of the merge
   }
 })
 
-test('the deepest JSON that the parser takes is applied', () => {
+test('the deepest JSON that the parser accepts can be applied', () => {
   const depth = 500
   const text = `{"apiVersion":"v1","kind":"Thing","metadata":{"name":"x"},"free":${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}}`
   assert.equal(apply(parseJson(Buffer.from(text)).value).outcome, 'applied')
 })
 
-test('a conflict tells who, since when, what is there, what was asked for and the ways out', () => {
+test('a conflict reports the owner and since when, both values, and how to resolve it', () => {
   const created = take(emptyWorld(thing), { by: 'a "b"', apply: { data: { k: '1' }, items: [{ name: 'i', port: 1 }] } })
   const { conflicts } = take(created, { by: 'c', apply: { data: { k: '2' }, items: [{ name: 'i', port: 2 }] } })
   const error = applyConflict(conflicts)
@@ -94,7 +94,7 @@ test('a conflict tells who, since when, what is there, what was asked for and th
   assert.match(error.message, /force=true/)
 })
 
-test('a conflict about secrets tells no values', () => {
+test('a conflict about secrets contains no values', () => {
   const created = take(emptyWorld(thing), { by: 'a', apply: { data: { k: 'hush' } } })
   const { conflicts } = take(created, { by: 'b', apply: { data: { k: 'loud' } } })
   const error = applyConflict(conflicts, { hideValues: true })

@@ -1,4 +1,4 @@
-/** Managers that wrote in other versions of an object, where the versions differ in form. */
+/** Managers that used other versions of an object, if the versions differ in structure. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
@@ -11,7 +11,7 @@ import { field, type ObjectSchema, s } from '../../../src/api/schema/schema.ts'
 import { done } from '../../../src/base/concurrency/time-slice.ts'
 import { emptyObject, kindOf, vendor } from './world.ts'
 
-// In v1 the size is a field of the object; v2 has moved it into a spec. v0 is no longer known.
+// In v1 the size is a field of the object. v2 has moved it into a spec. v0 no longer exists.
 const v1 = kindOf({ size: field(2, s.int32()), note: field(3, s.string()) })
 const v2 = kindOf({ spec: field(2, s.object({ size: field(1, s.int32()), note: field(2, s.string()) })) })
 
@@ -62,7 +62,7 @@ function applied(live: ApiObject | undefined, name: string, fields: JsonObject):
   return { ...object, metadata: { ...object.metadata, managedFields: [...result.managedFields] } }
 }
 
-test('a conflict is found and told in the version of the other manager', () => {
+test('a conflict is detected and reported in the version of the other manager', () => {
   const live = applied(undefined, 'a', { apiVersion: 'v1', size: 1 })
   const result = apply(live, 'b', { apiVersion: 'v2', spec: { size: 2 } })
   assert.equal(result.outcome, 'conflict')
@@ -83,7 +83,7 @@ test('equal values are shared across versions', () => {
   )
 })
 
-test('what an applier stated in another version and states no more goes', () => {
+test('fields that an applier set in another version and no longer sets are removed', () => {
   const live = applied(undefined, 'a', { apiVersion: 'v1', size: 1, note: 'n' })
   const moved = applied(live, 'a', { apiVersion: 'v2', spec: { size: 1 } })
   assert.deepEqual(moved.spec, { size: 1 })
@@ -93,14 +93,14 @@ test('what an applier stated in another version and states no more goes', () => 
   )
 })
 
-test('what somebody else owns in another version stays', () => {
+test('fields that another manager owns in another version are kept', () => {
   const first = applied(undefined, 'a', { apiVersion: 'v1', size: 1, note: 'n' })
   const both = applied(first, 'b', { apiVersion: 'v2', spec: { note: 'n' } })
   const left = applied(both, 'a', { apiVersion: 'v1' })
   assert.deepEqual([left.size, left.note], [undefined, 'n'])
 })
 
-test('managers of a version that is gone vanish with the next change', () => {
+test('managers of a removed version disappear with the next change', () => {
   const live = applied(undefined, 'a', { apiVersion: 'v1', size: 1 })
   const [entry] = live.metadata.managedFields!
   const old = { ...live, metadata: { ...live.metadata, managedFields: [{ ...entry!, apiVersion: 'v0' }] } }
@@ -111,7 +111,7 @@ test('managers of a version that is gone vanish with the next change', () => {
   )
 })
 
-/** A PUT through the version that the fields are in, after which managers are read off the difference. */
+/** A PUT in the version of the fields. The managers are then derived from the difference. */
 function put(live: ApiObject, name: string, fields: JsonObject): ApiObject {
   const apiVersion = String(fields.apiVersion)
   const schema: ObjectSchema = apiVersion === 'v1' ? v1 : v2
@@ -127,7 +127,7 @@ function owners({ metadata }: ApiObject) {
   return metadata.managedFields?.map(({ manager, apiVersion, fieldsV1 }) => [manager, apiVersion, fieldsV1])
 }
 
-test('an update takes what it changes from managers of other versions', () => {
+test('an update takes over changed fields from managers of other versions', () => {
   const live = applied(undefined, 'a', { apiVersion: 'v1', size: 1, note: 'n' })
   assert.deepEqual(owners(put(live, 'b', { apiVersion: 'v2', spec: { size: 2, note: 'n' } })), [
     ['a', 'v1', { 'f:note': {} }],
@@ -135,12 +135,12 @@ test('an update takes what it changes from managers of other versions', () => {
   ])
 })
 
-test('an update that removes a field takes it from managers of other versions', () => {
+test('an update that removes a field removes it from managers of other versions', () => {
   const live = applied(undefined, 'a', { apiVersion: 'v2', spec: { size: 1, note: 'n' } })
   assert.deepEqual(owners(put(live, 'b', { apiVersion: 'v1', size: 1 })), [['a', 'v2', { 'f:spec': { 'f:size': {} } }]])
 })
 
-test('one updater has an entry per version, each with what is still its own', () => {
+test('an updater has an entry per version, each with the fields that it still owns', () => {
   const live = applied(undefined, 'a', { apiVersion: 'v1', size: 1 })
   const first = put(live, 'b', { apiVersion: 'v1', size: 2, note: 'n' })
   assert.deepEqual(owners(put(first, 'b', { apiVersion: 'v2', spec: { size: 3, note: 'n' } })), [
@@ -149,12 +149,12 @@ test('one updater has an entry per version, each with what is still its own', ()
   ])
 })
 
-test('an update that changes nothing leaves every manager as it is', () => {
+test('an update without changes leaves all managers unchanged', () => {
   const live = applied(undefined, 'a', { apiVersion: 'v1', size: 1 })
   assert.deepEqual(owners(put(live, 'b', { apiVersion: 'v2', spec: { size: 1 } })), owners(live))
 })
 
-test('an update drops managers of a version that is gone', () => {
+test('an update drops managers of a removed version', () => {
   const live = applied(undefined, 'a', { apiVersion: 'v1', size: 1 })
   const [entry] = live.metadata.managedFields!
   const old = { ...live, metadata: { ...live.metadata, managedFields: [{ ...entry!, apiVersion: 'v0' }] } }

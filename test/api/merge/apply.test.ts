@@ -1,4 +1,4 @@
-/** Server-side apply, as scenarios: each is a list of steps with what is seen after them. */
+/** Server-side apply as scenarios: each is a list of steps with the expected state after them. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { field, s } from '../../../src/api/schema/schema.ts'

@@ -1,4 +1,4 @@
-/** JSON Patch: the examples of RFC 6902, where it is refused and how, its limits, and random patches against a model. */
+/** JSON Patch: the examples of RFC 6902, rejections, limits, and random patches compared with a model. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Json } from '../../../src/api/json/json.ts'
@@ -10,7 +10,7 @@ function patched(document: Json, patch: Json): Json {
   return applyJsonPatch(deepFreeze(document), parseJsonPatch(deepFreeze(patch)))
 }
 
-/** The code of the refusal, or the result as text. */
+/** Returns the status code of the rejection, or the result as text. */
 function outcome(document: Json, patch: Json): string | number {
   try {
     return canonical(patched(document, patch) as Value)
@@ -99,7 +99,7 @@ describe('applies', () => {
     test(name, () => assert.equal(outcome(document, patch), canonical(result as Value)))
   }
 
-  test('a copy is a value of its own', () => {
+  test('a copy is independent of its source', () => {
     const patch = [
       { op: 'add', path: '/a/n', value: 1 },
       { op: 'copy', from: '/a', path: '/b' },
@@ -109,7 +109,7 @@ describe('applies', () => {
     assert.deepEqual(patched({ a: {} }, patch), { a: { n: 2 }, b: { n: 1, m: 3 } })
   })
 
-  test('what is not touched is shared, and an operation can be applied again', () => {
+  test('untouched parts are shared, and an operation can be applied again', () => {
     const document = deepFreeze({ kept: { x: 1 }, list: [{ y: 1 }, { z: 1 }] })
     const operations = parseJsonPatch(
       deepFreeze([
@@ -124,7 +124,7 @@ describe('applies', () => {
   })
 })
 
-describe('refuses', () => {
+describe('rejects', () => {
   const document = { data: { a: '1' }, list: ['x', 'y'], scalar: 5 }
   const refusals: [string, number, Json][] = [
     ['an object', 400, { op: 'add', path: '/a', value: 1 }],
@@ -172,39 +172,39 @@ describe('refuses', () => {
   ]
   for (const [name, code, patch] of refusals) test(name, () => assert.equal(outcome(document, patch), code))
 
-  test('as a Status with reason and without causes', () => {
+  test('with a Status that has a reason and no causes', () => {
     assert.throws(() => patched({}, [{ op: 'remove', path: '/a' }]), { code: 422, reason: 'Invalid', details: {} })
     assert.throws(() => patched({}, {}), { code: 400, reason: 'BadRequest', details: undefined })
   })
 })
 
 describe('is bounded', () => {
-  test('10,000 operations pass, one more does not', () => {
+  test('10,000 operations are accepted, one more is not', () => {
     const operations = (count: number) => Array.from({ length: count }, () => ({ op: 'add', path: '/a/-', value: 1 }))
     assert.equal((patched({ a: [] }, operations(10_000)) as { a: Json[] }).a.length, 10_000)
     assert.throws(() => patched({ a: [] }, operations(10_001)), { code: 413, reason: 'RequestEntityTooLarge' })
     assert.equal(outcome({}, Array(10_001).fill({})), 413)
   })
 
-  test('copies that double come to an end', () => {
+  test('copies that double in size are stopped', () => {
     const doubling = Array.from({ length: 60 }, (_, i) => ({ op: 'copy', from: '', path: `/c${i}` }))
     assert.equal(outcome({ a: 'x' }, doubling), 422)
   })
 
-  test('3 MiB of copies pass, more do not', () => {
+  test('3 MiB of copies are accepted, more are not', () => {
     const copies = (count: number) => Array.from({ length: count }, () => ({ op: 'copy', from: '/big', path: '/to' }))
     const document = { big: 'x'.repeat(1024 * 1024 - 2) }
     assert.equal(typeof outcome(document, copies(3)), 'string')
     assert.equal(outcome(document, copies(4)), 422)
   })
 
-  test('insertions at the front of a long list come to an end', () => {
+  test('insertions at the front of a long list are stopped', () => {
     const insertions = Array.from({ length: 10_000 }, () => ({ op: 'add', path: '/l/0', value: 1 }))
     assert.equal(typeof outcome({ l: Array(1000).fill(1) }, insertions), 'string')
     assert.equal(outcome({ l: Array(200_000).fill(1) }, insertions), 422)
   })
 
-  test('512 levels pass, more do not, however they come about', () => {
+  test('512 levels are accepted, more are not, however they are created', () => {
     const nested = (depth: number): Json => (depth === 0 ? 'x' : { a: nested(depth - 1) })
     const deepest = '/a'.repeat(300)
     assert.equal(typeof outcome({ r: {} }, [{ op: 'add', path: '/r', value: nested(511) }]), 'string')
@@ -225,7 +225,7 @@ describe('is bounded', () => {
   })
 })
 
-describe('a member of any name is just a member', () => {
+describe('a member of any name is an ordinary member', () => {
   for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
     test(name, () => {
       assert.equal(outcome({}, [{ op: 'add', path: `/${name}/polluted`, value: 1 }]), 422)
@@ -242,10 +242,10 @@ describe('a member of any name is just a member', () => {
     })
   }
 
-  test('prototypes stay clean', () => assert.equal(({} as { polluted?: number }).polluted, undefined))
+  test('prototypes are not modified', () => assert.equal(({} as { polluted?: number }).polluted, undefined))
 })
 
-test('names unknown members of operations once each', () => {
+test('reports each unknown member of operations once', () => {
   const patch = [
     { op: 'add', path: '/a', value: { x: 1 }, comment: 1 },
     { op: 'remove', path: '/a', comment: 2, id: 3 },
@@ -254,7 +254,7 @@ test('names unknown members of operations once each', () => {
   assert.deepEqual(unknownMembers('x'), [])
 })
 
-test('random patches do what the model does', () => {
+test('random patches have the same result as the model', () => {
   const random = seeded(6902)
   let applied = 0
   for (let round = 0; round < 5000; round++) {

@@ -1,6 +1,6 @@
 /**
- * Large objects are merged and compared in steps, between which others have their turn, and by other code than small
- * ones: what comes out is the same. Tried on random ones, each told by its seed.
+ * Large objects are merged and compared in steps, so that other work can run, and by different code than small ones.
+ * The results must be the same. Tested on random objects, each identified by its seed.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -50,7 +50,7 @@ const members: { readonly [name: string]: (random: Random) => Json } = {
   any: (random) => Object.fromEntries(some(random, (i) => [`k${i}`, [i]] as const)),
 }
 
-/** Most of them, some of those in another place. */
+/** Returns most items, some of them moved. */
 function some<T>(random: Random, item: (i: number) => T): T[] {
   const numbers = Array.from({ length: many }, (_, i) => i).filter(() => random(50) > 0)
   if (random(2) === 0) numbers.push(...numbers.splice(random(many / 2), 5))
@@ -69,7 +69,7 @@ function run<T>(work: Generator<void, T>): Run<T> {
   }
 }
 
-/** Fails unless it was done in steps. */
+/** Fails unless the work was done in steps. */
 function inSteps<T>(what: string, work: Generator<void, T>): T {
   const { steps, result } = run(work)
   assert.ok(steps >= many / 1000, `${what} in ${steps} steps`)
@@ -132,7 +132,7 @@ for (const [name, make] of Object.entries(members))
       assert.deepEqual(placesIn(compare(schema, undefined, left).added), placesIn(intersection(all, stated)))
     })
 
-test('of a large value that is contested as much is shown as of any', () => {
+test('a conflict shows as much of a large value as of any other', () => {
   const manager = {
     name: 'm',
     operation: 'Apply',

@@ -1,6 +1,6 @@
 /**
- * Nothing that a client can send makes merging quadratic. Processor time is compared with processor time, the best of a
- * few runs each: eight times the input may cost thirty times as much, where a quadratic way would cost sixty-four times.
+ * Tests that no client input makes merging quadratic. Processor times are compared, the best of a few runs each: eight
+ * times the input may cost thirty times as much, while a quadratic algorithm would cost sixty-four times.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -114,7 +114,7 @@ for (const [what, work] of Object.entries(works))
     await assertBelow(30, 'times as much for 8,000 as for 1,000', () => cost(work, 8000) / cost(work, 1000))
   })
 
-test('a refusal of thousands of conflicts tells the first, and how many more there are', () => {
+test('a rejection with thousands of conflicts lists the first and the number of others', () => {
   const { message, details } = conflictsAmong(4000)
   assert.equal(details?.causes?.length, 50)
   assert.match(message, /^Apply failed with 4000 conflicts: /)
@@ -122,7 +122,7 @@ test('a refusal of thousands of conflicts tells the first, and how many more the
   assert.ok(message.length < 10_000)
 })
 
-test('long names, paths and values are cut, and no character in two', () => {
+test('long names, paths and values are truncated without splitting a character', () => {
   const name = `${'n'.repeat(199)}\u{1f600}`
   const live = objectOf({ data: { [name.repeat(4)]: name.repeat(4) } }, [
     { ...entries(1, 'Apply', () => ({ 'f:data': { [`f:${name.repeat(4)}`]: {} } }))[0]!, manager: name },
@@ -133,7 +133,7 @@ test('long names, paths and values are cut, and no character in two', () => {
   assert.ok(message.isWellFormed() && message.length < 2000, message)
 })
 
-test('a strategic merge patch names an element a few times at most', () => {
+test('a strategic merge patch can name an element only a few times', () => {
   const patch = (times: number) => ({ items: many(times, (i) => ({ name: 'a', env: { [`e${i}`]: '' } })) })
   const document = { items: [{ name: 'a', env: {} }] }
   const merged = applyStrategicMergePatch(thing, document, patch(10)) as { items: [{ env: JsonObject }] }

@@ -1,4 +1,4 @@
-/** JSON merge patch: the table of RFC 7386, names that could harm, and random patches against a model. */
+/** JSON merge patch: the examples of RFC 7386, dangerous names, and random patches compared with a model. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Json } from '../../../src/api/json/json.ts'
@@ -34,7 +34,7 @@ describe('the examples of the RFC', () => {
   }
 })
 
-test('a member named __proto__ is just a member', () => {
+test('a member named __proto__ is an ordinary member', () => {
   const patch = JSON.parse('{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}')
   const result = applyMergePatch({}, patch)
   assert.equal(canonical(result as Value), canonical(patch))
@@ -43,12 +43,12 @@ test('a member named __proto__ is just a member', () => {
   assert.equal(canonical(applyMergePatch(result, JSON.parse('{"__proto__":null,"constructor":null}')) as Value), '{}')
 })
 
-test('what is not touched is shared', () => {
+test('untouched parts are shared', () => {
   const document = deepFreeze({ kept: { x: 1 }, changed: { y: 1 } })
   assert.equal((applyMergePatch(document, { changed: { y: 2 } }) as typeof document).kept, document.kept)
 })
 
-test('random patches do what the model does', () => {
+test('random patches have the same result as the model', () => {
   const random = seeded(7386)
   for (let round = 0; round < 5000; round++) {
     const document = deepFreeze(randomValue(random, 4))

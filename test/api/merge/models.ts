@@ -1,7 +1,7 @@
 /**
- * What the patch formats mean, written as plainly as their RFCs: every operation on a whole copy of the document, no
- * limits, no sharing. The property tests hold the real functions against these. Imports nothing from src.
- * Also here: a seeded generator of documents and patches that meet often, and a deep freeze.
+ * Reference implementations of the patch formats, as simple as their RFCs: every operation copies the whole document,
+ * without limits or sharing. Property tests compare the real functions with these. Imports nothing from src. Also
+ * provides a seeded generator of documents and matching patches, and a deep freeze.
  */
 export type Value = null | boolean | number | string | Value[] | { [key: string]: Value }
 
@@ -12,14 +12,14 @@ export interface ModelOperation {
   value?: Value
 }
 
-/** RFC 6902, with `replace` that may add a member and `test` that takes a missing member for null. */
+/** RFC 6902, except that `replace` can add a member and `test` treats a missing member as null. */
 export function modelJsonPatch(document: Value, operations: readonly ModelOperation[]): Value | 'refused' {
   const holder: Value[] = [structuredClone(document)]
   for (const operation of operations) if (!modelOperation(holder, operation)) return 'refused'
   return holder[0]!
 }
 
-// The document is the only element of `holder`, so that its root is a place like any other.
+// The document is the only element of `holder`, so that its root is not a special case.
 function modelOperation(holder: Value[], { op, path, from, value }: ModelOperation): boolean {
   switch (op) {
     case 'add':
@@ -109,7 +109,7 @@ export function modelMergePatch(target: Value | undefined, patch: Value): Value 
   return Object.fromEntries(members)
 }
 
-/** One text per value, whatever the order of keys. */
+/** Returns one text per value, regardless of key order. */
 export function canonical(value: Value): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`
   if (!isMap(value)) return JSON.stringify(value)
@@ -119,7 +119,7 @@ export function canonical(value: Value): string {
 
 export type Random = () => number
 
-/** Numbers from 0 to below 1, the same for the same seed (a 32-bit xorshift). */
+/** Returns numbers from 0 to below 1, reproducible from a seed (a 32-bit xorshift). */
 export function seeded(seed: number): Random {
   let state = seed * 2654435761 || 1
   return () => {
@@ -143,7 +143,7 @@ export function randomValue(random: Random, depth = 3): Value {
   return Object.fromEntries(Array.from({ length: size }, () => [pick(random, names), randomValue(random, depth - 1)]))
 }
 
-/** Operations whose paths often lead somewhere in the document. */
+/** Returns operations whose paths often exist in the document. */
 export function randomOperations(random: Random, document: Value): ModelOperation[] {
   const path = () => randomPath(random, document)
   return Array.from({ length: 1 + Math.floor(random() * 6) }, (): ModelOperation => {
@@ -168,7 +168,7 @@ function randomPath(random: Random, document: Value): string {
   return path
 }
 
-/** Makes every attempt to change a value an error. */
+/** Makes every attempt to modify a value an error. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value)

@@ -1,4 +1,4 @@
-/** The Status of each way in which a patch is refused. */
+/** The Status of each error of a patch. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json } from '../../../src/api/json/json.ts'
@@ -16,24 +16,24 @@ test('a malformed patch is a 400 without details', () => {
   assert.deepEqual([code, reason, details], [400, 'BadRequest', undefined])
 })
 
-test('a patch that does not fit is a 422 with empty details', () => {
+test('an inapplicable patch is a 422 with empty details', () => {
   const { code, reason, details } = failure(inapplicable('x'))
   assert.deepEqual([code, reason, details], [422, 'Invalid', {}])
 })
 
-test('a patch with an invalid outcome is a 422 with the cause in the field patch', () => {
+test('a patch with an invalid result is a 422 with the cause in the field patch', () => {
   const { code, reason, details } = failure(invalidPatch('no such field'))
   const causes = [{ reason: 'FieldValueInvalid', message: 'Invalid value: no such field', field: 'patch' }]
   assert.deepEqual([code, reason, details], [422, 'Invalid', { causes }])
 })
 
-test('a merge patch is an object', () => {
+test('a merge patch must be an object', () => {
   assert.deepEqual(parsePatchObject({}), {})
   for (const value of [[], 'x', 7, null, true] as Json[])
     assert.throws(() => parsePatchObject(value), { code: 400, reason: 'BadRequest' })
 })
 
-test('what cannot be read after a patch is the fault of the patch, and nothing else is', () => {
+test('only decoding errors after a patch are attributed to the patch', () => {
   const error = patchFault(badRequest('data: expected map, got array')) as ApiError
   assert.deepEqual([error.code, error.reason], [422, 'Invalid'])
   assert.deepEqual(

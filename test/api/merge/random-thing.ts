@@ -1,11 +1,11 @@
-/** Random schemas and objects that fit them, from a seed: the same seed gives the same ones. */
+/** Random schemas and matching objects, reproducible from a seed. */
 import type { Json, JsonObject } from '../../../src/api/json/json.ts'
 import { type Fields, field, type ObjectSchema, type Schema, s } from '../../../src/api/schema/schema.ts'
 import { kindOf } from './world.ts'
 
 export type Random = (below: number) => number
 
-/** A small generator of numbers (mulberry32). */
+/** A small random number generator (mulberry32). */
 export function randomFrom(seed: number): Random {
   let state = seed
   return (below) => {
@@ -19,7 +19,10 @@ export function randomFrom(seed: number): Random {
 const names = ['a', 'b', 'c', 'd', '__proto__', 'constructor']
 const fieldNames = ['f1', 'f2', 'f3', 'f4', 'f5']
 
-/** Whether a schema lies within a whole: there are no defaults there, as what is filled in would change the whole. */
+/**
+ * Whether a schema is within an atomic value. There are no defaults there, because a default would change the whole
+ * value.
+ */
 type Within = 'whole' | 'parts'
 
 export function randomKind(random: Random): ObjectSchema {
@@ -59,7 +62,7 @@ function randomElement(random: Random, depth: number, within: Within): Fields {
   return { ...randomFields(random, depth, within), id: field(8, s.string()), part }
 }
 
-/** Some of the fields of a kind, none of them zero: zero values are not kept, so they would not come back. */
+/** Returns some fields of a kind, none of them zero, because zero values are not kept. */
 export function randomConfig(random: Random, schema: ObjectSchema): JsonObject {
   const { apiVersion: _a, kind: _k, metadata: _m, ...fields } = schema.fields
   return randomValue(random, s.object(fields)) as JsonObject
@@ -91,7 +94,7 @@ function randomValue(random: Random, schema: Schema): Json {
   }
 }
 
-/** One member at least, most of the time half of them. */
+/** Returns at least one member, and usually half of them. */
 function randomMembers(random: Random, members: readonly (readonly [string, Schema])[]): JsonObject {
   const forced = random(members.length)
   const chosen = members.filter((_, i) => i === forced || random(2) === 0)
@@ -120,7 +123,7 @@ function shuffled<T>(random: Random, items: readonly T[]): T[] {
     .map(([, item]) => item)
 }
 
-/** Makes every change of a value throw. */
+/** Makes every modification of a value throw. */
 export function freeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value)

@@ -1,6 +1,6 @@
 /**
- * Strategic merge patch on a schema with every kind of list: chains of patches and what each must leave, the refusals,
- * hostile patches, and properties that hold for random objects.
+ * Strategic merge patch on a schema with every type of list: chains of patches with their results, rejections, hostile
+ * patches, and properties of random objects.
  */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -78,7 +78,7 @@ function patched(document: Json, patch: JsonObject): Json {
   return applyStrategicMergePatch(schema, deepFreeze(document), deepFreeze(patch))
 }
 
-/** A chain: an object, then patches, each with the members that the object must have after it (undefined: none). */
+/** A chain: an object, then patches, each with the members that the object must have afterwards (undefined: none). */
 interface Chain {
   readonly title: string
   readonly start: JsonObject
@@ -614,7 +614,7 @@ for (const { title, start, steps } of chains) {
   })
 }
 
-describe('refuses with 400', () => {
+describe('rejects with 400', () => {
   const document = {
     secrets: names('a', 'b'),
     metadata: { finalizers: ['a'] },
@@ -653,7 +653,7 @@ describe('refuses with 400', () => {
 })
 
 describe('hostile patches', () => {
-  test('a member named __proto__ is just a member', () => {
+  test('a member named __proto__ is an ordinary member', () => {
     const patch = JSON.parse(
       '{"data":{"__proto__":"x"},"__proto__":{"polluted":1},"anything":{"__proto__":{"polluted":1}}}',
     )
@@ -672,7 +672,7 @@ describe('hostile patches', () => {
     assert.deepEqual(patched({ data: {} }, { data }), { data })
   })
 
-  test('without a decoder, what met nothing goes', () => {
+  test('without a decoder, leftover nulls and directives are removed', () => {
     const patch = {
       data: { a: '1', b: null, c: { $patch: 'delete' } },
       secrets: [
@@ -686,7 +686,7 @@ describe('hostile patches', () => {
     assert.deepEqual(withoutDirectives(schema, { ...patch }), left)
   })
 
-  test('long lists are merged without comparing all with all', () => {
+  test('long lists are merged in less than quadratic time', () => {
     const many = (from: number) => Array.from({ length: 50_000 }, (_, i) => ({ name: `n${from + i}` }))
     const { secrets } = patched({ secrets: many(0) }, { secrets: many(25_000) }) as { secrets: Json[] }
     assert.equal(secrets.length, 75_000)
@@ -715,7 +715,7 @@ describe('for random objects', () => {
   })
   const rounds = 500
 
-  test('an object patched by itself or by nothing stays as it is', () => {
+  test('a patch with the object itself or with nothing changes nothing', () => {
     const random = seeded(1)
     for (let round = 0; round < rounds; round++) {
       const object = randomObject(random)
@@ -724,7 +724,7 @@ describe('for random objects', () => {
     }
   })
 
-  test('a patch without directives loses nothing, and doing it again changes nothing', () => {
+  test('a patch without directives loses nothing and is idempotent', () => {
     const random = seeded(2)
     const namesOf = (object: JsonObject) => (object.containers as { name: string }[]).map(({ name }) => name)
     for (let round = 0; round < rounds; round++) {
@@ -735,7 +735,7 @@ describe('for random objects', () => {
     }
   })
 
-  test('the elements of a patch stand in its order, the others in theirs', () => {
+  test('the elements of a patch are in its order, and the others keep theirs', () => {
     const random = seeded(3)
     for (let round = 0; round < rounds; round++) {
       const [before, patch] = [distinct(random), distinct(random)]

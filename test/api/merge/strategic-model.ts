@@ -1,13 +1,13 @@
 /**
- * What a strategic merge patch means for the types of its fields, written as plainly as its description: whole copies,
- * elements found by looking through the list. Lists are compared without regard to order (`sorted`): the order has tests
- * of its own. Imports nothing from src.
+ * A reference implementation of strategic merge patch for typed fields, as simple as its description: whole copies, and
+ * linear searches for elements. Lists are compared regardless of order (`sorted`), which has separate tests. Imports
+ * nothing from src.
  */
 import { canonical, pick, type Random, type Value } from './models.ts'
 
 type Members = { [name: string]: Value }
 
-/** What a place holds: a text, members that have types, members that are all alike, or one of three sorts of list. */
+/** The type of a field: a text, typed members, uniform members, or one of three types of list. */
 export type Type =
   | { readonly is: 'text' }
   | { readonly is: 'object'; readonly fields: { readonly [name: string]: Type } }
@@ -43,7 +43,7 @@ function memberType(type: Type, name: string): Type {
   return (type.is === 'object' ? type.fields[name] : undefined) ?? { is: 'text' }
 }
 
-/** What meets nothing, or an empty list, is taken as it is. */
+/** If there is nothing, or an empty list, to merge with, the value is used as sent. */
 function modelValue(type: Type, before: Value | undefined, value: Value): Value {
   if (isMap(value) && isMap(before)) return modelStrategic(type, before, value)
   if (!Array.isArray(value) || !Array.isArray(before) || before.length === 0) return value
@@ -74,7 +74,7 @@ function isMap(value: Value | undefined): value is Members {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The same with every list that merges in one order. */
+/** Returns the value with every merging list sorted. */
 export function sorted(type: Type, value: Value): Value {
   if (isMap(value))
     return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, sorted(memberType(type, name), one)]))
@@ -87,7 +87,7 @@ const keys = ['a', 'b', 'c', 'constructor', '__proto__']
 
 const some = <T>(random: Random, items: readonly T[]) => items.filter(() => random() < 0.5)
 
-/** An object of the type; as a patch it also holds nulls and directives. */
+/** Returns an object of the type. As a patch it also contains nulls and directives. */
 export function randomOf(random: Random, type: Type, patch: boolean): Value {
   switch (type.is) {
     case 'object':

@@ -1,6 +1,6 @@
 /**
- * A world of one object for scenarios of apply: what the registry does around the pure functions, in its plainest form.
- * Steps are data; after each the test sees the object, and who owns what in words: `{ 'a applies': ['.data.k'] }`.
+ * A world with one object for apply scenarios: a minimal version of what the registry does around the pure functions.
+ * Steps are data. After each the test sees the object and its owners in words: `{ 'a applies': ['.data.k'] }`.
  */
 
 import type { Json, JsonObject } from '../../../src/api/json/json.ts'
@@ -20,14 +20,14 @@ import { runToCompletion } from '../../../src/base/concurrency/time-slice.ts'
 
 export const vendor = vendorOf('orch')
 
-/** The schema of a kind with these fields. */
+/** Returns the schema of a kind with these fields. */
 export function kindOf(fields: Fields, options: { open?: boolean } = {}): ObjectSchema {
   const type = { apiVersion: field(0, s.string()), kind: field(0, s.string()) }
   return s.object({ ...type, metadata: field(1, objectMeta, { zero: 'write' }), ...fields }, options)
 }
 
 export interface Step {
-  /** Applies these fields. `metadata` is joined with the name. */
+  /** Applies these fields. `metadata` is merged with the name. */
   readonly apply?: { readonly [field: string]: Json }
   /** Writes these fields as the whole object (PUT). */
   readonly put?: { readonly [field: string]: Json }
@@ -36,7 +36,7 @@ export interface Step {
   readonly subresource?: string
   readonly readOnly?: readonly string[]
   readonly apiVersion?: string
-  /** From here on the object is read by this schema. */
+  /** From here on the object has this schema. */
   readonly schema?: ObjectSchema
 }
 
@@ -45,7 +45,7 @@ export interface Seen {
   readonly object: JsonObject
   readonly owners: { readonly [manager: string]: readonly string[] }
   readonly times: { readonly [manager: string]: string | undefined }
-  /** `a: .data.k`; nothing happens to the object then. */
+  /** Conflicts such as `a: .data.k`. The object is then unchanged. */
   readonly conflicts: readonly string[]
 }
 
@@ -64,7 +64,7 @@ export function emptyObject(schema: ObjectSchema): ApiObject {
   return asObject(decode(schema, { apiVersion: 'v1', kind: 'Thing' }).value)
 }
 
-/** One second passes with every step. */
+/** Executes a step, which takes one second. */
 export function take(before: World, step: Step): World {
   const world = { ...before, schema: step.schema ?? before.schema, clock: before.clock + 1, conflicts: [] }
   return step.apply !== undefined ? applyIn(world, step, step.apply) : putIn(world, step, step.put ?? {})
@@ -142,7 +142,7 @@ function titleOf({ name, operation, subresource }: { name: string; operation: st
   return `${name} ${verb}${subresource === '' ? '' : ` ${subresource}`}`
 }
 
-/** Every place of the set as a list of steps. */
+/** Returns every field of the set as a list of path elements. */
 function pathsOf(set: FieldSet, prefix: readonly string[] = []): string[][] {
   const steps = [...set.children].sort(([a], [b]) => (a < b ? -1 : 1))
   const here = steps.filter(([, branch]) => branch.member).map(([step]) => [...prefix, step])

@@ -1,10 +1,10 @@
-/** Addresses of IPv6 have one spelling, which the parser of URLs has as well; and ranges are read as they are written. */
+/** IPv6 addresses have one canonical spelling, the same as in the URL parser, and ranges are parsed. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { formatIp, parseIp, parseRange } from '../../../src/api/model/ip-range.ts'
 import { seeded } from '../../storage/store/seeded.ts'
 
-test('every spelling of an address of IPv6 is the same as to the parser of URLs', () => {
+test('every spelling of an IPv6 address is parsed like in the URL parser', () => {
   const random = seeded(1)
   const group = () => (random.chance(0.5) ? '0' : random.below(65_536).toString(16))
   const groups = (count: number) => Array.from({ length: count }, group).join(':')
@@ -22,7 +22,7 @@ test('every spelling of an address of IPv6 is the same as to the parser of URLs'
   }
 })
 
-test('addresses and ranges', () => {
+test('addresses and ranges are parsed and formatted', () => {
   const ranges = [
     ['10.0.0.7/24', '10.0.0.0/24'],
     ['010.000.0.255/32', '10.0.0.255/32'],

@@ -1,4 +1,4 @@
-/** What differs between two values, and that putting it back makes the one out of the other. */
+/** Differences between two values, and that undoing them restores the original. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json } from '../../../src/api/json/json.ts'
@@ -8,7 +8,7 @@ import { seeded } from '../../storage/store/seeded.ts'
 const named = (...names: string[]) => names.map((name) => ({ name, image: `${name}:1` }))
 const paths = (before: Json, after: Json) => jsonChanges(before, after).map(({ path }) => pathText(path))
 
-test('elements are told by their names where their order is the same; else the list has changed as a whole', () => {
+test('elements are identified by name if their order is unchanged; otherwise the whole list has changed', () => {
   const web = { name: 'a', image: 'a:2' }
   assert.deepEqual(paths({ c: named('a', 'b') }, { c: [web, ...named('b')] }), ['.c[name=a].image'])
   assert.deepEqual(paths({ c: named('a') }, { c: named('a', 'b') }), ['.c[name=b]'])
@@ -20,7 +20,7 @@ test('elements are told by their names where their order is the same; else the l
   assert.deepEqual(paths({ 'a/b': 1 }, { 'a/b': 2, ['__proto__']: 3 }), ['["a/b"]', '.__proto__'])
 })
 
-test('a value comes apart into those without parts, by the same steps as its changes', () => {
+test('the leaf values of a value have the same paths as its changes', () => {
   const leaves = (value: Json) => leavesOf(value).map(pathText)
   assert.deepEqual(leaves({ a: { b: 1, c: {} }, l: [], m: [1, { name: 'x' }], c: named('a', 'b') }), [
     ...['.a.b', '.a.c', '.l', '.m', '.c[name=a].name', '.c[name=a].image', '.c[name=b].name', '.c[name=b].image'],
@@ -29,7 +29,7 @@ test('a value comes apart into those without parts, by the same steps as its cha
   assert.deepEqual(leaves({}), ['.'])
 })
 
-test('what is put back is what was there', () => {
+test('undoing all changes restores the original', () => {
   const random = seeded(7)
   const value = (depth: number): Json => {
     const sort = depth === 0 ? 0 : random.below(4)

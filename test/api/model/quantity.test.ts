@@ -1,4 +1,4 @@
-/** Quantities: what is one, how it is written, and that reading, comparing and adding lose nothing. */
+/** Quantities: which texts are valid, how they are formatted, and that parsing, comparing and adding are exact. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
@@ -38,7 +38,7 @@ const canonical: { readonly [text: string]: string } = {
   '1000E': '1e21',
   '12345678901234567890': '12345678901234567890',
   '18446744073709551616000': '18446744073709551616k',
-  // Binary: as long as it is whole and 1024 or more.
+  // Binary: as long as it is an integer of at least 1024.
   '1Ki': '1Ki',
   '1024Ki': '1Mi',
   '1024Mi': '1Gi',
@@ -62,13 +62,13 @@ const canonical: { readonly [text: string]: string } = {
   '1000e0': '1e3',
   '0.5e1': '5',
   '1e100': '10e99',
-  // Finer than a billionth is rounded up, away from zero.
+  // Digits finer than a billionth are rounded away from zero.
   '0.1n': '1n',
   '-0.1n': '-1n',
   '1.0000000001': '1000000001n',
   '1e-100': '1e-9',
   '0.00000000000000000001Ei': '11529216n',
-  // Scaled like a suffix already: kept as written.
+  // Already scaled like a suffix: kept as written.
   '1.250': '1.250',
   '1.234567': '1.234567',
   '+5': '+5',
@@ -84,11 +84,11 @@ const canonical: { readonly [text: string]: string } = {
   '0.125': '125m',
 }
 
-test('a quantity is written in its canonical form', () => {
+test('a quantity is formatted in its canonical form', () => {
   for (const [text, expected] of Object.entries(canonical)) assert.equal(canonicalQuantity(text), expected, text)
 })
 
-test('what is no quantity is refused', () => {
+test('an invalid quantity is rejected', () => {
   const bad = ['', '.', '+', '-', 'Ki', 'e3', '1GB', '1K', '1ki', '1i', '1mi', '1e', '1e+', '1e1.5', '1.1.1', '1,5']
   const worse = [
     '--1',
@@ -112,7 +112,7 @@ test('what is no quantity is refused', () => {
   }
 })
 
-test('order, sign and sum go by the amount, not by the writing', () => {
+test('order, sign and sum depend on the amount, not on its form', () => {
   const rising = [
     '-1Gi',
     '-1',
@@ -141,7 +141,7 @@ test('order, sign and sum go by the amount, not by the writing', () => {
   assert.equal(compareQuantities(quantity('1.5Gi'), quantity('1536Mi')), 0)
 })
 
-test('a sum is written like its first part that is not zero', () => {
+test('a sum has the form of its first operand that is not zero', () => {
   const sums = [
     ['1Gi', '1Gi', '2Gi'],
     ['512Mi', '512Mi', '1Gi'],
@@ -156,7 +156,7 @@ test('a sum is written like its first part that is not zero', () => {
   for (const [a, b, sum] of sums) assert.equal(formatQuantity(addQuantities(quantity(a), quantity(b))), sum)
 })
 
-test('on overflow 64 bits hold zero for large suffixes, else the lowest bits', () => {
+test('on overflow 64 bits are zero for large suffixes, and the lowest bits otherwise', () => {
   const values = {
     ...{ '1.5': 2n, '-1500m': -2n, '9223372036854775807': 2n ** 63n - 1n, '9E': 9n * 10n ** 18n },
     ...{ '12E': 0n, '-12E': 0n, '1e30': 0n, '9223372036854775808': -(2n ** 63n), '16Ei': 2n ** 63n - 1n },
@@ -165,13 +165,13 @@ test('on overflow 64 bits hold zero for large suffixes, else the lowest bits', (
   for (const [text, value] of Object.entries(values)) assert.equal(int64Value(text), value, text)
 })
 
-test('thousandths are the finest that some fields keep', () => {
+test('rounding up to thousandths works for all forms', () => {
   const rounded = { '1n': '1m', '-1n': '-1m', '1500u': '2m', '1.5Gi': '1536Mi', '1.0001Ki': '1024103m' }
   for (const [text, expected] of Object.entries(rounded))
     assert.equal(formatQuantity(roundUpToMilli(quantity(text))), expected)
 })
 
-test('writing and reading back changes neither amount nor text, whatever the quantity', () => {
+test('a round trip changes neither amount nor text of any quantity', () => {
   const random = seeded(11)
   for (let i = 0; i < 5000; i++) {
     const text = randomText(random)
@@ -184,7 +184,7 @@ test('writing and reading back changes neither amount nor text, whatever the qua
   }
 })
 
-test('the amount is what arithmetic on fractions says, rounded up to billionths', () => {
+test('the amount equals exact arithmetic on fractions, rounded up to billionths', () => {
   const random = seeded(12)
   for (let i = 0; i < 2000; i++) {
     const text = randomText(random)
@@ -224,7 +224,7 @@ const suffixes = [
   'e+20',
 ]
 
-/** Small enough that the binary ones are not capped. */
+/** Returns texts small enough that binary ones are not capped. */
 function randomText(random: Seeded): string {
   const digits = (n: number) => Array.from({ length: n }, () => (random.chance(1 / 3) ? random.below(10) : 0)).join('')
   const whole = `${digits(random.below(3))}${random.below(5)}`
@@ -235,7 +235,7 @@ function randomText(random: Seeded): string {
 const powers = { n: -9, u: -6, m: -3, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 } as const
 const binary = { Ki: 10n, Mi: 20n, Gi: 30n, Ti: 40n, Pi: 50n } as const
 
-/** The amount as a fraction, by another way than the one under test. */
+/** Computes the amount as a fraction, independently of the tested code. */
 function fractionOf(text: string): { top: bigint; bottom: bigint } {
   const number = /^[+-]?[0-9]+(\.[0-9]*)?/.exec(text)![0]
   const suffix = text.slice(number.length)

@@ -1,4 +1,4 @@
-/** Selectors made ready for many objects: against each requirement taken by itself, and however long they are. */
+/** Prepared selectors: compared with each requirement individually, and of any length. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '../../../src/api/model/api-error.ts'
@@ -11,7 +11,7 @@ import {
 } from '../../../src/api/selectors/label-selector.ts'
 import { seeded } from '../../storage/store/seeded.ts'
 
-/** What a requirement means, word for word. */
+/** The literal meaning of a requirement. */
 function holds(requirement: Requirement, labels: Labels): boolean {
   const value = labels !== undefined && Object.hasOwn(labels, requirement.key) ? labels[requirement.key] : undefined
   switch (requirement.op) {
@@ -58,7 +58,7 @@ test('labels match as each requirement says', () => {
     const expected = requirements.every((requirement) => holds(requirement, labels))
     const matcher = new LabelMatcher(requirements)
     assert.equal(matcher.matches(labels), expected, JSON.stringify({ requirements, labels }))
-    // Who matches is found by the index.
+    // Every matching object is found through the index.
     const { choice } = matcher
     if (expected && choice !== undefined) assert.ok(choice.values.has(labels![choice.key]!))
     if (expected) matched++
@@ -88,7 +88,7 @@ test('fields match as each requirement says', () => {
   }
 })
 
-test('what an object costs does not grow with the selector', () => {
+test('the cost per object does not grow with the selector', () => {
   const looks = { labels: 0, fields: 0 }
   const labels = new Proxy<{ [key: string]: string }>(
     { app: 'a' },
@@ -110,7 +110,7 @@ test('what an object costs does not grow with the selector', () => {
   assert.ok(looks.labels <= 2 && looks.fields <= 2, JSON.stringify(looks))
 })
 
-test('more requirements than anybody needs are refused with their number', () => {
+test('too many requirements are rejected with their number', () => {
   const many = (count: number, term: (i: number) => string) => Array.from({ length: count }, (_, i) => term(i)).join()
   const refused = (parse: () => unknown, words: RegExp) =>
     assert.throws(parse, (error) => error instanceof ApiError && error.code === 400 && words.test(error.message))

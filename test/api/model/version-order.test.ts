@@ -1,9 +1,9 @@
-/** The order of versions by how much they promise. */
+/** The order of versions by stability. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compareVersions } from '../../../src/api/model/version-order.ts'
 
-test('what promises more comes first; what is no version comes last', () => {
+test('more stable versions come first, and other names last', () => {
   const ordered = [
     'v10',
     'v2',

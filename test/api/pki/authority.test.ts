@@ -1,4 +1,4 @@
-/** The authority of a data directory: made once, read later, renewed when due, and clear about what is damaged. */
+/** The CA of a data directory: created once, read later, renewed when due, with clear errors for damaged files. */
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import { chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -27,7 +27,7 @@ function place(t: TestContext): Place {
   return { directory: join(temporaryDirectory(t), 'data', 'pki'), clock }
 }
 
-/** Opens the authority and both certificates, as a start of the server does. */
+/** Opens the CA and both certificates, like a start of the server. */
 async function openAll(at: Place, wanted = names) {
   const authority = await openAuthority(at)
   const [serving, admin] = [await authority.servingCertificate(wanted), await authority.adminCertificate()]
@@ -36,7 +36,7 @@ async function openAll(at: Place, wanted = names) {
 
 const modeOf = (file: string) => statSync(file).mode & 0o777
 
-test('makes everything on first use and reads the same later', async (t) => {
+test('creates everything on first use and reads the same later', async (t) => {
   const at = place(t)
   const made = await openAll(at)
   assert.deepEqual(readdirSync(at.directory).sort(), allFiles)
@@ -56,7 +56,7 @@ test('makes everything on first use and reads the same later', async (t) => {
   ])
 })
 
-test('takes over the authority of others, in place of its own or of a damaged one', async (t) => {
+test('adopts another CA in place of its own or of a damaged one', async (t) => {
   const [own, others] = [place(t), place(t)]
   const before = await openAll(own)
   const { ca } = await openAll(others)
@@ -69,7 +69,7 @@ test('takes over the authority of others, in place of its own or of a damaged on
     assert.equal(after[name].key, before[name].key)
     assert.ok(new X509Certificate(after[name].certificate).verify(issuer.publicKey), name)
   }
-  // As after a crash between the two: the key of one authority beside the certificate of the other.
+  // As after a crash between the two writes: the key of one CA next to the certificate of the other.
   writeFileSync(join(own.directory, 'ca.key'), before.ca.key, { mode: 0o600 })
   await assert.rejects(openAll(own), PkiFileError)
   await adoptCa(own.directory, ca)
@@ -77,7 +77,7 @@ test('takes over the authority of others, in place of its own or of a damaged on
   assert.equal(modeOf(join(own.directory, 'ca.key')), 0o600)
 })
 
-test('the certificates say what they are for and openssl verifies them', async (t) => {
+test('the certificates state their purpose and openssl verifies them', async (t) => {
   const at = place(t)
   const { ca, serving, admin } = await openAll(at)
   const file = (name: string) => join(at.directory, name)
@@ -91,7 +91,7 @@ test('the certificates say what they are for and openssl verifies them', async (
   assert.deepEqual(ends, [now + 3650 * day, now + 365 * day, now + 365 * day])
 })
 
-test('keys are for the owner alone, and so is the directory, also one that was there', async (t) => {
+test('keys and the directory, even an existing one, are private to the owner', async (t) => {
   const at = place(t)
   mkdirSync(at.directory, { recursive: true, mode: 0o755 })
   await openAll(at)
@@ -100,7 +100,7 @@ test('keys are for the owner alone, and so is the directory, also one that was t
     assert.equal(modeOf(join(at.directory, file)), file.endsWith('.key') ? 0o600 : 0o644, file)
 })
 
-test('many first starts at once agree on one authority', async (t) => {
+test('many simultaneous first starts agree on one CA', async (t) => {
   const at = place(t)
   const opened = await Promise.all(Array.from({ length: 8 }, () => openAll(at)))
   assert.equal(new Set(opened.map(({ ca }) => ca.certificate + ca.key)).size, 1)
@@ -110,7 +110,7 @@ test('many first starts at once agree on one authority', async (t) => {
   assert.deepEqual(readdirSync(at.directory).sort(), allFiles)
 })
 
-test('a start that was cut off after a key is completed', async (t) => {
+test('a start that was interrupted after writing a key is completed', async (t) => {
   const at = place(t)
   const { ca, serving } = await openAll(at)
   rmSync(join(at.directory, 'serving.crt'))
@@ -121,7 +121,7 @@ test('a start that was cut off after a key is completed', async (t) => {
   assert.equal(completed.serving.key, serving.key)
 })
 
-test('the serving certificate is made anew when its names change, not when only their spelling does', async (t) => {
+test('the serving certificate is renewed when its names change, but not when only their spelling does', async (t) => {
   const at = place(t)
   const { serving } = await openAll(at)
   const respelt = await openAll(at, { dns: ['LocalHost', 'localhost'], ips: ['0:0:0:0:0:0:0:1', '127.0.0.1'] })
@@ -136,7 +136,7 @@ test('the serving certificate is made anew when its names change, not when only 
   }
 })
 
-test('a certificate of anybody else is made anew', async (t) => {
+test('a certificate with another subject is replaced', async (t) => {
   const at = place(t)
   const { ca, admin } = await openAll(at)
   const subject = { commonName: 'other', organizations: ['system:masters'] }
@@ -149,7 +149,7 @@ test('a certificate of anybody else is made anew', async (t) => {
   assert.deepEqual(readSubject(remade.raw).commonNames, ['orch-admin'])
 })
 
-test('a certificate for node agents that an earlier version made is replaced, and keeps its key', async (t) => {
+test('a certificate for node agents from an earlier version is replaced and keeps its key', async (t) => {
   const at = place(t)
   const authority = await openAuthority(at)
   const { key } = await authority.nodeClientCertificate()
@@ -165,7 +165,7 @@ test('a certificate for node agents that an earlier version made is replaced, an
   assert.equal(remade.key, key)
 })
 
-test('a new authority means new certificates', async (t) => {
+test('a new CA means new certificates', async (t) => {
   const at = place(t)
   const old = await openAll(at)
   for (const file of ['ca.crt', 'ca.key']) rmSync(join(at.directory, file))
@@ -177,7 +177,7 @@ test('a new authority means new certificates', async (t) => {
   }
 })
 
-test('a certificate is made anew after two thirds of its life, or when the clock went back before it', async (t) => {
+test('a certificate is renewed after two thirds of its lifetime, or when the clock is before its start', async (t) => {
   const at = place(t)
   const first = await openAll(at)
   const due = now - day + (366 * day * 2) / 3
@@ -196,7 +196,7 @@ test('a certificate is made anew after two thirds of its life, or when the clock
   assert.notDeepEqual((await openAll(at)).serving, renewed.serving)
 })
 
-test('a certificate does not outlive the authority', async (t) => {
+test('a certificate does not outlive the CA', async (t) => {
   const at = place(t)
   await openAuthority(at)
   at.clock.time = now + 3600 * day
@@ -204,9 +204,9 @@ test('a certificate does not outlive the authority', async (t) => {
   assert.equal(new X509Certificate(serving.certificate).validToDate.getTime(), now + 3650 * day)
 })
 
-/** Damages a complete directory and expects the next start to complain about `file` in these words. */
+/** Damages a complete directory and expects the next start to report `file` with this message. */
 function refused(what: string, file: string, message: RegExp, damage: (at: Place, file: string) => void): void {
-  test(`refused, naming ${file}: ${what}`, async (t) => {
+  test(`rejected, naming ${file}: ${what}`, async (t) => {
     const at = place(t)
     await openAll(at)
     damage(at, join(at.directory, file))
@@ -257,7 +257,7 @@ refused('not valid yet', 'ca.crt', /valid from 2030-05-31T12:00:00.000Z.*set the
   clock.time = now - day - 1
 })
 
-test('a directory that cannot be made is named', async (t) => {
+test('the error names a directory that cannot be created', async (t) => {
   const at = place(t)
   const file = join(temporaryDirectory(t), 'file')
   writeFileSync(file, '')

@@ -1,4 +1,4 @@
-/** The rules of the built-in signers, rule by rule. */
+/** The rules of the built-in signers, one by one. */
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -50,7 +50,7 @@ const rows: readonly Row[] = [
   ['legacyUnknown', '/O=any/CN=any', 'DNS:a.example,URI:https://x/', keyUsages, []],
 ]
 
-test('each signer names every rule that a request breaks', (t) => {
+test('each signer reports every rule that a request violates', (t) => {
   const file = join(temporaryDirectory(t), 'key')
   writeFileSync(file, keyToPem(key))
   for (const [signer, subject, names, usages, faults] of rows) {

@@ -1,4 +1,4 @@
-/** Chains of certificates as signers hand them in: which are taken, and why the others are not. */
+/** Certificate chains from signers: which are accepted, and why others are not. */
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import { test } from 'node:test'
@@ -15,7 +15,7 @@ const bytes = new X509Certificate(leaf).raw
 const authorityBytes = new X509Certificate(authority.certificate).raw
 const check = (text: string) => checkCertificateChain(Buffer.from(text))
 
-/** The certificate with another algorithm where it is signed than outside. */
+/** The certificate with different algorithms in its signed and unsigned parts. */
 const twoAlgorithms = Buffer.from(bytes)
 twoAlgorithms[bytes.indexOf('2a8648ce3d040302', 'hex') + 7] = 3
 
@@ -45,15 +45,15 @@ const refused: [string, string, RegExp][] = [
   ['more in a block than is read', pem('CERTIFICATE', Buffer.alloc(200 * 1024, 0x30)), /bytes/],
 ]
 
-for (const [name, text] of taken) test(`taken: ${name}`, () => check(text))
+for (const [name, text] of taken) test(`accepted: ${name}`, () => check(text))
 for (const [name, text, why] of refused) {
-  test(`refused: ${name}`, () => {
+  test(`rejected: ${name}`, () => {
     const isExpected = (error: unknown) => error instanceof MalformedInput && why.test(error.message)
     assert.throws(() => check(text), isExpected)
   })
 }
 
-test('mutated certificates are taken or refused, and nothing else happens', () => {
+test('mutated certificates are accepted or rejected, without other errors', () => {
   const random = seeded(11)
   let taken = 0
   for (let i = 0; i < 3000; i++) {
@@ -66,6 +66,6 @@ test('mutated certificates are taken or refused, and nothing else happens', () =
       if (!(error instanceof MalformedInput)) throw error
     }
   }
-  // A signature or name that differs is still a certificate; a length or tag that differs is none.
+  // A different signature or name is still a certificate, but a different length or tag is not.
   assert.ok(taken > 0 && taken < 3000)
 })

@@ -1,4 +1,4 @@
-/** Certificate requests from strangers: those of every usual tool are read, and nothing crafted gets through. */
+/** Untrusted certificate requests: those of all common tools are read, and crafted ones are rejected. */
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
@@ -30,9 +30,9 @@ import { openssl, temporaryDirectory } from './openssl.ts'
 const key = generateKey()
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey
 const none = der(0x05)
-/** The RSA key above: making one for each request would take half a second each. */
+/** The RSA key above, because generating one for each request would take half a second. */
 const ownKey = ['-key', 'KEYFILE']
-/** A request by the openssl program. */
+/** Creates a request with the openssl program. */
 function made(t: TestContext, options: readonly string[]): string {
   const file = join(temporaryDirectory(t), 'key')
   writeFileSync(file, keyToPem(rsa))
@@ -55,7 +55,7 @@ const tools: [string, string[]][] = [
 ]
 
 for (const [name, options] of tools) {
-  test(`a request made by openssl is read: ${name}`, (t) => {
+  test(`a request created by openssl is read: ${name}`, (t) => {
     const subject = ['-subj', '/O=dev/O=ops/CN=jane', '-addext', 'subjectAltName=DNS:a.example,IP:10.0.0.1']
     const request = read(made(t, [...options, ...subject]))
     assert.deepEqual(request.subject, { commonNames: ['jane'], organizations: ['dev', 'ops'] })
@@ -78,7 +78,7 @@ const refusedTools: [string, string[]][] = [
 ]
 
 for (const [name, options] of refusedTools) {
-  test(`a request made by openssl is refused: ${name}`, (t) => {
+  test(`a request created by openssl is rejected: ${name}`, (t) => {
     const text = made(t, [...options, '-subj', '/CN=jane'])
     assert.throws(() => read(text), MalformedInput)
   })
@@ -88,14 +88,14 @@ test('the key is that of the request', () => {
   assert.ok(read(requestPem({ key })).publicKey.equals(publicKeyOf(key)))
 })
 
-/** An attribute that asks for these extensions. */
+/** Returns an attribute that requests these extensions. */
 function asking(...extensions: Buffer[]): RequestParts {
   return { key, rest: [der(0xa0, sequence(identifier('2a864886f70d01090e'), der(0x31, sequence(...extensions))))] }
 }
 const extension = (id: string, value: Buffer, ...critical: Buffer[]) =>
   sequence(identifier(id), ...critical, der(0x04, value))
 
-test('extensions are told as they stand, critical or not', () => {
+test('extensions are returned unchanged, critical or not', () => {
   const value = sequence(der(0x01, Buffer.from([0xff])))
   const parts = asking(extension('551d13', value, der(0x01, Buffer.from([0xff]))), extension('551d0f', value))
   assert.deepEqual(read(requestPem(parts)).extensions, [
@@ -147,7 +147,7 @@ const crafted: [string, Buffer | RequestParts][] = [
 ]
 
 for (const [name, input] of crafted) {
-  test(`refused: ${name}`, () => {
+  test(`rejected: ${name}`, () => {
     const bytes = Buffer.isBuffer(input) ? input : requestDer(input)
     assert.throws(() => read(pem('CERTIFICATE REQUEST', bytes)), MalformedInput)
   })
@@ -169,7 +169,7 @@ for (const [name, text, accepted] of labels) {
   })
 }
 
-/** A good request with one to three bytes changed, and sometimes cut or with a part of it doubled. */
+/** Returns a valid request with one to three bytes changed, and sometimes truncated or with a part repeated. */
 function mutated(good: Buffer, random: Seeded): Buffer {
   const bytes = Buffer.from(good)
   for (let i = random.below(3); i >= 0; i--) bytes[random.below(bytes.length)] = random.below(256)
@@ -183,7 +183,7 @@ const mutable: [string, Buffer][] = [
 ]
 
 for (const [name, request] of mutable) {
-  test(`mutated requests are refused, and nothing else happens: ${name}`, () => {
+  test(`mutated requests are rejected, without other errors: ${name}`, () => {
     const random = seeded(7)
     assert.equal(read(pem('CERTIFICATE REQUEST', request)).subject.commonNames[0], 'jane')
     for (let i = 0; i < 3000; i++) {

@@ -1,4 +1,4 @@
-/** Issued certificates, judged by openssl. */
+/** Issued certificates, verified by openssl. */
 import assert from 'node:assert/strict'
 import { generateKeyPairSync, X509Certificate } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
@@ -17,7 +17,7 @@ function text(pem: string): string {
   return openssl(['x509', '-noout', '-text'], pem)
 }
 
-test('openssl verifies an issued chain strictly, for its purpose and its names only', async (t) => {
+test('openssl strictly verifies an issued chain, only for its purpose and names', async (t) => {
   const directory = temporaryDirectory(t)
   const names = { dns: ['localhost'], ips: ['127.0.0.1', '::1'] }
   const pem = issueCertificate(template(ca, { usages: ['digital signature', 'server auth'], names }))
@@ -32,7 +32,7 @@ test('openssl verifies an issued chain strictly, for its purpose and its names o
   assert.throws(() => openssl([...at, '-verify_hostname', 'other', file]), /mismatch/)
 })
 
-test('an authority has the extensions of one', () => {
+test('a CA certificate has the extensions of a CA', () => {
   const shown = text(ca.certificate)
   assert.match(shown, /Version: 3/)
   assert.match(shown, /Basic Constraints: critical\s+CA:TRUE, pathlen:0/)
@@ -43,7 +43,7 @@ test('an authority has the extensions of one', () => {
   assert.equal(own[1], issuer?.[1])
 })
 
-test('a client certificate has the extensions of one', async () => {
+test('a client certificate has the extensions of a client', async () => {
   const shown = text(issueCertificate(template(ca)))
   assert.match(shown, /Signature Algorithm: ecdsa-with-SHA256/)
   assert.match(shown, /Issuer: CN = test-ca\n/)
@@ -63,7 +63,7 @@ test('times are UTCTime up to 2049 and GeneralizedTime from 2050', async () => {
   assert.match(shown, /GENERALIZEDTIME +:20500101000000Z/)
 })
 
-test('serials are 128 positive bits from the random handed in, or as given', async () => {
+test('serials are 128 positive bits from the given random source, or as specified', async () => {
   const serialOf = async (changes: Partial<CertificateTemplate>) =>
     new X509Certificate(issueCertificate(template(ca, changes))).serialNumber
   assert.equal(await serialOf({ random: (size) => Buffer.alloc(size, 0xff) }), '7F'.padEnd(32, 'F'))
@@ -72,7 +72,7 @@ test('serials are 128 positive bits from the random handed in, or as given', asy
   assert.notEqual(await serialOf({}), await serialOf({}))
 })
 
-test('names are written and read back in one spelling', async () => {
+test('names are written and read back in canonical form', async () => {
   const names = {
     dns: ['B.example', 'a.example', '*.wild.example', 'b.example'],
     ips: ['10.0.0.1', '2001:DB8:0::1', '::FFFF:1.2.3.4', '::', '2001:db8::1'],
@@ -106,13 +106,13 @@ const badIps = [
 const badDns = ['', '.', 'a..b', '-a', 'a-', 'a b', 'a\0b', 'é.example', '1.2.3.4', '010.1.2.3', '*', 'a.*.b', 'a.b\n']
 
 for (const ip of badIps) {
-  test(`the address ${JSON.stringify(ip)} is refused`, async () => {
+  test(`the address ${JSON.stringify(ip)} is rejected`, async () => {
     assert.throws(() => issueCertificate(template(ca, { names: { dns: [], ips: [ip] } })), /not an IP address/)
   })
 }
 
 for (const dns of [...badDns, 'a'.repeat(64), `${'a.'.repeat(127)}a`]) {
-  test(`the DNS name ${JSON.stringify(dns.slice(0, 20))} of ${dns.length} is refused`, async () => {
+  test(`the DNS name ${JSON.stringify(dns.slice(0, 20))} of ${dns.length} is rejected`, async () => {
     assert.throws(() => issueCertificate(template(ca, { names: { dns: [dns], ips: [] } })), /not a DNS name/)
   })
 }
@@ -141,10 +141,10 @@ const contradictions: [string, Partial<CertificateTemplate>, RegExp][] = [
 ]
 
 for (const [what, changes, message] of contradictions) {
-  test(`refused: ${what}`, () => assert.throws(() => issueCertificate(template(ca, changes)), message))
+  test(`rejected: ${what}`, () => assert.throws(() => issueCertificate(template(ca, changes)), message))
 }
 
-test('a key goes to PKCS#8 PEM and back; other keys are refused', () => {
+test('a key survives a round trip through PKCS#8 PEM, and other keys are rejected', () => {
   const key = generateKey()
   const pem = keyToPem(key)
   assert.match(pem, /^-----BEGIN PRIVATE KEY-----\n/)

@@ -1,4 +1,6 @@
-/** What is written as DER is read back by the strict reader, and by openssl where it is a certificate (`certificate.test.ts`). */
+/**
+ * Tests that the strict reader reads what is written as DER. openssl verifies certificates in `certificate.test.ts`.
+ */
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import { test } from 'node:test'
@@ -15,7 +17,7 @@ test('lengths are in their shortest form', () => {
   }
 })
 
-test('named bits end with the last that is set', () => {
+test('named bits end with the last set bit', () => {
   for (const [bits, hex] of [
     [[0], '03020780'],
     [[5, 6], '03020106'],
@@ -26,14 +28,14 @@ test('named bits end with the last that is set', () => {
     assert.equal(namedBits(bits).toString('hex'), hex)
 })
 
-test('times have two digits of the year until 2049', () => {
+test('times have a two-digit year until 2049', () => {
   const second = 1000
   const border = Date.UTC(2050, 0)
   assert.equal(time(border - second).toString('latin1'), '\x17\x0d491231235959Z')
   assert.equal(time(border + 999).toString('latin1'), '\x18\x0f20500101000000Z')
 })
 
-test('addresses are read back as they were written', async () => {
+test('addresses survive a round trip', async () => {
   const ips = ['127.0.0.1', '::', '::1', '1::', 'fe80::1:0:2', '1:2:3:4:5:6:7:8', '::ffff:7f00:1', '2001:db8:0:1::']
   const issued = issueCertificate(template(await makeAuthority(), { names: { dns: ['a.example'], ips } }))
   assert.deepEqual(readNames(new X509Certificate(issued).raw), { dns: ['a.example'], ips: ips.toSorted() })

@@ -1,4 +1,4 @@
-/** Writes DER and PEM by hand, good and bad, for tests of what reads them. */
+/** Encodes valid and invalid DER and PEM for tests of the readers. */
 import { type KeyObject, sign } from 'node:crypto'
 import { generateKey, publicKeyOf } from '../../../src/api/pki/keys.ts'
 
@@ -33,9 +33,9 @@ export function pem(label: string, bytes: Buffer): string {
 export interface RequestParts {
   readonly subject?: Buffer[]
   readonly key?: KeyObject
-  /** The SubjectPublicKeyInfo, where it is not the key's own. */
+  /** The SubjectPublicKeyInfo, if it is not that of the key. */
   readonly publicKey?: Buffer
-  /** What stands after the key: the attributes, unless a test wants it otherwise. */
+  /** What follows the key. Defaults to the attributes. */
   readonly rest?: Buffer[]
   /** The algorithm identifier of the signature. */
   readonly algorithm?: Buffer
@@ -45,7 +45,7 @@ export interface RequestParts {
 export const noAttributes = der(0xa0)
 export const ecdsaWithSha256 = sequence(identifier('2a8648ce3d040302'))
 
-/** A request in DER, signed by its key. */
+/** Returns a request in DER, signed with its key. */
 export function requestDer(parts: RequestParts = {}): Buffer {
   const { key = generateKey(), subject = [rdn(utf8(oid.cn, 'jane'))], rest = [noAttributes] } = parts
   const publicKey = parts.publicKey ?? publicKeyOf(key).export({ type: 'spki', format: 'der' })

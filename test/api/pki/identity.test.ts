@@ -1,4 +1,4 @@
-/** Subjects of client certificates, ordinary and crafted: what ASN.1 says counts, and nothing malformed gets through. */
+/** Subjects of client certificates, ordinary and crafted: the ASN.1 counts, and malformed subjects are rejected. */
 import assert from 'node:assert/strict'
 import { sign, X509Certificate } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
@@ -14,7 +14,7 @@ import { openssl, temporaryDirectory } from './openssl.ts'
 
 const key = generateKey()
 
-/** A certificate with this subject, signed, so that OpenSSL reads it too. */
+/** Creates a signed certificate with this subject, so that OpenSSL reads it too. */
 function certificate(...subject: Buffer[]): Buffer {
   const algorithm = der(0x30, der(0x06, Buffer.from('2a8648ce3d040302', 'hex')))
   const validity = der(0x30, ...['260101000000Z', '360101000000Z'].map((time) => der(0x17, Buffer.from(time))))
@@ -83,7 +83,7 @@ for (const [what, subject, names, organizations] of subjects) {
   })
 }
 
-test('reads VisibleString, which OpenSSL would not let into a name', () => {
+test('reads VisibleString, which OpenSSL would not allow in a name', () => {
   const bytes = certificate(rdn(attribute(oid.cn, 0x1a, 'a')))
   assert.deepEqual(readSubject(bytes), { commonNames: ['a'], organizations: [] })
 })
@@ -106,10 +106,10 @@ const malformed: [string, Buffer[]][] = [
 ]
 
 for (const [what, subject] of malformed) {
-  test(`refuses ${what}`, () => assert.throws(() => readSubject(certificate(...subject)), MalformedDer))
+  test(`rejects ${what}`, () => assert.throws(() => readSubject(certificate(...subject)), MalformedDer))
 }
 
-test('refuses what is not one DER certificate', () => {
+test('rejects anything but one DER certificate', () => {
   const good = certificate(rdn(utf8(oid.cn, 'a')))
   const body = good.subarray(4)
   const bad = {
@@ -126,7 +126,7 @@ test('refuses what is not one DER certificate', () => {
   for (const [what, bytes] of Object.entries(bad)) assert.throws(() => readSubject(bytes), MalformedDer, what)
 })
 
-test('refuses a certificate cut short anywhere, and never fails otherwise on changed bytes', () => {
+test('rejects a truncated certificate, and throws no other error for modified bytes', () => {
   const good = certificate(rdn(utf8(oid.cn, 'a'), utf8(oid.o, 'b')), rdn(attribute(oid.cn, 0x1e, utf16('bmp'))))
   for (let size = 0; size < good.length; size++) {
     assert.throws(() => readSubject(good.subarray(0, size)), MalformedDer)
@@ -148,14 +148,14 @@ function readOrRefuse(bytes: Buffer): void {
   }
 }
 
-test('reads what issueCertificate wrote', async () => {
+test('reads the output of issueCertificate', async () => {
   const subject = { commonName: 'system:node:a\u00e9\u{1f600}', organizations: ['system:nodes', 'b'] }
   const pem = issueCertificate(template(await makeAuthority(), { subject }))
   const { commonName, organizations } = subject
   assert.deepEqual(readSubject(new X509Certificate(pem).raw), { commonNames: [commonName], organizations })
 })
 
-// The masks choose the string type that openssl writes.
+// The masks select the string type that openssl writes.
 for (const [type, mask] of [
   ['PrintableString', '0x2'],
   ['T61String', '0x4'],

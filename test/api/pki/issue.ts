@@ -1,4 +1,4 @@
-/** An authority in memory and templates, for tests. */
+/** An in-memory CA and templates for tests. */
 import type { KeyObject } from 'node:crypto'
 import { issueCertificate } from '../../../src/api/pki/certificate.ts'
 import type { CertificateTemplate } from '../../../src/api/pki/certificate-template.ts'
@@ -24,7 +24,7 @@ export async function makeAuthority(): Promise<TestAuthority> {
   return { certificate, key }
 }
 
-/** A template of a client certificate, with what the test says instead. */
+/** Returns a template of a client certificate, with the test's changes. */
 export function template(issuer: TestAuthority, changes: Partial<CertificateTemplate> = {}): CertificateTemplate {
   return {
     ...common(generateKey()),

@@ -1,4 +1,4 @@
-/** Runs the `openssl` program, the outside judge of the certificates made here. */
+/** Runs the `openssl` program, which independently verifies the certificates created here. */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,7 +15,7 @@ export function openssl(args: readonly string[], input: string | Buffer = ''): s
   return stdout.toString()
 }
 
-/** A directory that is gone when the test ends. */
+/** Creates a directory that is removed when the test ends. */
 export function temporaryDirectory(t: TestContext): string {
   const directory = mkdtempSync(join(tmpdir(), 'orch-pki-'))
   t.after(() => rmSync(directory, { recursive: true, force: true }))

@@ -1,4 +1,4 @@
-/** Renewal in a running server, with clock and timer in the hands of the test. */
+/** Renewal in a running server, with a manual clock and timer. */
 import assert from 'node:assert/strict'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { temporaryDirectory } from './openssl.ts'
 
 const names = { dns: ['localhost'], ips: [] }
 
-/** A renewal whose turns the test takes one by one, and what it handed over. */
+/** A renewal whose checks the test triggers one by one, and the certificates that it installed. */
 async function renewal(
   t: TestContext,
   { onServing, ...changes }: Partial<RenewalOptions> & { onServing?: (pair: CertifiedKey) => void } = {},
@@ -50,7 +50,7 @@ async function renewal(
   return { clock, directory, authority, current, abort, seen, waiting, turn }
 }
 
-test('hands over what became due, once', async (t) => {
+test('installs certificates that became due, once', async (t) => {
   const { clock, authority, seen, turn } = await renewal(t)
   await turn()
   assert.deepEqual([seen.serving.length, seen.admin.length], [0, 0])
@@ -64,7 +64,7 @@ test('hands over what became due, once', async (t) => {
   })
 })
 
-test('hands over what another process renewed', async (t) => {
+test('installs certificates that another process renewed', async (t) => {
   const { clock, directory, seen, turn } = await renewal(t)
   const later = { now: () => now + 300 * day, monotonic: () => 0 }
   const other = await openAuthority({ directory, clock: later })
@@ -74,7 +74,7 @@ test('hands over what another process renewed', async (t) => {
   assert.deepEqual(seen.serving, [renewed])
 })
 
-test('an error is reported, the other certificate is still looked at, and the next turn tries again', async (t) => {
+test('an error is reported, the other certificate is still checked, and the next check tries again', async (t) => {
   const { clock, directory, seen, turn } = await renewal(t)
   clock.time = now + 300 * day
   writeFileSync(join(directory, 'serving.crt'), 'damaged')
@@ -86,7 +86,7 @@ test('an error is reported, the other certificate is still looked at, and the ne
   assert.deepEqual([seen.serving.length, seen.admin.length, seen.errors.length], [1, 1, 1])
 })
 
-test('a pair that could not be taken into use is offered again', async (t) => {
+test('a pair that could not be installed is offered again', async (t) => {
   const offered: CertifiedKey[] = []
   const onServing = (pair: CertifiedKey) => {
     if (offered.push(pair) === 1) throw new Error('not now')
@@ -99,7 +99,7 @@ test('a pair that could not be taken into use is offered again', async (t) => {
   assert.equal(seen.errors.length, 1)
 })
 
-test('ends with its signal: while waiting, within a turn, and before it began', async (t) => {
+test('ends with its signal: while waiting, during a check, and before it started', async (t) => {
   const idle = await renewal(t)
   idle.abort.abort()
   assert.equal(idle.waiting.length, 0)

@@ -1,4 +1,4 @@
-/** Certificates for requests: what is copied, what never is, how long they live; openssl is the judge. */
+/** Certificates for requests: what is copied, what never is, and their lifetimes, verified by openssl. */
 import assert from 'node:assert/strict'
 import { createPrivateKey, generateKeyPairSync, type KeyObject, X509Certificate } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
@@ -15,7 +15,7 @@ const minute = 60_000
 const hour = 60 * minute
 const now = Date.UTC(2026, 5, 1, 12)
 
-/** A CA made by openssl, with a key of this kind. */
+/** Creates a CA with openssl, with this type of key. */
 function authority(
   directory: string,
   newKey: readonly string[],
@@ -43,7 +43,7 @@ for (const [name, newKey] of [
   ['P-521', ['ec', '-pkeyopt', 'ec_paramgen_curve:P-521']],
   ['Ed25519', ['ed25519']],
 ] as const)
-  test(`a CA with a key of ${name} signs what openssl accepts`, (t) => {
+  test(`a CA with a key of ${name} issues certificates that openssl accepts`, (t) => {
     const directory = temporaryDirectory(t)
     const issuer = authority(directory, newKey)
     const usages = ['digital signature', 'client auth']
@@ -60,7 +60,7 @@ for (const [name, newKey] of [
     assert.match(told, /CA:FALSE/)
   })
 
-test('validity: five minutes of backdating, the shorter of two ends', (t) => {
+test('validity starts five minutes ago and ends at the earlier of two limits', (t) => {
   const directory = temporaryDirectory(t)
   const { certificate, key } = authority(directory, ['ec', '-pkeyopt', 'ec_paramgen_curve:P-256'], '10')
   const issuer = { certificate, key }
@@ -100,7 +100,7 @@ subjectAltName=email:a@b.example,URI:https://x.example/,DNS:d.example,dirName:di
     assert.ok(!told.includes(none), none)
 })
 
-test('a subject that is empty makes the names critical', (t) => {
+test('an empty subject makes the names critical', (t) => {
   const issuer = authority(temporaryDirectory(t), ['ec', '-pkeyopt', 'ec_paramgen_curve:P-256'])
   const made = read(makeRequest(subject, own, { dns: ['a.example'], ips: [] }))
   const empty = { ...made, subjectName: Buffer.from('3000', 'hex') }
@@ -108,7 +108,7 @@ test('a subject that is empty makes the names critical', (t) => {
   assert.match(openssl(['x509', '-noout', '-text'], issued), /Subject Alternative Name: critical/)
 })
 
-test('every usage that a request may name is written', (t) => {
+test('every usage that a request can name is written', (t) => {
   const issuer = authority(temporaryDirectory(t), ['ec', '-pkeyopt', 'ec_paramgen_curve:P-256'])
   const issued = signRequest({ request: plain, usages: keyUsages, issuer, lifeMs: hour, now: Date.now() })
   const told = openssl(['x509', '-noout', '-text'], issued)
@@ -125,7 +125,7 @@ test('every usage that a request may name is written', (t) => {
   assert.throws(again, /there is no usage "toString"/)
 })
 
-test('requests that we make are read by openssl', () => {
+test('openssl reads our requests', () => {
   const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey
   for (const key of [own, rsa])
     assert.match(openssl(['req', '-verify', '-noout', '-subject'], makeRequest(subject, key)), /jane/)

@@ -1,4 +1,4 @@
-/** The certificates at work: a TLS server and clients on this machine, trusting nothing but the authority. */
+/** The certificates in use: a TLS server and clients on this machine that trust only the CA. */
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
@@ -14,7 +14,7 @@ import { temporaryDirectory } from './openssl.ts'
 
 const names = { dns: ['localhost'], ips: ['127.0.0.1'] }
 
-/** A server that answers each client with the subject it read, or why it does not trust the client. */
+/** Starts a server that sends each client its subject, or why the client is not trusted. */
 async function start(t: TestContext) {
   const authority = await openAuthority({ directory: temporaryDirectory(t), clock: systemClock })
   const { certificate: cert, key } = await authority.servingCertificate(names)
@@ -42,7 +42,7 @@ async function ask(port: number, options: ConnectionOptions): Promise<unknown> {
   }
 }
 
-test('the admin is known by its certificate, over an address and over a name', async (t) => {
+test('the admin is identified by its certificate, through an address and a name', async (t) => {
   const { authority, port } = await start(t)
   const { certificate: cert, key } = await authority.adminCertificate()
   const admin = { commonNames: ['orch-admin'], organizations: ['system:masters'] }
@@ -50,14 +50,14 @@ test('the admin is known by its certificate, over an address and over a name', a
   assert.deepEqual(await ask(port, { ca: authority.certificate, cert, key, servername: 'localhost' }), admin)
 })
 
-test('a client refuses a server of another authority or name', async (t) => {
+test('a client rejects a server with another CA or name', async (t) => {
   const { authority, port } = await start(t)
   const { authority: other } = await start(t)
   await assert.rejects(ask(port, { ca: other.certificate }), /certificate/)
   await assert.rejects(ask(port, { ca: authority.certificate, servername: 'other' }), /Hostname\/IP does not match/)
 })
 
-test('the server does not trust a client of another authority, an expired one, or a certificate for servers', async (t) => {
+test('the server does not trust a client with another CA, an expired certificate or a server certificate', async (t) => {
   const { authority, port } = await start(t)
   const { authority: other } = await start(t)
   const asking = async ({ certificate, key }: { certificate: string; key: string }) =>
@@ -76,7 +76,7 @@ test('the server does not trust a client of another authority, an expired one, o
   assert.match(String(await asking({ certificate, key: keyToPem(expired) })), /CERT_HAS_EXPIRED/)
 })
 
-test('a running server takes a new serving certificate into use', async (t) => {
+test('a running server switches to a new serving certificate', async (t) => {
   const { authority, server, port } = await start(t)
   const { certificate: cert, key } = await authority.servingCertificate({ dns: ['new.example'], ips: [] })
   server.setSecureContext({ cert, key, ca: authority.certificate })

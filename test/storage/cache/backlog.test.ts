@@ -1,6 +1,6 @@
 /**
- * Watches that resume from before the server started: they are told everything, in order, and the store's log is read
- * once for all of them. Counted in changes that are read from the store, not in time.
+ * Watches that resume from before the server started report all events in order, and the store's log is read once for
+ * all of them. The tests count the changes read from the store and do not measure time.
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -23,7 +23,7 @@ import type { HistoryTime } from '../../../src/storage/cache/revision-times.ts'
 import { MemoryStore } from '../../../src/storage/store/memory.ts'
 import type { Batch, WatchOptions } from '../../../src/storage/store/store.ts'
 
-/** Counts the changes of old that are read. */
+/** Counts the changes that are read from the log. */
 class CountingStore extends MemoryStore {
   told = 0
 
@@ -57,7 +57,7 @@ const configMaps = ['configmaps', 'ConfigMap'] as const
 const secrets = ['secrets', 'Secret'] as const
 const podTemplates = ['podtemplates', 'PodTemplate'] as const
 
-/** A server's registry on what is in the store: as after a restart. */
+/** Starts a registry on the content of the store, as after a restart. */
 async function start(t: TestContext, store: MemoryStore, kept?: HistoryTime): Promise<Resource[]> {
   const listeners = {
     onError: (error: unknown) => assert.fail(String(error)),
@@ -83,7 +83,7 @@ async function start(t: TestContext, store: MemoryStore, kept?: HistoryTime): Pr
   return resources as Resource[]
 }
 
-/** What a watch after this revision is told before it comes to the present. */
+/** Returns the events that a watch after this revision reports before it has caught up. */
 async function resume(resource: Resource, revision: number): Promise<string[]> {
   const query = { namespace: undefined, name: undefined, labelSelector: '', fieldSelector: '' }
   const selection = parseSelection(resource, query)
@@ -111,7 +111,7 @@ async function resumeAll(resources: readonly Resource[], revision: number, count
   )
 }
 
-test('after a restart the log is read once, for all watches of all kinds', async (t) => {
+test('after a restart the log is read once for all watches of all kinds', async (t) => {
   const store = new CountingStore()
   for (const kind of [configMaps, secrets, podTemplates]) await put(store, kind, 'first', 0)
   const known = await store.revision()
@@ -124,7 +124,7 @@ test('after a restart the log is read once, for all watches of all kinds', async
   for (const [i, watches] of told.entries()) for (const each of watches) assert.deepEqual(each, expected[i])
   assert.ok(store.told <= changes + 1, `${store.told} changes were read for ${changes + 1}`)
 
-  await t.test('and those who come later find it done', async () => {
+  await t.test('later watches do not read the log again', async () => {
     const before = store.told
     assert.deepEqual(
       (await resumeAll(resources, known, 3)).map(([first]) => first),
@@ -134,7 +134,7 @@ test('after a restart the log is read once, for all watches of all kinds', async
     assert.equal(store.told, before)
   })
 
-  await t.test('and what comes from then on is told after it', async () => {
+  await t.test('later events follow the resumed ones', async () => {
     await put(store, configMaps, 'second', 7)
     await resources[0]!.caches.reached(await store.revision(), 5000)
     assert.deepEqual(await resume(resources[0]!, known), [...expected[0]!, 'ADDED second 7'])
@@ -146,7 +146,7 @@ test('after a restart the log is read once, for all watches of all kinds', async
   })
 })
 
-test('more than the windows hold is told in full, and read about once for all', async (t) => {
+test('events that exceed the event buffers are all reported, and the log is read about once for all watches', async (t) => {
   const store = new CountingStore()
   for (const kind of [configMaps, secrets, podTemplates]) await put(store, kind, 'first', 0)
   const known = await store.revision()
@@ -163,7 +163,7 @@ test('more than the windows hold is told in full, and read about once for all', 
   assert.ok(store.told <= 3 * changes, `${store.told} changes were read for ${changes}`)
 })
 
-test('one that starts before the log does not keep others from resuming', async (t) => {
+test('a watch from before the history window does not keep others from resuming', async (t) => {
   const store = new CountingStore()
   for (let i = 0; i < 10; i++) await put(store, configMaps, 'first', i)
   const known = await store.revision()
@@ -179,7 +179,7 @@ test('one that starts before the log does not keep others from resuming', async 
   for (const each of [tooOld, tooOldToo]) assert.equal(each.status === 'rejected' && each.reason.code, 410)
 })
 
-test('events that are older than history is kept are gone for watches too, where there were any', async (t) => {
+test('events older than the retention time are gone for watches of kinds that had any', async (t) => {
   const store = new MemoryStore()
   let now = 0
   const [maps, others] = await start(t, store, { historyMs: 1600, clock: { monotonic: () => now } })

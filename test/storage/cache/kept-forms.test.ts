@@ -1,4 +1,4 @@
-/** Forms of objects that are kept for all who ask: by state, within a bound, and those that are asked for the longest. */
+/** Cached encodings of objects: one per state, within a memory limit, and the recently requested ones survive. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
@@ -10,7 +10,7 @@ import {
 const formOf = (size: number): EncodedObject => ({ document: Buffer.alloc(size), start: 0, end: size })
 const state = (key: string, revision = 1, loads = 1) => ({ key, revision, loads })
 
-test('a form is found for the very state that it was made of', () => {
+test('an encoding is found only for the state that it was created from', () => {
   const forms = new EncodedObjectCache(new EncodedObjectBudget(1000))
   const [older, newer] = [formOf(10), formOf(10)]
   forms.keep(state('a', 2), older)
@@ -20,13 +20,13 @@ test('a form is found for the very state that it was made of', () => {
   forms.keep(state('a', 3), newer)
   forms.keep(state('a', 2), older)
   assert.equal(forms.find(state('a', 3), 1), newer)
-  // A cache that was loaded anew may have other objects under the same revisions.
+  // A reloaded cache may have other objects at the same revisions.
   assert.equal(forms.find(state('a', 3), 2), undefined)
   forms.keep(state('a', 1, 2), older)
   assert.equal(forms.find(state('a', 1), 2), older)
 })
 
-test('all kinds together keep no more than there is room for', () => {
+test('all kinds together stay within the memory limit', () => {
   const room = new EncodedObjectBudget(1000)
   const kinds = [new EncodedObjectCache(room), new EncodedObjectCache(room)]
   for (let i = 0; i < 5000; i++) {
@@ -38,14 +38,14 @@ test('all kinds together keep no more than there is room for', () => {
   assert.ok(room.bytes > 900)
 })
 
-test('an object that changes all the time takes the room of one', () => {
+test('an object that changes often takes the memory of one encoding', () => {
   const room = new EncodedObjectBudget(100_000)
   const forms = new EncodedObjectCache(room)
   for (let i = 0; i < 100_000; i++) forms.keep(state('a', i), formOf(10))
   assert.equal(room.bytes, 10)
 })
 
-test('a list of more than there is room for finds a part of it again, each time', () => {
+test('repeated lists of more objects than fit each find some encodings again', () => {
   const forms = new EncodedObjectCache(new EncodedObjectBudget(1000))
   const hits: number[] = []
   for (let reading = 0; reading < 6; reading++) {
@@ -60,7 +60,7 @@ test('a list of more than there is room for finds a part of it again, each time'
   for (const found of hits.slice(1)) assert.ok(found >= 50, `${hits}`)
 })
 
-test('what is not asked for gives way to what is', () => {
+test('requested encodings replace unused ones', () => {
   const forms = new EncodedObjectCache(new EncodedObjectBudget(1000))
   for (let i = 0; i < 100; i++) forms.keep(state(`old ${i}`), formOf(10))
   for (let round = 0; round < 5; round++)

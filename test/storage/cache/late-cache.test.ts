@@ -1,6 +1,6 @@
 /**
- * Caches that are added while the feed runs: whatever is written before, during and after their list is in them once,
- * also where the list is ahead of the feed, and where the feed is lost meanwhile.
+ * Caches that are added while the feed is running contain everything written before, during and after their list
+ * exactly once, even if the list is ahead of the feed or the feed is interrupted.
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -20,7 +20,7 @@ import { assertBrief } from '../../support/effort.ts'
 
 const prefix = 'objects/core/widgets/'
 
-/** A store whose lists of widgets, and whose feed, can be held up; and whose feed can be lost. */
+/** A store whose feed and lists of widgets can be delayed, and whose feed can be interrupted. */
 class HeldStore extends MemoryStore {
   holdList: Promise<void> | undefined
   holdFeed: Promise<void> | undefined
@@ -31,7 +31,7 @@ class HeldStore extends MemoryStore {
     const snapshot = await super.list(range)
     if (range.prefix !== prefix) return snapshot
     this.lists++
-    // What is listed was read before the wait: what is written meanwhile is not in it.
+    // The list was read before the wait, so it lacks later writes.
     await this.holdList
     return snapshot
   }
@@ -81,7 +81,7 @@ async function start(t: TestContext): Promise<{ store: HeldStore; caches: Caches
   return { store, caches }
 }
 
-/** Its objects as `name=i`. */
+/** Formats the objects as `name=i`. */
 function contents(cache: ReturnType<Caches['add']>): string[] {
   return [...cache.slices({ namespace: undefined })]
     .flat()
@@ -92,7 +92,7 @@ async function atPresent(caches: Caches, store: MemoryStore): Promise<void> {
   assert.ok(await caches.reached(await store.revision(), 5000))
 }
 
-test('what is written while a late cache is listed is in it, once, and told once to who watches from then on', async (t) => {
+test('writes during the list of a late cache are contained once and reported once to later watches', async (t) => {
   const { store, caches } = await start(t)
   await put(store, 'kept', 1)
   await put(store, 'changed', 1)
@@ -127,7 +127,7 @@ test('what is written while a late cache is listed is in it, once, and told once
   assert.deepEqual(contents(cache), ['changed=2', 'new=2'])
 })
 
-test('a list that is ahead of the feed waits for it, and what the feed brings of before is not taken twice', async (t) => {
+test('a list ahead of the feed waits for it, and earlier changes in the feed are not applied again', async (t) => {
   const { store, caches } = await start(t)
   const hold = Promise.withResolvers<void>()
   store.holdFeed = hold.promise
@@ -147,7 +147,7 @@ test('a list that is ahead of the feed waits for it, and what the feed brings of
   assert.deepEqual(cache.eventsAfter(cache.floor, 10), [])
 })
 
-test('a late cache whose feed is lost while it is listed is listed again', async (t) => {
+test('a late cache is listed again if the feed is interrupted during its list', async (t) => {
   const { store, caches } = await start(t)
   await put(store, 'a', 1)
   const hold = Promise.withResolvers<void>()
@@ -165,7 +165,7 @@ test('a late cache whose feed is lost while it is listed is listed again', async
   assert.deepEqual(contents(cache), ['a=2', 'b=1'])
 })
 
-test('a cache that is removed is fed no more, ends its watches, and one that is added anew is another', async (t) => {
+test('a removed cache gets no more changes, ends its watches, and adding it again creates a new one', async (t) => {
   const { store, caches } = await start(t)
   const cache = caches.add('core', 'widgets')
   await caches.fill(cache)
@@ -184,7 +184,7 @@ test('a cache that is removed is fed no more, ends its watches, and one that is 
   assert.deepEqual(contents(another), ['a=1'])
 })
 
-test('many changes at once are taken in bit by bit, and readers need not wait for all of them', async (t) => {
+test('many changes are applied in slices, and readers need not wait for all of them', async (t) => {
   const { store, caches } = await start(t)
   const cache = caches.add('core', 'widgets')
   await caches.fill(cache)

@@ -1,4 +1,4 @@
-/** What a cache holds and the revision that it is told to be of move together, whoever looks and whenever. */
+/** Tests that the content of a cache and its revision change together. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { encodeStored } from '../../../src/api/codec/stored.ts'
@@ -6,7 +6,7 @@ import type { ApiObject } from '../../../src/api/model/object.ts'
 import { Caches } from '../../../src/storage/cache/caches.ts'
 import { MemoryStore } from '../../../src/storage/store/memory.ts'
 
-test('no change is seen before its revision', async (t) => {
+test('no change is visible before its revision', async (t) => {
   const store = new MemoryStore()
   const caches = new Caches(store, { onError: assert.fail, onUnreadable: ({ key }) => assert.fail(key) })
   const cache = caches.add('core', 'widgets')
@@ -26,7 +26,7 @@ test('no change is seen before its revision', async (t) => {
     Math.max(0, ...[...cache.slices({ namespace: undefined })].flat().map(({ revision }) => revision))
   for (let i = 0; i < 3; i++) {
     const written = Promise.all([put(`a${i}`), put(`b${i}`)])
-    // Between any two steps of others there is a look.
+    // Checks between any two steps of other tasks.
     for (let looks = 0; looks < 500; looks++) {
       assert.ok(newest() <= caches.revision, `${newest()} is held at ${caches.revision}`)
       await undefined

@@ -1,6 +1,6 @@
 /**
- * Objects that rest are once in memory for all workers, wherever they came from; what is replaced is by itself again, and
- * nobody takes bytes that say something else.
+ * Tests that unchanged objects are stored once for all workers, that replaced objects leave their block, and that a
+ * worker never adopts different bytes.
  */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
@@ -29,7 +29,7 @@ async function remove(store: MemoryStore, name: string): Promise<void> {
   await store.commit({ key, expected: (await store.get(key))!.revision, value: undefined })
 }
 
-/** Workers as threads would be, but all in this one. */
+/** Workers that all run in this thread. */
 class Workers {
   readonly store = new MemoryStore()
   readonly channel = randomUUID()
@@ -56,7 +56,7 @@ function textOf({ json }: CachedObject): string {
   return JSON.parse(String(json)).text
 }
 
-/** Whether both have the same place in memory, and not only the same bytes. */
+/** Whether both share the same memory, not only equal bytes. */
 function areOne(one: CachedObject | undefined, other: CachedObject | undefined): boolean {
   if (one === undefined || other === undefined || one === other) return false
   if (!(one.json.buffer instanceof SharedArrayBuffer) || !(other.json.buffer instanceof SharedArrayBuffer)) return false
@@ -67,7 +67,7 @@ function areOne(one: CachedObject | undefined, other: CachedObject | undefined):
   return seen
 }
 
-test('objects that rest are once in memory: those that were there, those that come, and for who comes later', async (t) => {
+test('unchanged objects are shared whether they were loaded, written later or loaded by a later worker', async (t) => {
   const workers = new Workers(t)
   await put(workers.store, 'old', 'there before')
   const { cache: first } = await workers.start()
@@ -81,7 +81,7 @@ test('objects that rest are once in memory: those that were there, those that co
     assert.deepEqual([...cache.all()].map(textOf), ['came later', 'there before'])
 })
 
-test('what is replaced or deleted is by itself again, and what replaces it is shared when it rests', async (t) => {
+test('replaced and deleted objects leave their block, and the replacement is shared once it is unchanged', async (t) => {
   const workers = new Workers(t)
   const { cache: first } = await workers.start()
   const { cache: second, caches } = await workers.start()
@@ -101,7 +101,7 @@ test('what is replaced or deleted is by itself again, and what replaces it is sh
   assert.deepEqual([...first.all(), ...second.all()].map(textOf), ['two', 'two'])
 })
 
-test('a block with little left in it is given up', async (t) => {
+test('a sparse block is released', async (t) => {
   const workers = new Workers(t)
   const { cache: first } = await workers.start()
   const { cache: second } = await workers.start()
@@ -111,7 +111,7 @@ test('a block with little left in it is given up', async (t) => {
   await untilTrue(async () => [...second.all()].every(({ key }) => areOne(first.get(key), second.get(key))))
   const before = blocks()
   assert.ok(before.size >= 6)
-  // One is left of each block but the last.
+  // One object remains in each block but the last.
   const left = new Set([...before].map((block) => [...first.all()].find(({ json }) => json.buffer === block)!.name))
   for (const name of names) if (!left.has(name)) await remove(workers.store, name)
   await untilTrue(async () => first.size === left.size && blocks().size < before.size / 2)
@@ -119,7 +119,7 @@ test('a block with little left in it is given up', async (t) => {
   assert.deepEqual(new Set([...second.all()].map((object) => textOf(object).trim())), left)
 })
 
-test('bytes that say something else, or of another state, are not taken', async (t) => {
+test('bytes that differ or belong to another revision are not adopted', async (t) => {
   const workers = new Workers(t)
   const { cache } = await workers.start(1)
   await put(workers.store, 'a', 'mine')
@@ -135,7 +135,7 @@ test('bytes that say something else, or of another state, are not taken', async 
   }
   tell(Buffer.from(String(json).replace('mine', 'your')), revision)
   tell(Buffer.from(String(json)), revision - 1)
-  // Messages are taken in their order: when this one is, so were those.
+  // Messages are processed in order, so the earlier ones have been processed when this one is.
   tell(json, revision)
   await untilTrue(async () => cache.get(key)!.json.buffer instanceof SharedArrayBuffer)
   assert.equal(textOf(cache.get(key)!), 'mine')

@@ -1,6 +1,6 @@
 /**
- * Clients that ask for much and read little: what is held for them is bounded, and what they read in the end is whole
- * and of one state, whatever was written in the meantime.
+ * Clients that request much and read slowly: the server buffers a bounded amount for them, and their responses are
+ * complete and consistent despite concurrent writes.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -17,14 +17,14 @@ import { type Served, type ServerHandle, startServer } from '../../support/serve
 const mega = 1024 ** 2
 const large = 'x'.repeat(900_000)
 
-/** How the event of an object ends whose text is `the last one`. */
+/** The end of the event of an object whose text is `the last one`. */
 const lastWords = '"the last one"}}}\n'
 
 function bodyOf(name: string, i: number, text = large) {
   return { metadata: { name }, data: { i: String(i), text } }
 }
 
-/** A request whose answer is not read before `readAll`. */
+/** A request whose response is not read before `readAll`. */
 class Unread {
   readonly #socket: TLSSocket
 
@@ -41,12 +41,12 @@ class Unread {
     socket.on('error', () => {})
   }
 
-  /** When the first of the answer has come: the server has decided what to tell. */
+  /** Resolves when the first part of the response has arrived: the server has then decided what to send. */
   async begun(): Promise<void> {
     if (this.#socket.readableLength === 0) await once(this.#socket, 'readable')
   }
 
-  /** The answer's body, as far as it goes until the server ends it or `isWhole` says so. */
+  /** Reads the body until the server ends it or `isWhole` returns true. */
   async readAll(isWhole: (text: string) => boolean = () => false): Promise<{ head: string; body: string }> {
     const parts: Buffer[] = []
     for await (const chunk of this.#socket) {
@@ -65,7 +65,7 @@ class Unread {
   }
 }
 
-/** Bodies here are plain ASCII, so that lengths in bytes are those of the text. */
+/** Bodies here are ASCII, so byte lengths equal text lengths. */
 function unchunked(text: string): string {
   let rest = text
   let body = ''
@@ -78,7 +78,7 @@ function unchunked(text: string): string {
   }
 }
 
-/** Resolves to the most memory that the server takes until it has not taken more for two seconds. */
+/** Resolves to the peak memory of the server, once it has not grown for two seconds. */
 async function peakOf({ process }: ServerHandle): Promise<number> {
   let peak = 0
   for (let quiet = 0; quiet < 20; quiet++) {
@@ -112,7 +112,7 @@ function eventsIn(body: string): Told[] {
     .map((line) => JSON.parse(line))
 }
 
-test('watches from an old version hold little, and tell everything once they are read', {
+test('unread watches from an old version use little memory and report every event when read', {
   timeout: 300_000,
 }, async (t) => {
   const server = await startServer(t)
@@ -129,7 +129,7 @@ test('watches from an old version hold little, and tell everything once they are
   t.diagnostic(`12 unread watches, 36 MB behind: ${Math.round(held / mega)} MB`)
   assert.ok(held < 150 * mega, `${Math.round(held / mega)} MB are held for 12 unread watches`)
 
-  // Meanwhile the world goes on: past the cache's window for those who have not begun to read.
+  // Meanwhile more is written than the event buffer holds, for watches that have not been read yet.
   for (let i = changes + 1; i <= changes + 40; i++) await client.put(`${configMaps}/hot`, bodyOf('hot', i))
   await client.put(`${configMaps}/hot`, bodyOf('hot', changes + 41, 'the last one'))
   const { body } = await unread[3]!.readAll((chunk) => chunk.includes(lastWords))
@@ -140,7 +140,7 @@ test('watches from an old version hold little, and tell everything once they are
   )
 })
 
-test('a list, and a watch from now, show one state however slowly they are read', { timeout: 300_000 }, async (t) => {
+test('a list and a watch from now show one state however slowly they are read', { timeout: 300_000 }, async (t) => {
   const server = await serve(t)
   const client = server.client()
   const names = Array.from({ length: 400 }, (_, i) => `object-${String(i).padStart(4, '0')}`)
@@ -173,7 +173,9 @@ test('a list, and a watch from now, show one state however slowly they are read'
   assert.equal(rest.at(-1), 'ADDED the-last-one')
 })
 
-test('lists of an old version hold little, are bounded in number, and are exact', { timeout: 300_000 }, async (t) => {
+test('lists at an old version use little memory, are limited in number and are exact', {
+  timeout: 300_000,
+}, async (t) => {
   const server = await startServer(t)
   const client = server.client()
   const names = Array.from({ length: 30 }, (_, i) => `object-${String(i).padStart(2, '0')}`)
@@ -197,7 +199,7 @@ test('lists of an old version hold little, are bounded in number, and are exact'
     names.map((name) => `${name} 0 true`),
   )
 
-  // Those from before may have been cut off by now, as they have not read for long.
+  // The earlier requests may have been closed by now because they were not read for long.
   const more = await Promise.all(Array.from({ length: 70 }, () => Unread.open(t, server, path)))
   const refused = await eventually(
     () => client.get(`${path}&limit=1`),

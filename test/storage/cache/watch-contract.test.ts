@@ -1,8 +1,8 @@
 /**
- * The promises of watches under load, through a real server: each tells every change of what it selects once and in
- * order, wherever it begins and however often it is resumed; a bookmark never comes before what it stands for; and one
- * that does not read is closed without anybody else feeling it. What must have been told is computed from the log.
- * ORCH_LONG=1: forty times as much.
+ * Tests the promises of watches under load, through a real server. Each watch reports every selected change once and in
+ * order, wherever it starts and however often it resumes. A bookmark never precedes the events that it covers. A watch
+ * whose client does not read is closed without affecting others. The expected events are computed from the log.
+ * ORCH_LONG=1 runs forty times as much.
  */
 import assert from 'node:assert/strict'
 import { connect, constants } from 'node:http2'
@@ -32,11 +32,11 @@ interface Told {
 interface Selection {
   readonly namespace?: string
   readonly name?: string
-  /** Only those whose label `on` is yes, or is not. */
+  /** Only objects whose label `on` is yes, or is not. */
   readonly on?: boolean
 }
 
-test('watches tell everything once, in order, under load', { timeout: 300_000 }, async (t) => {
+test('watches under load report every event once and in order', { timeout: 300_000 }, async (t) => {
   const seed = Number(process.env.ORCH_TEST_SEED ?? Date.now() % 2 ** 32)
   const server = await startServer(t)
   const client = server.client()
@@ -61,7 +61,7 @@ test('watches tell everything once, in order, under load', { timeout: 300_000 },
     async () => count(),
     (counts) => counts.bookmarks >= resumed.length && counts.connections > resumed.length,
   )
-  // The last changes concern every selection, so that each watch comes to an end.
+  // The last changes match every selector, so that each watch ends.
   for (const on of [true, false])
     for (const namespace of namespaces) made.push(await put(client, `${namespace}/m-0`, `last ${on}`, on))
 
@@ -78,7 +78,7 @@ test('watches tell everything once, in order, under load', { timeout: 300_000 },
   t.diagnostic(`${events} events, ${log.length} changes, ${bookmarks} bookmarks, ${connections} resumed watches`)
   assert.ok(events >= wantedEvents, `only ${events} events`)
 
-  await t.test('one from a version ahead is told nothing before it', async () => {
+  await t.test('a watch from a future version reports no earlier event', async () => {
     const { version } = await put(client, 'n-0/ahead', '0', true)
     const path = `${pathOf('n-0')}?watch=1&resourceVersion=${version + 3}`
     const seen = readVersions(server.client(), path, 2)
@@ -87,15 +87,15 @@ test('watches tell everything once, in order, under load', { timeout: 300_000 },
     assert.deepEqual(await seen, made.slice(3))
   })
 
-  await t.test('one that does not read is closed, and nobody else feels it', async () => {
+  await t.test('a watch whose client does not read is closed without affecting others', async () => {
     const reset = stopReadingHttp2(server)
     await stopReading(server.client(), client)
-    // As an error, so that what came cannot pass for all there is.
+    // Ended with an error, so that the incomplete stream cannot be taken for complete.
     assert.equal(await reset, constants.NGHTTP2_INTERNAL_ERROR)
   })
 })
 
-test('a watch that is given up while it connects is not an error', async (t) => {
+test('aborting a watch while it connects is not an error', async (t) => {
   const client = (await serve(t)).client()
   const stop = new AbortController()
   const first = client.watch(`${all}?watch=1`, stop.signal).next()
@@ -103,7 +103,7 @@ test('a watch that is given up while it connects is not an error', async (t) => 
   assert.deepEqual(await first, { value: undefined, done: true })
 })
 
-/** One writer's changes of names of its own, so that every write is done as it is asked for. */
+/** One writer's changes of names that no other writer uses, so that every write succeeds. */
 async function write(client: HttpClient, writer: number, random: Seeded): Promise<Told[]> {
   const made: Told[] = []
   const live = new Map<string, Told>()
@@ -138,11 +138,11 @@ async function put(client: HttpClient, key: string, value: string, on: boolean, 
   return { type: create ? 'ADDED' : 'MODIFIED', key, version, value, on }
 }
 
-/** A watch that is resumed whenever it ends, from the last version that it was told by an event or a bookmark. */
+/** A watch that resumes whenever it ends, from the last version in an event or bookmark. */
 class Reader {
   readonly selection: Selection
   readonly told: Told[] = []
-  /** The version of each bookmark, and how much had been told before it. */
+  /** The version of each bookmark, and the number of events before it. */
   readonly bookmarks: { readonly version: number; readonly at: number }[] = []
   connections = 0
   #until = Number.POSITIVE_INFINITY
@@ -191,7 +191,7 @@ function toldOf({ type, object }: WatchEvent): Told {
   return { type, key: `${namespace}/${name}`, version: Number(resourceVersion), value, on: labels.on === 'yes' }
 }
 
-/** All changes, read from the log by a watch that begins when all is over. */
+/** Reads all changes from the log with a watch that starts after all writes. */
 async function readLog(client: HttpClient, start: number, count: number): Promise<Told[]> {
   const log: Told[] = []
   for await (const event of client.watch(`${all}?watch=1&resourceVersion=${start}`, AbortSignal.timeout(120_000))) {
@@ -201,14 +201,20 @@ async function readLog(client: HttpClient, start: number, count: number): Promis
   return assert.fail(`the log has ${log.length} of ${count} changes`)
 }
 
-/** The log is what was acknowledged, each at the version that was answered (a deletion is answered without one). */
+/**
+ * Asserts that the log consists of the acknowledged changes, each at the returned version. The response to a deletion
+ * has no version.
+ */
 function assertLog(log: readonly Told[], made: readonly Told[], start: number): void {
   for (const [i, { version }] of log.entries()) assert.ok(version > (log[i - 1]?.version ?? start))
   const line = (told: Told) => JSON.stringify({ ...told, version: told.type === 'DELETED' ? 0 : told.version })
   assert.deepEqual(log.map(line).sort(), made.map(line).sort())
 }
 
-/** What someone who selects is told of a log: an object that begins to match is ADDED, one that stops is DELETED. */
+/**
+ * Returns the events of a log for a selector: an object that starts to match is ADDED, one that stops matching is
+ * DELETED.
+ */
 function select(log: readonly Told[], { namespace, name, on }: Selection): Told[] {
   const live = new Map<string, Told>()
   return log.flatMap((change) => {
@@ -240,7 +246,7 @@ const bulk = '/api/v1/namespaces/default/configmaps'
 const bulkWrites = 70
 const large = 'x'.repeat(500_000)
 
-/** Far more is written than all buffers on the way to a client hold. */
+/** Writes far more than all buffers between server and client can hold. */
 async function stopReading(slow: HttpClient, client: HttpClient): Promise<void> {
   const body = (i: number) => ({ metadata: { name: 'bulk', labels: {} }, data: { value: `${i}`, large } })
   const made = await client.post(bulk, body(0))
@@ -254,7 +260,7 @@ async function stopReading(slow: HttpClient, client: HttpClient): Promise<void> 
     versions.push((await client.put(`${bulk}/bulk`, body(i + 2))).body.metadata.resourceVersion)
   assert.deepEqual(await beside, versions)
 
-  // Only what was on its way comes now, and then the end, or the cut of one that read too late.
+  // Only buffered events arrive now, and then the end of the stream, or a reset if the client read too late.
   try {
     for await (const event of stalled) seen.push(versionOf(event))
   } catch (error) {
@@ -266,7 +272,7 @@ async function stopReading(slow: HttpClient, client: HttpClient): Promise<void> 
   assert.deepEqual(rest, versions.slice(seen.length - 1))
 }
 
-/** A watch over HTTP/2 that reads nothing; resolves to the code that the server resets it with. */
+/** Opens a watch over HTTP/2 that reads nothing. Resolves to the code with which the server resets it. */
 async function stopReadingHttp2({ url, credentials }: ServerHandle): Promise<number> {
   const { authority = '' } = credentials()
   const session = connect(url, { ca: authority })

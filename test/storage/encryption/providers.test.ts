@@ -1,4 +1,4 @@
-/** The ciphers, what a configuration may say, and what becomes of values that nobody can decrypt. */
+/** The ciphers, configuration errors, and the handling of values that no provider can decrypt. */
 import assert from 'node:assert/strict'
 import { createDecipheriv, randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -20,7 +20,7 @@ const value = Buffer.from('a value that nobody is to see')
 const providers: readonly Provider[] = [aesgcm('g:', key), aescbc('c:', key), await secretbox('s:', key)]
 
 for (const provider of providers)
-  test(`${provider.marker} gives back what was encrypted, and never writes the same twice`, () => {
+  test(`${provider.marker} decrypts what it encrypted, and never writes the same bytes twice`, () => {
     const sealed = provider.encrypt('place', value)
     assert.ok(sealed.toString('latin1').startsWith(provider.marker))
     assert.ok(!sealed.includes('nobody'))
@@ -31,7 +31,7 @@ for (const provider of providers)
       assert.throws(() => provider.decrypt('place', sealed.subarray(2, 2 + length)))
   })
 
-test('damage is found by the ciphers that authenticate, and so is a value in another place by the one that binds it', () => {
+test('authenticating ciphers detect damage, and the binding cipher detects a value under another key', () => {
   for (const provider of [providers[0]!, providers[2]!]) {
     const sealed = provider.encrypt('place', value)
     sealed[30]! ^= 1
@@ -40,7 +40,7 @@ test('damage is found by the ciphers that authenticate, and so is a value in ano
   assert.throws(() => providers[0]!.decrypt('elsewhere', providers[0]!.encrypt('place', value).subarray(2)))
 })
 
-test('the layout is the one that kube-apiserver writes: vector, then padded blocks', () => {
+test('the layout is that of kube-apiserver: initialization vector, then padded blocks', () => {
   const sealed = providers[1]!.encrypt('', value).subarray(2)
   const decipher = createDecipheriv('aes-256-cbc', key, sealed.subarray(0, 16))
   assert.deepEqual(Buffer.concat([decipher.update(sealed.subarray(16)), decipher.final()]), value)
@@ -57,7 +57,7 @@ const configured = (given: Json, resources: Json = ['secrets']) => ({
   resources: [{ resources, providers: given }],
 })
 
-test('a configuration names providers in their order, each with its keys', async () => {
+test('a configuration lists providers in order, each with its keys', async () => {
   const keys = [
     { name: 'new', secret },
     { name: 'old', secret },
@@ -95,9 +95,9 @@ refused.push(
   ],
 )
 for (const [given, why] of refused)
-  test(`a configuration is refused: ${why.source}`, () => assert.rejects(readEncryption(given, names), why))
+  test(`a configuration is rejected: ${why.source}`, () => assert.rejects(readEncryption(given, names), why))
 
-test('only what is chosen is encrypted below, and all of it is read above, in lists, watches and conflicts', async () => {
+test('only the configured resources are encrypted, and lists, watches and conflicts return plain values', async () => {
   const below = new MemoryStore()
   const store = encryptedStore(below, new Map([['objects/core/secrets/', [aesgcm('x:enc:aesgcm:v1:a:', key)]]]))
   const [hidden, open] = ['objects/core/secrets/ns/a', 'objects/core/configmaps/ns/a']
@@ -117,7 +117,7 @@ test('only what is chosen is encrypted below, and all of it is read above, in li
   await store.close()
 })
 
-test('a rewrite brings everything to the first key, tells what it cannot read, and forgets the history', async () => {
+test('a rewrite encrypts everything with the first key, reports unreadable values and compacts the store', async () => {
   const below = new MemoryStore()
   const [old, fresh] = [aesgcm('x:enc:aesgcm:v1:old:', key), aesgcm('x:enc:aesgcm:v1:new:', Buffer.alloc(32, 8))]
   const lost = aesgcm('x:enc:aesgcm:v1:lost:', Buffer.alloc(32, 9))
@@ -135,7 +135,7 @@ test('a rewrite brings everything to the first key, tells what it cannot read, a
   await store.close()
 })
 
-test('two providers may have keys of one name, since their values say which cipher wrote them', async () => {
+test('two providers may have keys of the same name because values name their cipher', async () => {
   const given = [{ aesgcm: { keys: [named('a')] } }, { aescbc: { keys: [named('a')] } }]
   assert.equal((await readEncryption(configured(given), names)).get('objects/core/secrets/')!.length, 2)
 })
@@ -153,7 +153,7 @@ test('a rewrite trusts the key that decrypts a value, not the name of the key', 
   await below.close()
 })
 
-/** Values as the server stores them, by their keys. */
+/** Stored values of the server, by key. */
 const storedValues: { readonly [key: string]: Buffer } = {
   'objects/core/secrets/default/a': encodeStored('objects/core/secrets/default/a', {
     object: {
@@ -180,7 +180,7 @@ for (const [place, stored] of Object.entries(storedValues))
     const configuredProviders = encrypted!.get(place.startsWith('meta/') ? place : 'objects/core/secrets/')!
     const right = configuredProviders[0]!
     assert.deepEqual(decrypt(configuredProviders, place, right.encrypt(place, stored))!.plain, stored)
-    // One in 256 values has valid padding under a wrong key: tries until there are some.
+    // One in 256 values has valid padding under a wrong key, so this tries until there are some.
     const wrong = aescbc(right.marker, Buffer.alloc(32, 8))
     const unchecked = aescbc(right.marker, key)
     for (let found = 0; found < 3; ) {

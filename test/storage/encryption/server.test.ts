@@ -1,4 +1,7 @@
-/** Encryption at rest as an operator sees it: what the file holds, lost keys, new keys, and the rewrite of what was there. */
+/**
+ * Encryption at rest from an operator's view: the content of the file, lost keys, new keys, and rewriting existing
+ * data.
+ */
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -14,7 +17,7 @@ const canary = 'canary-of-the-file-71'
 const encoded = Buffer.from(canary).toString('base64')
 const path = '/api/v1/namespaces/default/secrets'
 
-test('a store that was plain is encrypted by a rewrite, and no page of it holds what was there', async (t) => {
+test('a rewrite encrypts a plain store, and no page of the file contains the plain values', async (t) => {
   const server = await startServer(t)
   const files = join(server.directory, 'data')
   const holds = () => readFileSync(join(files, 'data.mdb')).includes(encoded)
@@ -36,7 +39,7 @@ test('a store that was plain is encrypted by a rewrite, and no page of it holds 
     })
 
   const make = (name: string) => server.client().post(path, { metadata: { name }, data: { a: encoded } })
-  /** The old state, with the canary, is history from then on. */
+  /** Moves the old state, with the canary, into the history window. */
   const change = async (name: string) => {
     const headers = { 'content-type': 'application/merge-patch+json' }
     const raw = JSON.stringify({ data: { a: encoded, b: Buffer.from(name).toString('base64') } })
@@ -77,7 +80,7 @@ test('a store that was plain is encrypted by a rewrite, and no page of it holds 
   assert.ok(!existsSync(aside), 'what is only encrypted is not damaged')
   assert.match(check(flag).stdout, /all sound/)
 
-  // With a second key everything is still read; a rewrite makes the first one dispensable.
+  // With a second key everything is still readable, and after a rewrite the first one is not needed.
   configure('second', 'first')
   assert.match(rewrite(), /\b[1-9]\d* values written anew, 0 were/)
   configure('second')
@@ -85,18 +88,18 @@ test('a store that was plain is encrypted by a rewrite, and no page of it holds 
   assert.equal((await server.client().get(path)).body.items.length, 2)
   await server.stop()
 
-  // With two keys of one name nobody could tell which one is still needed.
+  // With two keys of the same name it would be unclear which one is still needed.
   const shared = [randomBytes(32).toString('base64'), secrets.second!].map((secret) => ({ name: 'second', secret }))
   writeFileSync(config, readFileSync(config, 'utf8').replace(/"keys":\[[^\]]*\]/, `"keys":${JSON.stringify(shared)}`))
   assert.throws(rewrite, /two aesgcm keys have the name "second"/)
 
-  // What was encrypted with a key that is lost is named, and left as it is.
+  // Values encrypted with a lost key are reported and left unchanged.
   secrets.second = randomBytes(32).toString('base64')
   configure('second')
   assert.match(rewrite(), /cannot be decrypted, and was left as it is: objects\/core\/secrets\/default\/before/)
 })
 
-test('an object that cannot be decrypted is reported and can be deleted; the others are served as ever', async (t) => {
+test('an undecryptable object is reported and can be deleted, and the others are served', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'orch-encryption-'))
   t.after(() => rmSync(directory, { recursive: true, force: true }))
   const config = join(directory, 'encryption.json')

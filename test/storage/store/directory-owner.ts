@@ -1,4 +1,7 @@
-/** Opens a data directory, says whether it has it, and keeps it: `directory-owner.ts <data directory> <seconds>` */
+/**
+ * Opens a data directory, prints whether that succeeded, and keeps it open: `directory-owner.ts <data directory>
+ * <seconds>`
+ */
 import { setTimeout } from 'node:timers/promises'
 import { LmdbStore } from '../../../src/storage/store/lmdb/store.ts'
 

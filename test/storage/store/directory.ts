@@ -1,4 +1,4 @@
-/** A directory of its own for a test, and its end. */
+/** Creates a temporary directory for a test, with a function that removes it. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** The store over three members of etcd with TLS: several servers, members that die and come back, and bad beginnings. */
+/** The store over three etcd members with TLS: several servers, members that crash and return, and failures to open. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
@@ -15,7 +15,7 @@ const freshPrefix = () => `/space-${spaces++}/`
 const openRaw = ({ endpoints, tls }: Cluster, options: Partial<EtcdOptions> = {}) =>
   EtcdStore.open({ endpoints, tls: tls!, prefix: freshPrefix(), historyMs: 300_000, deadlineMs: 8_000, ...options })
 
-/** The members, beginning with another one. */
+/** Returns the members, starting with another one. */
 const from = ({ endpoints }: Cluster, first: number) => endpoints.map((_, i) => endpoints[(first + i) % 3]!)
 
 describe('etcd store, three members with TLS', { timeout: 300_000 }, () => {
@@ -33,7 +33,7 @@ describe('etcd store, three members with TLS', { timeout: 300_000 }, () => {
     return { store, cleanup: () => store.close() }
   })
 
-  it('lets one of several servers win each compare-and-set, and shows all of them all changes', async () => {
+  it('lets one of several servers win each compare-and-set, and delivers all changes to all of them', async () => {
     const prefix = freshPrefix()
     await using one = await open({ prefix })
     await using two = await open({ prefix, endpoints: from(cluster, 1) })
@@ -53,7 +53,7 @@ describe('etcd store, three members with TLS', { timeout: 300_000 }, () => {
     )
   })
 
-  it('never names an older revision on one server than another has acknowledged', async () => {
+  it('never returns an older revision on one server than another has acknowledged', async () => {
     const prefix = freshPrefix()
     await using one = await open({ prefix })
     await using two = await open({ prefix, endpoints: from(cluster, 1) })
@@ -68,7 +68,7 @@ describe('etcd store, three members with TLS', { timeout: 300_000 }, () => {
   })
 })
 
-describe('etcd store, three members that die and come back', { timeout: 300_000 }, () => {
+describe('etcd store, three members that crash and return', { timeout: 300_000 }, () => {
   let cluster: Cluster
 
   before(async () => {
@@ -78,7 +78,7 @@ describe('etcd store, three members that die and come back', { timeout: 300_000 
 
   const open = async (options: Partial<EtcdOptions> = {}) => closing(await openRaw(cluster, options))
 
-  it('loses nothing it has acknowledged while every member is killed and started again', async () => {
+  it('loses no acknowledged write while every member is killed and restarted', async () => {
     const prefix = freshPrefix()
     const deadlineMs = 2_000
     await using one = await open({ prefix, deadlineMs })
@@ -88,7 +88,7 @@ describe('etcd store, three members that die and come back', { timeout: 300_000 
     const load = Promise.all([one, two].map((store, i) => writeUntil(store, `k${i}`, stop.signal)))
     for (const member of [0, 1, 2]) {
       await cluster.kill(member)
-      // Both servers must come to write again without the member before it returns.
+      // Both servers must be able to write again without the member before it returns.
       for (const [i, store] of [one, two].entries()) await writeOnce(store, `after-${member}-${i}`)
       await cluster.restart(member)
     }
@@ -102,7 +102,7 @@ describe('etcd store, three members that die and come back', { timeout: 300_000 
     for (const { revision, key } of acknowledged) assert.equal(told.get(revision), key)
   })
 
-  it('fails within the deadline without a majority, and works again when it is back', async () => {
+  it('fails within the deadline without a quorum, and works again with one', async () => {
     const deadlineMs = 1_500
     await using store = await open({ deadlineMs })
     await using follower = new Follower(store, await store.revision())
@@ -124,7 +124,7 @@ describe('etcd store, three members that die and come back', { timeout: 300_000 
     await follower.until((changes) => changes.some((change) => change.key === 'back'))
   })
 
-  it('leaves a member that has stopped answering', async () => {
+  it('leaves a member that has stopped responding', async () => {
     await using store = await open()
     await writeOnce(store, 'a')
     cluster.signal(0, 'SIGSTOP')
@@ -136,13 +136,13 @@ describe('etcd store, three members that die and come back', { timeout: 300_000 
     }
   })
 
-  it('opens with members that are not there among those that are', async () => {
+  it('opens with unreachable members in the list', async () => {
     const [port] = await freePorts(1)
     await using store = await open({ endpoints: [`https://127.0.0.1:${port}`, ...from(cluster, 0)] })
     await writeOnce(store, 'a')
   })
 
-  it('says clearly why it cannot be opened', async () => {
+  it('reports clearly why it cannot be opened', async () => {
     const { ca, cert, key } = cluster.tls!
     const stranger = await makeStrangerTls()
     const [port] = await freePorts(1)
@@ -172,7 +172,7 @@ describe('etcd store, three members that die and come back', { timeout: 300_000 
     )
   })
 
-  it('refuses a member of another cluster', async () => {
+  it('rejects a member of another cluster', async () => {
     const other = await startEtcd()
     try {
       await using store = await open({ endpoints: [cluster.endpoints[0]!, other.endpoints[0]!], deadlineMs: 4_000 })
@@ -186,7 +186,7 @@ describe('etcd store, three members that die and come back', { timeout: 300_000 
   })
 })
 
-/** Adds one, as often as asked, trying again when another was faster. Returns the revisions of its own writes. */
+/** Increments a counter this many times, retrying conflicts. Returns the revisions of its own writes. */
 async function increment(store: Store, key: string, times: number): Promise<Revision[]> {
   const wins: Revision[] = []
   let current = await store.get(key)
@@ -208,7 +208,7 @@ interface Written {
   readonly revision: Revision
 }
 
-/** Makes keys one after the other; those whose answer is lost count for nothing. */
+/** Creates keys one after another. Those whose response is lost do not count. */
 async function writeUntil(store: Store, stem: string, signal: AbortSignal): Promise<Written[]> {
   const written: Written[] = []
   for (let i = 0; !signal.aborted; i++) {
@@ -222,7 +222,7 @@ async function writeUntil(store: Store, stem: string, signal: AbortSignal): Prom
   return written
 }
 
-/** Makes a key, trying again for as long as the cluster is without a leader. Gives its revision. */
+/** Creates a key, retrying while the cluster has no leader. Returns its revision. */
 async function writeOnce(store: Store, key: string): Promise<Revision> {
   const deadline = performance.now() + 60_000
   for (;;) {
@@ -235,7 +235,7 @@ async function writeOnce(store: Store, key: string): Promise<Revision> {
   }
 }
 
-/** Takes connections and never says a word. */
+/** Accepts connections and never sends anything. */
 async function startSilentServer() {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {

@@ -1,6 +1,6 @@
 /**
- * The HTTP/2 that etcd is spoken to with, judged by Node's own as the other side, and by a peer that sends single frames of
- * which many cannot be.
+ * Tests the HTTP/2 client for etcd with Node's implementation as the server, and with a peer that sends individual
+ * frames, many of them invalid.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -43,8 +43,8 @@ async function failureOf(promise: Promise<unknown>): Promise<CallError> {
   return error
 }
 
-describe("etcd's HTTP/2, beside Node's", { timeout: 60_000 }, () => {
-  /** Answers with what it was sent. */
+describe("etcd's HTTP/2 client with a Node server", { timeout: 60_000 }, () => {
+  /** A server that echoes requests. */
   function echo(settings: http2.Settings): http2.Http2Server {
     const server = http2.createServer({ settings })
     server.on('stream', async (stream: http2.ServerHttp2Stream) => {
@@ -58,7 +58,7 @@ describe("etcd's HTTP/2, beside Node's", { timeout: 60_000 }, () => {
 
   const narrow = { initialWindowSize: 1_000, maxConcurrentStreams: 3 }
   for (const settings of [{}, narrow, { maxFrameSize: 1_000_000, initialWindowSize: 5_000_000 }]) {
-    it(`carries small and large requests at once with ${JSON.stringify(settings)}`, async () => {
+    it(`sends small and large requests concurrently with ${JSON.stringify(settings)}`, async () => {
       await withSession(echo(settings), async (session) => {
         const sizes = [0, 1, 999, 1_000, 16_379, 16_380, 65_530, 65_531, 300_000, 3_000_000]
         const requests = sizes.flatMap((size) => [message(size, 'a'), message(size, 'b')])
@@ -68,7 +68,7 @@ describe("etcd's HTTP/2, beside Node's", { timeout: 60_000 }, () => {
     })
   }
 
-  it('reads every text that a header can hold', async () => {
+  it('reads every text that a header can contain', async () => {
     const visible = Array.from({ length: 95 }, (_, i) => String.fromCharCode(32 + i)).join('')
     const texts = [visible.trim(), ...Array.from(visible.trim(), (letter) => letter.repeat(9)), 'a'.repeat(5_000)]
     const server = http2.createServer()
@@ -79,7 +79,7 @@ describe("etcd's HTTP/2, beside Node's", { timeout: 60_000 }, () => {
     })
     await withSession(server, async (session) => {
       for (const [i, text] of texts.entries()) {
-        // The time limit tells which one is wanted, by its minutes: a pause of the machine does not change them.
+        // The timeout selects the text by its minutes, which a pause of the machine does not change.
         const error = await failureOf(call(session, message(1), (i + 1) * minute))
         assert.equal(error.code, 5)
         assert.equal(error.message, text)
@@ -87,7 +87,7 @@ describe("etcd's HTTP/2, beside Node's", { timeout: 60_000 }, () => {
     })
   })
 
-  it('lets a stream run ahead of its reader by a window, not more, and no other call waits for it', async () => {
+  it('lets a stream run ahead of its reader by at most one window without delaying other calls', async () => {
     const server = http2.createServer()
     let told = 0
     server.on('stream', (stream: http2.ServerHttp2Stream, headers) => {
@@ -109,7 +109,7 @@ describe("etcd's HTTP/2, beside Node's", { timeout: 60_000 }, () => {
       const messages = session.stream(methods.watch, message(1), new AbortController().signal)
       assert.equal((await messages.next()).value?.length, 50_000)
       for (let i = 0; i < 10; i++) assert.equal((await call(session)).length, 100_000)
-      // 2 MiB, and what fits into Node's own buffers.
+      // 2 MiB, plus Node's own buffers.
       assert.ok(told < 80, `${told} messages were sent ahead`)
       let count = 1
       for await (const next of messages) {
@@ -121,13 +121,13 @@ describe("etcd's HTTP/2, beside Node's", { timeout: 60_000 }, () => {
   })
 })
 
-describe("etcd's HTTP/2, facing single frames", { timeout: 60_000 }, () => {
+describe("etcd's HTTP/2 client with individual frames", { timeout: 60_000 }, () => {
   const hello = frame('settings', 0, 0)
   const ok = frame('headers', endHeaders, 1, headerBlock({ ':status': '200', 'content-type': 'application/grpc' }))
   const data = (text: string) => frame('data', 0, 1, seal(Buffer.from(`.....${text}`)))
   const done = frame('headers', endHeaders | endStream, 1, headerBlock({ 'grpc-status': '0' }))
 
-  /** Sends `greeting` at once, and `answer` when a request has come. */
+  /** Sends `greeting` immediately, and `answer` after a request has arrived. */
   function peer(answer: Buffer | ((socket: Socket) => void), greeting = hello): Server {
     return createServer((socket) => {
       socket.on('error', () => {})
@@ -143,7 +143,7 @@ describe("etcd's HTTP/2, facing single frames", { timeout: 60_000 }, () => {
     })
   }
 
-  it('reads an answer in any pieces, with padding, priorities, continued headers and frames that mean nothing', async () => {
+  it('reads a response in any pieces, with padding, priorities, continued headers and unknown frames', async () => {
     const block = headerBlock({ ':status': '200', 'content-type': 'application/grpc' })
     const padded = Buffer.concat([Buffer.of(4), seal(Buffer.from('.....text')), Buffer.alloc(4)])
     const answer = Buffer.concat([
@@ -227,7 +227,7 @@ describe("etcd's HTTP/2, facing single frames", { timeout: 60_000 }, () => {
     })
   }
 
-  it('knows that a request has not arrived of which a part was never sent', async () => {
+  it('reports a request as not sent if part of it was never sent', async () => {
     const cut = peer((socket) => socket.destroy())
     await withSession(cut, async (session) => {
       const error = await failureOf(call(session, message(100_000)))
@@ -248,7 +248,7 @@ describe("etcd's HTTP/2, facing single frames", { timeout: 60_000 }, () => {
     )
   })
 
-  it('ends the connection when more is sent on a stream than its reader allows', async () => {
+  it('ends the connection if a stream exceeds its window', async () => {
     const large = Buffer.alloc(16_384)
     large.writeUInt32BE(60_000_000, 1)
     const flood = Array.from({ length: 129 }, (_, i) => frame('data', 0, 1, i === 0 ? large : Buffer.alloc(16_384)))
@@ -261,7 +261,7 @@ describe("etcd's HTTP/2, facing single frames", { timeout: 60_000 }, () => {
     })
   })
 
-  it('ends every call, whatever bytes of an answer are others', async () => {
+  it('ends every call whatever bytes of a response are damaged', async () => {
     const random = seeded(seed)
     const sound = Buffer.concat([ok, data('text'), frame('window', 0, 1, number(9)), done])
     const damaged = () => {
@@ -290,7 +290,7 @@ describe("etcd's HTTP/2, facing single frames", { timeout: 60_000 }, () => {
     tell('damaged answers of HTTP/2', counts)
   })
 
-  it('takes no new call after a farewell, and finishes those that are under way', async () => {
+  it('accepts no new call after GOAWAY, and finishes those in progress', async () => {
     const server = peer((socket) => {
       socket.write(goaway(1, 0))
       setTimeout(() => socket.write(Buffer.concat([ok, data('text'), done])), 20)
@@ -304,7 +304,7 @@ describe("etcd's HTTP/2, facing single frames", { timeout: 60_000 }, () => {
     })
   })
 
-  it('does not connect to what speaks something else, or nothing', async () => {
+  it('does not connect to a silent peer or one with another protocol', async () => {
     const other = peer(Buffer.alloc(0), Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n'))
     await assert.rejects(
       withSession(other, async () => {}),

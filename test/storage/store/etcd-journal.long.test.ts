@@ -1,6 +1,6 @@
 /**
- * The journal of a store on etcd: the promises of any; and what several servers on one etcd make of it, leases, the
- * compaction of others, a store that goes back in time, and what lies in etcd with it and without it.
+ * The journal of a store on etcd: the promises of every journal, and its behavior with several servers on one etcd,
+ * leases, foreign compaction, and a store that goes back in time. Also the keys in etcd with and without a journal.
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -66,7 +66,7 @@ const open: OpenJournaled = async (retention) => {
 
 journalSuite('etcd', open, { rounds: long ? 100 : 4 })
 
-/** All keys and values that begin so. */
+/** Returns all keys and values with this prefix. */
 async function rawEntries(stem: string) {
   const key = Buffer.from(stem)
   const end = Buffer.from(stem)
@@ -79,14 +79,14 @@ async function openTwo(prefix: string, retention: Retention = plain) {
   return [await EtcdStore.open(options), await EtcdStore.open(options)] as const
 }
 
-test('two servers on one etcd write one journal and tell the same', async () => {
+test('two servers on one etcd write one journal and return the same changes', async () => {
   const prefix = newPrefix()
   const [one, two] = await openTwo(prefix)
   const writer = new JournalWriter(one)
   const written: number[] = []
   for (let i = 0; i < 60; i++) {
     written.push(await writer.write('a/x', `v${i}`, { store: i % 2 === 0 ? one : two }))
-    // Both keep at once.
+    // Both archive at the same time.
     if (i % 7 === 0) await Promise.all([one.journal!.oldest(), two.journal!.oldest()])
   }
   const last = await writer.write('a/x', undefined, { store: two, note: 'gone' })
@@ -104,7 +104,7 @@ test('two servers on one etcd write one journal and tell the same', async () => 
   await Promise.all([one.close(), two.close()])
 })
 
-test('nobody else sees it: no list, no watch, no other store; without it nothing is written', async () => {
+test('the journal is invisible to lists, watches and other stores, and without a journal nothing is written', async () => {
   const prefix = newPrefix()
   const [one, two] = await openTwo(prefix)
   const start = await one.revision()
@@ -141,7 +141,7 @@ test('nobody else sees it: no list, no watch, no other store; without it nothing
   )
 })
 
-test('what goes by its lifetime is kept, and what a server without a journal wrote', async () => {
+test('expired keys and writes of a server without a journal are archived', async () => {
   const prefix = newPrefix()
   const silent = await EtcdStore.open({ endpoints, prefix, historyMs: 300_000 })
   const store = await EtcdStore.open({ endpoints, prefix, historyMs: 300_000, retention: plain })
@@ -163,7 +163,7 @@ test('what goes by its lifetime is kept, and what a server without a journal wro
   await Promise.all([silent.close(), store.close()])
 })
 
-test('where others have compacted etcd before it was kept, the journal begins anew, and says so', async () => {
+test('if others compact etcd before changes are archived, the journal restarts with a warning', async () => {
   const prefix = newPrefix()
   const warnings: string[] = []
   const options = {
@@ -219,7 +219,7 @@ longTest('a deletion of everything at once by somebody else does not stop it', a
   await store.close()
 })
 
-test('old values are encrypted like present ones, and read back', async () => {
+test('old values are encrypted like current ones, and can be read back', async () => {
   const prefix = newPrefix()
   const raw = await EtcdStore.open({ endpoints, prefix, historyMs: 300_000, retention: plain })
   const provider = aesgcm('orch:enc:aesgcm:v1:k:', randomBytes(32))
@@ -244,7 +244,7 @@ test('old values are encrypted like present ones, and read back', async () => {
 
 const keptUnder = async (prefix: string) => (await rawEntries(`${prefix.slice(0, -1)}\0`)).length
 
-test('what a store has left that is not there any more is deleted, and not read', async () => {
+test("leftovers of a former store's journal are deleted and not read", async () => {
   const prefix = newPrefix()
   const options = { endpoints, prefix, historyMs: 300_000, retention: plain }
   const before = await EtcdStore.open(options)
@@ -261,7 +261,7 @@ test('what a store has left that is not there any more is deleted, and not read'
   await store.close()
 })
 
-test('a server without a journal removes one that nobody keeps, and leaves one that somebody does', async () => {
+test('a server without a journal removes an abandoned journal and leaves an active one', async () => {
   const prefix = newPrefix()
   const keeping = await EtcdStore.open({ endpoints, prefix, historyMs: 300_000, retention: plain })
   const silent = await EtcdStore.open({ endpoints, prefix, historyMs: 300_000 })

@@ -1,4 +1,4 @@
-/** Lifetimes as leases of etcd: leases that end too early, that are refused, and that outlive etcd's own death. */
+/** Lifetimes as etcd leases: leases that expire too early, that are not granted, and that survive a crash of etcd. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { Connection } from '../../../src/storage/store/etcd/connection.ts'
@@ -33,14 +33,14 @@ describe('leases of etcd', { timeout: 300_000 }, () => {
     return decodeSwap(await connection.call(methods.txn, request, { effect: 'write' }))
   }
 
-  it('that ended before their write came are replaced: the write had not happened', async () => {
+  it('that expired before their write are replaced, and the write had not happened', async () => {
     await using store = await open('/ended/')
     await using follower = new Follower(store, await store.revision())
     const leases: bigint[] = []
     const written = await withLease(connection, 1, async (lease) => {
       leases.push(lease)
       if (leases.length > 1) return await create('/ended/a', lease)
-      // One that is not there any more looks just like one that never was.
+      // An expired lease looks exactly like one that never existed.
       const late = await create('/ended/a', lease + 1n).catch((error: unknown) => error)
       assert.ok(isLeaseGone(late), String(late))
       assert.equal(writeFailure(late, 1).ambiguous, false)
@@ -52,7 +52,7 @@ describe('leases of etcd', { timeout: 300_000 }, () => {
     await follower.until((changes) => changes.at(-1)?.value === undefined && changes.length === 2)
   })
 
-  it('are asked for no more than a few times', async () => {
+  it('are requested only a few times', async () => {
     let tries = 0
     const never = withLease(connection, 1, (lease) => {
       tries++
@@ -62,11 +62,11 @@ describe('leases of etcd', { timeout: 300_000 }, () => {
     assert.equal(tries, 3)
   })
 
-  it('that could not be had leave no doubt: nothing was written', async () => {
+  it('that are not granted are unambiguous: nothing was written', async () => {
     const proxy = await startProxy(cluster.endpoints[0]!)
     try {
       await using store = await open('/refused/', { endpoints: [proxy.endpoint], deadlineMs: 4_000 })
-      // A lease may be granted and its answer lost: no key can come of that.
+      // A lease may be granted and its response lost. No key can result from that.
       for (const mode of ['mute', 'cut'] as const) {
         proxy.set(mode)
         const commit = store.commit({ key: 'a', expected: 0, value: bytes('1'), lifetimeSeconds: 1 })
@@ -77,7 +77,7 @@ describe('leases of etcd', { timeout: 300_000 }, () => {
     }
   })
 
-  it('go on when etcd is killed and comes back', async () => {
+  it('continue when etcd is killed and restarted', async () => {
     await using store = await open('/killed/')
     const made = await putFor(store, 1, 'a', '1', 0)
     const kept = await putFor(store, 3600, 'b', '1', 0)

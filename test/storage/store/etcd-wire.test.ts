@@ -1,4 +1,4 @@
-/** What etcd's client makes of bytes that etcd would not send: errors of the store, never a crash or a hang. */
+/** Tests that invalid responses in place of etcd's cause store errors, never a crash or a hang. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import * as http2 from 'node:http2'
@@ -10,7 +10,7 @@ import { StoreError } from '../../../src/storage/store/store.ts'
 describe('gRPC messages', () => {
   const frame = (text: string) => seal(Buffer.from(`.....${text}`))
 
-  it('are cut out of chunks of any size', () => {
+  it('are split out of chunks of any size', () => {
     const sent = ['', 'a', 'bc'.repeat(1000), 'last']
     const bytes = Buffer.concat(sent.map(frame))
     for (const size of [1, 2, 3, 7, 100, bytes.length]) {
@@ -23,7 +23,7 @@ describe('gRPC messages', () => {
     }
   })
 
-  it('are refused when they are compressed or too large', () => {
+  it('are rejected if they are compressed or too large', () => {
     assert.throws(() => new MessageCutter().push(Buffer.from('0100000000', 'hex')), /compressed/)
     const large = Buffer.alloc(5)
     large.writeUInt32BE(maxMessageBytes + 1, 1)
@@ -31,7 +31,7 @@ describe('gRPC messages', () => {
   })
 })
 
-describe('etcd store, facing something else', { timeout: 300_000 }, () => {
+describe('etcd store with something other than etcd', { timeout: 300_000 }, () => {
   const answers: Record<string, (stream: http2.ServerHttp2Stream) => void> = {
     'a web page': (stream) => {
       stream.respond({ ':status': 404, 'content-type': 'text/html' })
@@ -54,7 +54,7 @@ describe('etcd store, facing something else', { timeout: 300_000 }, () => {
   }
 
   for (const [name, answer] of Object.entries(answers)) {
-    it(`refuses ${name}`, async () => {
+    it(`rejects ${name}`, async () => {
       const server = http2.createServer()
       server.on('stream', (stream: http2.ServerHttp2Stream) => {
         stream.on('error', () => {})

@@ -1,7 +1,8 @@
 /**
- * The store over etcd as the workers of one server see it: one thread watches for all. Each keeps the contract, and so do
- * several together, also beside a server of its own on the same etcd. What one was not told of, the end of the thread that
- * watches, an etcd that is cut off or goes back in time: none of it is a stale read or a missing change.
+ * The store over etcd in the workers of one server, with one thread that watches for all. Each worker keeps the
+ * contract, and so do several together, also with another server on the same etcd. Neither a lost message, nor the end
+ * of the watching thread, nor an etcd that is disconnected or goes back in time causes a stale read or a missing
+ * change.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
@@ -70,7 +71,7 @@ describe('workers on etcd', { timeout }, () => {
   restartSuite('a worker on etcd', () => opened(1))
   clusterSuite('three workers on etcd in turns', () => opened(3))
 
-  it('commits of all, and of a server beside them, are one order, and every watch sees it', async () => {
+  it('commits of all workers and of another server have one order, which every watch sees', async () => {
     const options = fresh()
     await using workers = await openWorkers(options)
     await using beside = closing(await EtcdStore.open(options))
@@ -89,7 +90,7 @@ describe('workers on etcd', { timeout }, () => {
       )
   })
 
-  it('a commit of any of them, or of a server beside them, is in the revision of all, and in their feeds', async () => {
+  it('a commit of any worker or another server is in the revision and feed of all', async () => {
     const options = fresh()
     await using workers = await openWorkers(options)
     await using beside = closing(await EtcdStore.open(options))
@@ -106,7 +107,7 @@ describe('workers on etcd', { timeout }, () => {
     }
   })
 
-  it('one that comes later begins where all are, and reads what lies before', async () => {
+  it('a late worker starts at the current revision and can read earlier changes', async () => {
     await using workers = await openWorkers(fresh())
     const start = await workers.stores[0]!.revision()
     for (let i = 0; i < 20; i++) await put(workers.stores[0]!, `a${i}`, 'x', 0)
@@ -120,7 +121,7 @@ describe('workers on etcd', { timeout }, () => {
     )
   })
 
-  it('one that missed a batch says so, and tells nothing after it', { timeout: 20_000 }, async () => {
+  it('a worker that missed a batch reports it, and delivers nothing after it', { timeout: 20_000 }, async () => {
     const options = fresh()
     await using workers = await openWorkers(options, 1)
     const { port } = await workers.port()
@@ -140,11 +141,11 @@ describe('workers on etcd', { timeout }, () => {
       follower.changes.map(({ revision }) => revision),
       written.slice(0, 2),
     )
-    // Nor does it take what it has heard of for the most recent.
+    // It does not return what it has received as the most recent revision either.
     await assert.rejects(async () => await deaf.revision())
   })
 
-  it('the end of the thread that watches ends every watch, and is told', async () => {
+  it('the end of the watching thread ends every watch and is reported', async () => {
     await using workers = await openWorkers(fresh(), 0)
     const lost = Promise.withResolvers<StoreError>()
     const store = await workers.connect(lost.resolve)
@@ -156,7 +157,7 @@ describe('workers on etcd', { timeout }, () => {
     assert.match((await lost.promise).message, /watches etcd has ended/)
   })
 
-  it('goes on after etcd was cut off, without a gap', async () => {
+  it('continues without a gap after etcd was disconnected', async () => {
     await using proxy = disposable(await startProxy(cluster.endpoints[0]!))
     const options = fresh()
     await using workers = await openWorkers({ ...options, endpoints: [proxy.endpoint], deadlineMs: 1_000 })
@@ -185,7 +186,7 @@ describe('workers on etcd', { timeout }, () => {
 
 describe('workers on an etcd that is restored from a backup', { timeout }, () => {
   for (const first of ['a worker', 'the thread that watches'])
-    it(`begin anew above all that they have told, when ${first} notices first`, async () => {
+    it(`restart above all returned revisions if ${first} notices first`, async () => {
       const cluster = await startEtcd()
       await using _cluster = { [Symbol.asyncDispose]: () => cluster.stop() }
       await using proxy = disposable(await startProxy(cluster.endpoints[0]!))
@@ -221,7 +222,7 @@ describe('workers on an etcd that is restored from a backup', { timeout }, () =>
     })
 })
 
-/** Until etcd serves again, calls fail. */
+/** Calls fail until etcd serves again. */
 const reached = (look: () => Promise<boolean>) => untilTrue(() => look().catch(() => false))
 
 function disposable<T extends { close(): Promise<void> }>(it: T): T & AsyncDisposable {

@@ -1,4 +1,4 @@
-/** The store over one member of etcd without TLS: its own ways, beside the suite that all backends pass. */
+/** The store over one etcd member without TLS: its own behavior, in addition to the suite of all backends. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { Connection } from '../../../src/storage/store/etcd/connection.ts'
@@ -67,7 +67,7 @@ describe('etcd store, one member', { timeout: 300_000 }, () => {
       }),
     )
 
-  /** Writes past the store, as another user of the cluster does. */
+  /** Writes around the store, like another user of the cluster. */
   const put = async (key: string, value = '') => {
     const connection = new Connection({ endpoints: cluster.endpoints, deadlineMs: 5_000 })
     try {
@@ -77,12 +77,12 @@ describe('etcd store, one member', { timeout: 300_000 }, () => {
     }
   }
 
-  it('knows how large the database of etcd is', async () => {
+  it("returns the size of etcd's database", async () => {
     await using store = await open()
     assert.ok((await store.size()) >= 4096)
   })
 
-  it('commits by compare-and-set, and tells what stood there instead', async () => {
+  it('commits by compare-and-set and returns the current entry on a conflict', async () => {
     await using store = await open()
     const made = await commit(store, 'a', 0, 'one')
     const again = await store.commit({ key: 'a', expected: 0, value: bytes('two') })
@@ -95,7 +95,7 @@ describe('etcd store, one member', { timeout: 300_000 }, () => {
     await assert.rejects(store.commit({ key: 'a', expected: 0, value: undefined }), StoreError)
   })
 
-  it('stores and tells the largest Secret, many at once, and answers ValueTooLarge above the limit', async () => {
+  it('stores and delivers many Secrets of maximum size, and throws ValueTooLarge above the limit', async () => {
     const prefix = freshPrefix()
     await using store = await open({ prefix })
     const start = await store.revision()
@@ -114,7 +114,7 @@ describe('etcd store, one member', { timeout: 300_000 }, () => {
     const { revision } = await store
       .commit({ key: 'secret/0', expected: entries[0]!.revision, value: secret })
       .then(won)
-    // Larger than etcd puts into one answer, so that batches come in fragments.
+    // Larger than one etcd response, so that batches come in fragments.
     await using late = await open({ prefix })
     await using follower = new Follower(late, start)
     await follower.until((changes) => changes.at(-1)?.revision === revision)
@@ -133,7 +133,7 @@ describe('etcd store, one member', { timeout: 300_000 }, () => {
     assert.equal(await store.get('large'), undefined)
   })
 
-  it('lists one snapshot over many pages while others write', async () => {
+  it('lists one snapshot over many pages during other writes', async () => {
     await using store = await open()
     const key = (i: number) => `k/${String(i).padStart(4, '0')}`
     await Promise.all(Array.from({ length: 600 }, (_, i) => commit(store, key(i), 0, 'x')))
@@ -152,7 +152,7 @@ describe('etcd store, one member', { timeout: 300_000 }, () => {
     assert.equal((await store.list({ prefix: '' })).entries.length, 650)
   })
 
-  it('tells which revisions are gone, and which are still to come', async () => {
+  it('reports which revisions are gone, and which are in the future', async () => {
     await using store = await open()
     const first = await commit(store, 'a', 0, '1')
     const second = await commit(store, 'a', first, '2')
@@ -174,7 +174,7 @@ describe('etcd store, one member', { timeout: 300_000 }, () => {
     assert.deepEqual(entries, [{ key: 'a', revision: second, value: bytes('2') }])
   })
 
-  it('reads what lies before the tail from the log of etcd, until it is gone', async () => {
+  it("reads changes before the tail from etcd's log until they are compacted", async () => {
     const prefix = freshPrefix()
     await using writer = await open({ prefix })
     const start = await writer.revision()
@@ -203,7 +203,7 @@ describe('etcd store, one member', { timeout: 300_000 }, () => {
     assert.equal(inTime.changes.length, 1)
   })
 
-  it('lets a watch pass what a server that has just opened names, whoever wrote there', async () => {
+  it('lets a watch pass the revision of a newly opened server, whoever wrote at it', async () => {
     const prefix = freshPrefix()
     await using old = await open({ prefix })
     await commit(old, 'a', 0, '')
@@ -218,7 +218,7 @@ describe('etcd store, one member', { timeout: 300_000 }, () => {
     assert.deepEqual(follower.changes, [])
   })
 
-  it('goes back to the tail when the log ends in notes of the store', async () => {
+  it("returns to the tail if the log ends with the store's notes", async () => {
     const prefix = freshPrefix()
     await using writer = await open({ prefix })
     const start = await writer.revision()
@@ -240,7 +240,7 @@ describe('etcd store, one member', { timeout: 300_000 }, () => {
     )
   })
 
-  it('finds nothing in a part of the log where nothing of ours happened', async () => {
+  it('finds nothing in a part of the log without own changes', async () => {
     await using store = await open()
     const start = await store.revision()
     for (let i = 0; i < 5; i++) await put('/elsewhere', `${i}`)
@@ -254,7 +254,7 @@ describe('etcd store, one member', { timeout: 300_000 }, () => {
     )
   })
 
-  it("names no revision that its watches do not come to, whatever a stranger's writes do to etcd's", async () => {
+  it('returns no revision that its watches do not reach, despite foreign writes', async () => {
     const prefix = freshPrefix()
     await using one = await open({ prefix })
     await using two = await open({ prefix })
@@ -271,7 +271,7 @@ describe('etcd store, one member', { timeout: 300_000 }, () => {
     assert.deepEqual((await one.list({ prefix: '', revision: made })).entries.length, 1)
   })
 
-  it('keeps its newest state listable when a stranger moved history past it', async () => {
+  it('can list its newest state after foreign compaction passed it', async () => {
     await using store = await open()
     const made = await commit(store, 'a', 0, '')
     assert.equal(await store.revision(), made)
@@ -282,7 +282,7 @@ describe('etcd store, one member', { timeout: 300_000 }, () => {
     assert.equal((await store.list({ prefix: '', revision: made })).entries[0]?.revision, made)
   })
 
-  it('forgets history by itself, and keeps the present', async () => {
+  it('compacts automatically, and keeps the current state', async () => {
     const prefix = freshPrefix()
     await using one = await open({ prefix, historyMs: 50 })
     await using two = await open({ prefix, historyMs: 50 })
@@ -298,7 +298,7 @@ describe('etcd store, one member', { timeout: 300_000 }, () => {
     assert.equal(await two.revision(), made)
   })
 
-  it('adds the offset kept in the store, and takes nothing from before it', async () => {
+  it('adds the stored offset, and rejects revisions from before it', async () => {
     const prefix = freshPrefix()
     const offset = 1_000_000_000
     const told: string[] = []
@@ -327,7 +327,7 @@ describe('etcd store, one member', { timeout: 300_000 }, () => {
     assert.equal(await store.revision(), made)
   })
 
-  it('marks a commit ambiguous when its answer was lost, and only then', async () => {
+  it('marks a commit ambiguous only if its response was lost', async () => {
     await using proxy = disposable(await startProxy(cluster.endpoints[0]!))
     const prefix = freshPrefix()
     await using other = await open({ prefix })
@@ -340,7 +340,7 @@ describe('etcd store, one member', { timeout: 300_000 }, () => {
     await follower.until((changes) => changes.some((change) => change.key === 'lost'))
     proxy.set('cut')
     await rejected
-    // The commit may also have run into its deadline before the cut: what was asked since then has noticed it.
+    // The commit may also have reached its deadline before the disconnect. Later requests have noticed it.
     await assert.rejects(store.revision(), StoreError)
     const unsent = store.commit({ key: 'unsent', expected: 0, value: bytes('') })
     await assert.rejects(unsent, { name: 'StoreError', ambiguous: false })
@@ -351,7 +351,7 @@ describe('etcd store, one member', { timeout: 300_000 }, () => {
     assert.equal(await store.revision(), await other.revision())
   })
 
-  it('finds out after a lost answer whether a commit happened, where that can be told', async () => {
+  it('determines after a lost response whether a commit happened, if possible', async () => {
     await using proxy = disposable(await startProxy(cluster.endpoints[0]!))
     const prefix = freshPrefix()
     await using other = await open({ prefix })
@@ -388,14 +388,14 @@ describe('etcd store, one member', { timeout: 300_000 }, () => {
     await stays
   })
 
-  it('finds out after a lost answer that another writer was faster, where that can be told', async () => {
+  it('determines after a lost response that another writer was faster, if possible', async () => {
     await using proxy = disposable(await startProxy(cluster.endpoints[0]!))
     const prefix = freshPrefix()
     await using other = await open({ prefix })
     await using store = await open({ prefix, endpoints: [proxy.endpoint], deadlineMs: 4_000 })
     interface Race {
       readonly key: string
-      /** What is written on either side; undefined deletes. */
+      /** The values written on either side. Undefined deletes. */
       readonly ours: string | undefined
       readonly theirs: readonly (string | undefined)[]
       readonly isTold: boolean
@@ -428,7 +428,7 @@ describe('etcd store, one member', { timeout: 300_000 }, () => {
     await Promise.all(outcomes)
   })
 
-  it('takes up the watch after a break, and says so when history has moved on meanwhile', async () => {
+  it('resumes the watch after a disconnect, and reports a gap if etcd was compacted meanwhile', async () => {
     await using proxy = disposable(await startProxy(cluster.endpoints[0]!))
     const prefix = freshPrefix()
     await using other = await open({ prefix })
@@ -458,7 +458,7 @@ describe('etcd store, one member', { timeout: 300_000 }, () => {
     await resumed.until((changes) => changes.at(-1)?.revision === made.at(-1))
   })
 
-  it('refuses all once it is closed', async () => {
+  it('rejects all calls once it is closed', async () => {
     const store = await open()
     const follower = new Follower(store, await store.revision())
     const pending = store.commit({ key: 'a', expected: 0, value: bytes('') })
@@ -472,7 +472,7 @@ describe('etcd store, one member', { timeout: 300_000 }, () => {
 
 describe('etcd store, restored from a backup', { timeout: 300_000 }, () => {
   for (const overtaken of [false, true])
-    it(`begins anew above all that it has told${overtaken ? ', also when revisions have passed it already' : ''}`, async () => {
+    it(`restarts above all returned revisions${overtaken ? ', also when revisions have passed it already' : ''}`, async () => {
       await using cluster = await startEtcd().then((it) => Object.assign(it, { [Symbol.asyncDispose]: it.stop }))
       await using proxy = disposable(await startProxy(cluster.endpoints[0]!))
       const openAt = async (endpoint: string) =>
@@ -513,7 +513,7 @@ describe('etcd store, restored from a backup', { timeout: 300_000 }, () => {
       assert.equal(await late.revision(), await store.revision())
     })
 
-  it('a commit that waits for etcd meanwhile changes nothing of what the restore brings back', async () => {
+  it('a commit that waits for etcd during a restore does not change restored data', async () => {
     await using cluster = await startEtcd().then((it) => Object.assign(it, { [Symbol.asyncDispose]: it.stop }))
     await using store = closing(await EtcdStore.open({ endpoints: cluster.endpoints, historyMs: 300_000 }))
     const kept = await commit(store, 'kept', 0, '')
@@ -536,7 +536,7 @@ describe('etcd store, restored from a backup', { timeout: 300_000 }, () => {
 })
 
 describe('etcd store, out of space', { timeout: 300_000 }, () => {
-  it('refuses writes with StoreFull, and goes on reading, watching and deleting', async () => {
+  it('rejects writes with StoreFull, and still reads, watches and deletes', async () => {
     await using cluster = await startEtcd({ args: ['--quota-backend-bytes', String(16 * 1024 * 1024)] }).then((it) =>
       Object.assign(it, { [Symbol.asyncDispose]: it.stop }),
     )
@@ -567,7 +567,7 @@ function disposable<T extends { close(): Promise<void> }>(thing: T): T & AsyncDi
   return Object.assign(thing, { [Symbol.asyncDispose]: () => thing.close() })
 }
 
-/** A store that cannot answer yet has not reached it. */
+/** A store that cannot answer yet counts as not having reached the state. */
 async function untilReached(holds: () => Promise<boolean>): Promise<void> {
   await untilTrue(() => holds().catch(() => false))
 }

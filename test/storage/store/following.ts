@@ -1,4 +1,4 @@
-/** Small things that tests of stores share: commits that must succeed, and a reader that remembers what it was told. */
+/** Helpers for tests of stores: commits that must succeed, and a reader that records its changes. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { Change, Committed, Conflict, Revision, Store } from '../../../src/storage/store/store.ts'
@@ -26,10 +26,10 @@ export function won(result: Committed | Conflict): Committed {
 
 const patienceMs = 60_000
 
-/** Follows a store from a revision until it is disposed of. */
+/** Follows a store from a revision until it is disposed. */
 export class Follower implements AsyncDisposable {
   readonly changes: Change[] = []
-  /** Everything up to this revision has been told. */
+  /** Everything up to this revision has been reported. */
   through: Revision = 0
   #error: unknown
   readonly #stop = new AbortController()
@@ -48,12 +48,12 @@ export class Follower implements AsyncDisposable {
     }
   }
 
-  /** Resolves when the watch has told that it is past this revision. */
+  /** Resolves when the watch has reported progress past this revision. */
   passes(revision: Revision): Promise<void> {
     return this.until(() => this.through >= revision)
   }
 
-  /** The error that ends the watch. */
+  /** Resolves to the error that ends the watch. */
   async ended(): Promise<unknown> {
     const signal = AbortSignal.timeout(patienceMs)
     while (this.#error === undefined) await once(this.#news, 'news', { signal })

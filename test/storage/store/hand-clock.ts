@@ -1,7 +1,7 @@
-/** A clock for the embedded store that stands still until it is moved. */
+/** A manual clock for the embedded store. */
 import type { StoreClock } from '../../../src/storage/store/lmdb/owned.ts'
 
-/** Time that moves when told, and runs what is due. */
+/** Time that advances only on request and runs what is due. */
 export class HandClock implements StoreClock {
   #now = 0
   readonly #running = new Set<() => void>()
@@ -19,7 +19,7 @@ export class HandClock implements StoreClock {
     return () => this.#running.delete(run)
   }
 
-  /** Moves on by so many milliseconds. */
+  /** Advances by this many milliseconds. */
   pass(milliseconds: number): void {
     this.moveTo(this.#now + milliseconds)
   }

@@ -1,7 +1,7 @@
 /**
- * The journal of the embedded store through what stands around it: the stores of several workers, encryption, deletes on a
- * full disk that leave no record, lifetimes, and a directory of the version before it. The journal itself:
- * lmdb-journal.test.ts.
+ * The journal of the embedded store in combination with other features: stores of several workers, encryption, deletes
+ * on a full disk that leave no record, lifetimes, and a directory of the previous format. The journal itself is tested
+ * in lmdb-journal.test.ts.
  */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
@@ -36,7 +36,7 @@ async function directoryOf(t: TestContext): Promise<string> {
   return directory
 }
 
-test('workers write one journal and read the same, over compaction; what one reads another does not forget', async (t) => {
+test("workers share one journal across compaction, and a worker's read protects it from compaction by another", async (t) => {
   const clock = newClock()
   const hub = await StoreHub.open({ directory: await directoryOf(t), historyMs, clock, retention })
   const options = { clock, retention }
@@ -72,7 +72,7 @@ test('workers write one journal and read the same, over compaction; what one rea
   await hub.close()
 })
 
-test('old values are encrypted in the file like present ones, and read back', async (t) => {
+test('old values are encrypted in the file like current ones, and can be read back', async (t) => {
   const directory = await directoryOf(t)
   const raw = await LmdbStore.open({ directory, retention })
   const provider = aesgcm('orch:enc:aesgcm:v1:k:', randomBytes(32))
@@ -94,7 +94,7 @@ test('old values are encrypted in the file like present ones, and read back', as
   assert.ok(!readFileSync(join(directory, 'data.mdb')).includes(canary))
 })
 
-test('after a delete without a record the journal begins there, over a restart too, and goes on', async (t) => {
+test('after a delete without a log record the journal restarts there, also after a restart, and continues', async (t) => {
   const { directory: device, unmount } = mountSmallDevice(4)
   t.after(unmount)
   const directory = join(device, 'data')
@@ -131,7 +131,7 @@ test('after a delete without a record the journal begins there, over a restart t
   await store.close()
 })
 
-test('what goes by its lifetime has a time in the journal, and so has what is written without a note', async (t) => {
+test('expired keys and writes without a note have a time in the journal', async (t) => {
   const clock = newClock()
   const store = await LmdbStore.open({ directory: await directoryOf(t), historyMs, clock, retention })
   const value = Buffer.from('short')
@@ -141,7 +141,7 @@ test('what goes by its lifetime has a time in the journal, and so has what is wr
   await store.commit({ key: 'b', expected: 0, value })
   clock.pass(10_000)
   await untilTrue(async () => {
-    // A tick that comes while the one before is at work is left out.
+    // A tick is skipped while the previous one is still running.
     clock.pass(0)
     return (await store.get('a/x')) === undefined
   })
@@ -154,7 +154,7 @@ test('what goes by its lifetime has a time in the journal, and so has what is wr
   await store.close()
 })
 
-test('a directory of format 2 opens, its log is read, and its journal begins with the first change', async (t) => {
+test('a directory of format 2 opens with its log, and its journal starts with the first change', async (t) => {
   const directory = await directoryOf(t)
   const older = await LmdbStore.open({ directory })
   let revision = 0

@@ -1,11 +1,11 @@
-/** Writes with notes, and reads back what a journal says of them. */
+/** Writes with notes, and reads them back from a journal. */
 import assert from 'node:assert/strict'
 import type { Journal, Past, Store } from '../../../src/storage/store/store.ts'
 
-/** After every revision. */
+/** Greater than every revision. */
 export const latest = Number.MAX_SAFE_INTEGER
 
-/** Writes keys one after the other, each on top of what it wrote before. */
+/** Writes keys one after another, each replacing its previous value. */
 export class JournalWriter {
   readonly #revisions = new Map<string, number>()
   readonly #store: Store
@@ -16,7 +16,7 @@ export class JournalWriter {
     this.#time = time
   }
 
-  /** Undefined deletes the key. */
+  /** An undefined value deletes the key. */
   async write(
     key: string,
     value: string | undefined,
@@ -38,12 +38,12 @@ function told({ revision, deleted, value, note }: Past): unknown[] {
   return [revision, deleted, value && Buffer.from(value).toString(), note && Buffer.from(note.text).toString()]
 }
 
-/** Of each change: revision, whether it is a deletion, value, text of the note. */
+/** Returns for each change its revision, whether it is a deletion, its value and the text of its note. */
 export async function changesOf(journal: Journal, key: string, before = latest, limit = 100): Promise<unknown[][]> {
   return (await journal.changes(key, before, limit)).map(told)
 }
 
-/** Keys and values as they were. */
+/** Returns keys and values at a revision. */
 export async function stateAt(journal: Journal, revision: number): Promise<[string, string][]> {
   const { entries } = await journal.list({ prefix: '', revision })
   return entries.map(({ key, value }) => [key, Buffer.from(value).toString()])

@@ -1,4 +1,6 @@
-/** Starts the store's thread ahead and leaves at once; tells whether the native part of lmdb was loaded by then. */
+/**
+ * Starts the store's thread in advance and exits immediately. Prints whether lmdb's native module was loaded by then.
+ */
 import { readFileSync } from 'node:fs'
 import { startThreadAhead } from '../../../src/storage/store/lmdb/thread-start.ts'
 

@@ -1,6 +1,6 @@
 /**
- * A queue on the store: put, then delete in batches, while history is compacted behind it. The file must stop growing:
- * what is deleted and forgotten is used again.
+ * A queue on the store: keys are added, then deleted in batches, while the log is compacted. The file must stop growing
+ * because freed space is reused.
  */
 import assert from 'node:assert/strict'
 import { stat } from 'node:fs/promises'
@@ -23,7 +23,7 @@ test('the file is bounded under churn', { timeout: 300_000 }, async () => {
       await churn(store, round)
       sizes.push((await stat(join(directory, 'data.mdb'))).size)
     }
-    // Written in all: 24 MB with history. After the first rounds the file has what one round needs.
+    // In total 24 MB are written, including the log. After the first rounds the file has the size that one round needs.
     assert.equal(Math.max(...sizes.slice(rounds / 2)), Math.max(...sizes.slice(0, rounds / 2)))
     assert.ok(sizes.at(-1)! < 12 * 1024 * 1024, `the file has ${sizes.at(-1)} bytes`)
     assert.equal((await store.list({ prefix: '' })).entries.length, 0)
@@ -33,7 +33,7 @@ test('the file is bounded under churn', { timeout: 300_000 }, async () => {
   }
 })
 
-/** Puts a round's keys and deletes them in batches, with compaction running at the same time. */
+/** Adds a round's keys and deletes them in batches, with concurrent compaction. */
 async function churn(store: LmdbStore, round: number): Promise<void> {
   const keys = Array.from({ length: perRound }, (_, i) => `queue/${round}/${i}`)
   const revisions = await Promise.all(keys.map((key) => put(store, key, value, 0)))

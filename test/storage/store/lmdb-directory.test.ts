@@ -1,4 +1,7 @@
-/** What only the embedded store promises: its directory, its format, kept history by time, damage and death told clearly. */
+/**
+ * Tests what is specific to the embedded store: its directory, its format, history by time, and clear errors for damage
+ * and crashes.
+ */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -41,7 +44,7 @@ async function withStore(directory: string, run: (store: LmdbStore) => Promise<v
   }
 }
 
-/** The kernel takes a moment to end a process, and its locks with it. */
+/** The kernel takes a moment to end a process and release its locks. */
 async function opensSoon(directory: string): Promise<void> {
   for (let attempt = 0; ; attempt++) {
     try {
@@ -68,7 +71,7 @@ const refusal = (pattern: RegExp) => (error: unknown) => {
 }
 
 describe('the data directory', () => {
-  test('is for its owner only', () =>
+  test('is private to its owner', () =>
     inDirectory(async (directory) => {
       await withStore(directory, async () => {
         const mode = async (path: string) => (await stat(path)).mode & 0o777
@@ -79,7 +82,7 @@ describe('the data directory', () => {
       })
     }))
 
-  test('may have a dot in its name, and nothing is put beside it', () =>
+  test('can have a dot in its name, and nothing is created next to it', () =>
     inDirectory(async (directory) => {
       const dotted = join(directory, 'orch.d')
       await withStore(dotted, async (store) => void (await put(store, 'a', '1', 0)))
@@ -96,7 +99,7 @@ describe('the data directory', () => {
       await withStore(directory, async (store) => assert.equal(await store.revision(), 1))
     }))
 
-  test('has one store at a time in all namespaces, and is free when its process is gone', (t) =>
+  test('has one store at a time across namespaces, and is free after its process has ended', (t) =>
     inDirectory(async (directory) => {
       const elsewhere = (seconds: number) => {
         const args = ['--net', '--pid', '--fork', '--kill-child', process.execPath, owner, directory, `${seconds}`]
@@ -119,7 +122,7 @@ describe('the data directory', () => {
       await opensSoon(directory)
     }))
 
-  test('that another has written to in spite of that is given up within a second', () =>
+  test('is abandoned within a second if another process wrote to it anyway', () =>
     inDirectory(async (directory) => {
       const clock = new HandClock()
       const failed = Promise.withResolvers<StoreError>()
@@ -137,7 +140,7 @@ describe('the data directory', () => {
     ['moved', (directory: string) => rename(directory, `${directory}-moved`), /removed or moved/],
     ['given another file', (directory: string) => replaceFile(join(directory, 'data.mdb')), /replaced/],
   ] as const)
-    test(`that is ${what} under the store is given up within a second`, () =>
+    test(`is abandoned within a second if it is ${what} while in use`, () =>
       inDirectory(async (directory) => {
         const clock = new HandClock()
         const failed = Promise.withResolvers<StoreError>()
@@ -150,7 +153,7 @@ describe('the data directory', () => {
         await store.close()
       }))
 
-  test('is refused when a newer program wrote it, naming both formats', () =>
+  test('of a newer program is rejected, naming both formats', () =>
     inDirectory(async (directory) => {
       await withStore(directory, async (store) => void (await put(store, 'a', '1', 0)))
       const tables = openTables(directory)
@@ -161,14 +164,14 @@ describe('the data directory', () => {
       await assert.rejects(LmdbStore.open({ directory }), refusal(/format 4.*format 3/))
     }))
 
-  test('is refused when its file is something else', () =>
+  test('is rejected if its file is not a database', () =>
     inDirectory(async (directory) => {
       await withStore(directory, async () => {})
       await writeFile(join(directory, 'data.mdb'), Buffer.alloc(20_000, 'not a database'))
       await assert.rejects(LmdbStore.open({ directory }), refusal(/data file/))
     }))
 
-  test('with a file cut short gives errors, not a dead process', () =>
+  test('with a truncated file causes errors, not a crash', () =>
     inDirectory(async (directory) => {
       await withStore(directory, async (store) => {
         await Promise.all(Array.from({ length: 300 }, (_, i) => put(store, `k/${i}`, 'x'.repeat(1000), 0)))
@@ -189,7 +192,7 @@ describe('the data directory', () => {
     }))
 })
 
-/** Changes records below the store. */
+/** Changes records underneath the store. */
 async function inTables(directory: string, change: (tables: Tables) => void): Promise<void> {
   const tables = openTables(directory)
   tables.root.transactionSync(() => change(tables))
@@ -199,7 +202,7 @@ async function inTables(directory: string, change: (tables: Tables) => void): Pr
 describe('what the store adds to a value', () => {
   const key = Buffer.from('b')
 
-  test('is checked: a record whose revision is not that of its key is no value, and can be deleted', () =>
+  test('is checked: a record with a wrong revision has no value and can be deleted', () =>
     inDirectory(async (directory) => {
       await withStore(directory, async (store) => {
         for (const name of ['a', 'b', 'c']) await put(store, name, name, 0)
@@ -228,7 +231,7 @@ describe('what the store adds to a value', () => {
       })
     }))
 
-  test('is checked in the log: a change that is not as it was written is told as damage, and compaction goes on', () =>
+  test('is checked in the log: an altered change is reported as damage, and compaction continues', () =>
     inDirectory(async (directory) => {
       await withStore(directory, async (store) => {
         await put(store, 'b', '2', await put(store, 'b', '1', 0))
@@ -247,7 +250,7 @@ describe('what the store adds to a value', () => {
       })
     }))
 
-  test('may be absent: a directory of format 1 opens, is read, and is written on in format 3', () =>
+  test('can be absent: a directory of format 1 opens, is readable, and continues in format 3', () =>
     inDirectory(async (directory) => {
       await withStore(
         directory,
@@ -268,7 +271,7 @@ describe('what the store adds to a value', () => {
     }))
 })
 
-/** Makes of a directory what the program before checks would have written. */
+/** Converts a directory to what the program wrote before checks existed. */
 function unchecked({ current, log, meta }: Tables): void {
   for (const table of [current, log]) {
     const records = [...table.getRange({})].map(({ key, value }) => [Buffer.from(key), Buffer.from(value)] as const)
@@ -282,13 +285,13 @@ function unchecked({ current, log, meta }: Tables): void {
 }
 
 describe('the store thread', () => {
-  test('is not ended while it loads what cannot be interrupted', () => {
+  test('is not terminated while it loads a native module', () => {
     const leaver = fileURLToPath(new URL('./leaver.ts', import.meta.url))
     const { status, stdout, stderr } = spawnSync(process.execPath, [leaver], { encoding: 'utf8' })
     assert.deepEqual({ status, stdout, stderr }, { status: 3, stdout: 'loaded\n', stderr: '' })
   })
 
-  test('refuses a value over the limit and takes the next one', () =>
+  test('rejects a value over the limit and accepts the next one', () =>
     inDirectory((directory) =>
       withStore(directory, async (store) => {
         const value = Buffer.alloc(8 * 1024 * 1024 + 1)
@@ -297,7 +300,7 @@ describe('the store thread', () => {
       }),
     ))
 
-  test('close waits for the commits under way', () =>
+  test('close waits for commits in progress', () =>
     inDirectory(async (directory) => {
       const store = await LmdbStore.open({ directory })
       const commits = Array.from({ length: 50 }, (_, i) => put(store, `k/${i}`, 'x', 0))
@@ -306,7 +309,7 @@ describe('the store thread', () => {
       await withStore(directory, async (next) => assert.equal((await next.list({ prefix: 'k/' })).entries.length, 50))
     }))
 
-  test('that dies rejects what is under way as ambiguous, and everything later', () =>
+  test('that crashes rejects pending requests as ambiguous, and all later ones', () =>
     inDirectory(async (directory) => {
       const started = once(process, 'worker') as Promise<[Worker]>
       const store = await LmdbStore.open({ directory })
@@ -315,7 +318,7 @@ describe('the store thread', () => {
       const watching = assert.rejects(readChanges(store, { after, count: 1 }), StoreError)
       const dead = worker.terminate()
       const commit = store.commit({ key: 'a', expected: 0, value: bytes('1') })
-      // Sent before the end was known or not at all: ambiguous only in the first case.
+      // The commit was sent before the crash was noticed, or not at all. It is ambiguous only in the first case.
       await assert.rejects(commit, refusal(/thread of the store has ended/))
       await dead
       await watching
@@ -325,7 +328,7 @@ describe('the store thread', () => {
       await store.close()
     }))
 
-  test('tells its end once, though it was asked for something', () =>
+  test('reports its end once even if a request was pending', () =>
     inDirectory(async (directory) => {
       const clock = new HandClock()
       const told: string[] = []
@@ -337,7 +340,7 @@ describe('the store thread', () => {
       })
       const [worker] = await started
       const dead = worker.terminate()
-      // Asks it to delete what is due.
+      // Requests the deletion of expired keys.
       clock.moveTo(10_000)
       await dead
       await assert.rejects(store.get('a'), refusal(/thread of the store/))
@@ -347,7 +350,7 @@ describe('the store thread', () => {
 })
 
 describe('history by time', () => {
-  test('is kept for historyMs and then forgotten, and a restart keeps it for as long again', () =>
+  test('is kept for historyMs and then compacted, and a restart keeps it for the same time again', () =>
     inDirectory(async (directory) => {
       const clock = new HandClock()
       const store = await LmdbStore.open({ directory, historyMs: 1000, clock })

@@ -1,6 +1,6 @@
 /**
- * Lifetimes in the embedded store, with a clock moved by hand: they go on while nobody runs, many due at once are
- * deleted in steps between which commits go on, and nothing is left behind of lifetimes that count no more.
+ * Lifetimes in the embedded store, with a manual clock: they continue while the store is closed, many simultaneous
+ * expirations are processed in steps with commits in between, and obsolete lifetimes leave nothing behind.
  */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -45,7 +45,7 @@ async function lifetimesLeft(directory: string): Promise<number> {
 }
 
 describe('lifetimes in the embedded store', { timeout: 300_000 }, () => {
-  test('are over at their time and not before, also while nobody runs', () =>
+  test('expire on time and not earlier, even while the store is closed', () =>
     inDirectory(async (directory) => {
       const last = await withStore(directory, clockAt(start), async (store) => {
         await putFor(store, 10, 'a', '1', 0)
@@ -80,7 +80,7 @@ describe('lifetimes in the embedded store', { timeout: 300_000 }, () => {
       assert.equal(await lifetimesLeft(directory), 0)
     }))
 
-  test('that end together are deleted in steps, each key once, with commits in between', () =>
+  test('that end together are processed in steps, each key once, with commits in between', () =>
     inDirectory(async (directory) => {
       const clock = clockAt(start)
       const keys = Array.from({ length: 2500 }, (_, i) => `k/${String(i).padStart(5, '0')}`)
@@ -106,7 +106,7 @@ describe('lifetimes in the embedded store', { timeout: 300_000 }, () => {
       assert.equal(await lifetimesLeft(directory), 0)
     }))
 
-  test('of values larger than a step are over too', () =>
+  test('of values larger than a step expire too', () =>
     inDirectory(async (directory) => {
       const clock = clockAt(start)
       await withStore(directory, clock, async (store) => {
@@ -122,7 +122,7 @@ describe('lifetimes in the embedded store', { timeout: 300_000 }, () => {
       })
     }))
 
-  test('that count no more delete nothing and leave nothing behind', () =>
+  test('that are obsolete delete nothing and leave nothing behind', () =>
     inDirectory(async (directory) => {
       const clock = clockAt(start)
       await withStore(directory, clock, async (store) => {
@@ -139,7 +139,7 @@ describe('lifetimes in the embedded store', { timeout: 300_000 }, () => {
       assert.equal(await lifetimesLeft(directory), 0)
     }))
 
-  test('are kept from now on in a directory of a program that did not know them', () =>
+  test('work from now on in a directory of a program without lifetimes', () =>
     inDirectory(async (directory) => {
       const clock = clockAt(start)
       const old = await withStore(directory, clock, (store) => put(store, 'old', '1', 0))

@@ -1,7 +1,7 @@
 /**
- * A store without room left on its device, a small tmpfs: what adds data is refused, each commit by itself; deletes go
- * on, whatever comes beside them; and a server on it can be started again. The smallest values take the longest, so
- * theirs is the smallest device unless ORCH_LONG is 1.
+ * A store on a full device, a small tmpfs: writes that add data are rejected individually, deletes succeed whatever is
+ * in the same batch, and a server on it can be restarted. The smallest values take the longest, so they get the
+ * smallest device unless ORCH_LONG is 1.
  */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -32,7 +32,7 @@ async function withStore(
   }
 }
 
-/** Writes values until one is refused; gives what was written. */
+/** Writes values until one is rejected. Returns the written keys. */
 async function fill(
   store: LmdbStore,
   bytes: number,
@@ -53,7 +53,7 @@ async function fill(
       isFull = true
     }
   }
-  // Small ones many at a time: each transaction costs the same.
+  // Small values are written many at a time, because each transaction costs the same.
   const atOnce = bytes < 5000 ? 50 : 1
   for (let i = 0; !isFull; i += atOnce) await Promise.all(Array.from({ length: atOnce }, (_, j) => write(i + j)))
   return written
@@ -66,7 +66,7 @@ for (const [bytes, megabytes] of [
   [3000, 4],
   [300_000, 4],
 ] as const)
-  test(`deletes go on beside creates that are refused, with values of ${bytes} bytes, until all is deleted`, (t) =>
+  test(`deletes succeed next to rejected creates, with values of ${bytes} bytes, until everything is deleted`, (t) =>
     withStore(join(smallDevice(t, megabytes), 'data'), async (store) => {
       const written = await fill(store, bytes)
       assert.ok(written.size > 5)
@@ -83,14 +83,14 @@ for (const [bytes, megabytes] of [
       assert.equal((await store.list({ prefix: 'k/' })).entries.length, 0)
     }))
 
-test('deletes go on one by one, until all is deleted', (t) =>
+test('single deletes succeed until everything is deleted', (t) =>
   withStore(join(smallDevice(t, 4), 'data'), async (store) => {
     for (const [key, expected] of await fill(store, 2000))
       assert.equal((await store.commit({ key, expected, value: undefined })).outcome, 'committed')
     assert.equal((await store.list({ prefix: 'k/' })).entries.length, 0)
   }))
 
-test('what was deleted is room for new data at once, and history is given up for it, which is reported', async (t) => {
+test('deleted space is immediately available for new data, and dropping old revisions for it is reported', async (t) => {
   const told: string[] = []
   const capacity: string[] = []
   const options = { onWarning: (text: string) => told.push(text), onCapacity: (now: string) => capacity.push(now) }
@@ -115,7 +115,7 @@ test('what was deleted is room for new data at once, and history is given up for
   )
 })
 
-test('a list under way while history is cut off is exact or says that its revision is gone', (t) =>
+test('a list in progress while the history window is truncated is exact or reports that its revision is gone', (t) =>
   withStore(join(smallDevice(t, 8), 'data'), async (store) => {
     const written = [...(await fill(store, 20_000))]
     const at = store.revision()
@@ -132,7 +132,7 @@ test('a list under way while history is cut off is exact or says that its revisi
     assert.equal(entries.length, written.length - (revision - at))
   }))
 
-test('what is due goes on a full disk, and makes room', async (t) => {
+test('keys expire on a full disk and make room', async (t) => {
   const clock = new HandClock()
   const failures: Error[] = []
   await withStore(
@@ -154,7 +154,7 @@ test('what is due goes on a full disk, and makes room', async (t) => {
   assert.deepEqual(failures, [])
 })
 
-test('a delete that releases what its object held succeeds on a full disk', (t) =>
+test('a delete that releases reservations succeeds on a full disk', (t) =>
   withStore(join(smallDevice(t, 8), 'data'), async (store) => {
     const keys = Array.from({ length: 100 }, (_, i) => `claims/${i}`)
     const takes = keys.map((key) => ({ key, value: Buffer.from('holder') }))

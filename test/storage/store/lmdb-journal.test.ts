@@ -1,4 +1,4 @@
-/** The journal of the embedded store: the promises of any, on files; and that it goes where none is wanted. */
+/** The journal of the embedded store: the promises of every journal, and its removal when it is disabled. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,7 +15,7 @@ after(() => rmSync(root, { recursive: true, force: true }))
 
 const historyMs = 1000
 let directories = 0
-/** Time 0 would be no time. */
+/** Starts above 0, which would mean no time. */
 function newClock(): HandClock {
   const clock = new HandClock()
   clock.moveTo(1_000_000)
@@ -47,7 +47,7 @@ const open: OpenJournaled = async (retention) => {
 
 journalSuite('embedded', open, { rounds: 100 })
 
-test('the store in memory tells the changes of a key as far back as its log', async () => {
+test('the memory store returns the changes of a key as far back as its log', async () => {
   const store = new MemoryStore()
   const writer = new JournalWriter(store)
   const first = await writer.write('a/x', 'one')
@@ -60,7 +60,7 @@ test('the store in memory tells the changes of a key as far back as its log', as
   await store.close()
 })
 
-test('without a retention there is no journal, and what there was goes', async () => {
+test('without a retention there is no journal, and an existing one is removed', async () => {
   const clock = newClock()
   const directory = newDirectory()
   const before = await LmdbStore.open({ directory, historyMs, clock, retention: hour })

@@ -1,9 +1,9 @@
-/** The model keeps the contract too: what it is compared with must be right itself. */
+/** The model keeps the contract too: it must be correct because other stores are compared with it. */
 import { after } from 'node:test'
 import { MemoryStore } from '../../../src/storage/store/memory.ts'
 import { storeSuite } from './suite.ts'
 
-// Its timer keeps no process alive, and there may be nothing else in this one.
+// The store's timer does not keep the process alive, and nothing else may do so.
 const alive = setInterval(() => {}, 1000)
 after(() => clearInterval(alive))
 

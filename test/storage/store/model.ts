@@ -1,6 +1,6 @@
 /**
- * Runs the same seeded random operations on a store and on the model, and compares every answer. The two number their
- * revisions differently, so each revision of the store is translated to the model's before it is compared.
+ * Runs the same seeded random operations on a store and on the model, and compares every result. Revision numbers
+ * differ, so each revision of the store is translated to the model's before it is compared.
  */
 import assert from 'node:assert/strict'
 import { MemoryStore } from '../../../src/storage/store/memory.ts'
@@ -20,7 +20,7 @@ import { type Seeded, seeded } from './seeded.ts'
 const keys: Key[] = ['a', 'a/', 'a/b', 'a/b/c', 'ab', 'a\u{1f600}', 'a\uffff', 'b/1', 'b/2', 'b/3', 'c', 'é']
 const prefixes = ['', 'a', 'a/', 'a/b', 'b/', 'é', 'none']
 
-/** One revision, as the store and as the model number it. */
+/** One revision, as numbered by the store and by the model. */
 interface Pair {
   readonly real: Revision
   readonly model: Revision
@@ -30,9 +30,9 @@ class Comparison {
   #store: Store
   readonly #model = new MemoryStore()
   readonly #random: Seeded
-  /** Every revision so far, in order. The first is where both began. */
+  /** All revisions so far, in order. The first is where both started. */
   readonly #pairs: Pair[] = []
-  /** Index into `#pairs`: the oldest revision still kept. */
+  /** The index in `#pairs` of the oldest available revision. */
   #oldest = 0
 
   constructor(store: Store, random: Seeded) {
@@ -44,7 +44,7 @@ class Comparison {
     this.#pairs.push({ real: await this.#store.revision(), model: await this.#model.revision() })
   }
 
-  /** Goes on with another store on the same data. */
+  /** Continues with another store on the same data. */
   continueOn(store: Store): void {
     this.#store = store
   }
@@ -67,7 +67,7 @@ class Comparison {
       : this.#random.pick([none, ...this.#pairs])
     const deletes = expected !== none && this.#random.chance(0.3)
     const value = deletes ? undefined : Buffer.from(`${this.#pairs.length}:${'x'.repeat(this.#random.below(200))}`)
-    // Too long to end here: that a key has a lifetime changes nothing else.
+    // Too long to expire here: a lifetime changes nothing else.
     const lifetimeSeconds = !deletes && this.#random.chance(0.2) ? 3600 : undefined
     const other = this.#random.pick(keys)
     const rests = this.#random.chance(0.3)
@@ -131,7 +131,7 @@ class Comparison {
     return this.#pairs.find((pair) => pair.model === model) ?? none
   }
 
-  /** A store at a number between two commits is at the state of the earlier one. */
+  /** A store at a number between two commits has the state of the earlier one. */
   #modelOf(real: Revision): Revision {
     return this.#pairs.findLast((pair) => pair.real <= real)!.model
   }
@@ -164,7 +164,10 @@ export async function compareWithModel(store: Store, seed: number, steps: number
   for (let i = 0; i < steps; i++) await comparison.step()
 }
 
-/** The same with a restart after every so many steps, so that nothing can be answered from memory alone. */
+/**
+ * Like `compareWithModel`, but restarts the store after a number of steps, so that no result can come from memory
+ * alone.
+ */
 export async function compareAcrossRestarts(
   store: Store,
   reopen: () => Promise<Store>,
@@ -178,7 +181,7 @@ export async function compareAcrossRestarts(
   }
 }
 
-/** The answer, or undefined when its revision is gone. */
+/** Returns the result, or undefined if its revision is gone. */
 async function answer<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked
@@ -188,12 +191,12 @@ async function answer<T>(asked: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** All changes of a prefix up to a revision. */
+/** Reads all changes of a prefix up to a revision. */
 async function readTo(store: Store, after: Revision, prefix: string, last: Revision): Promise<Change[]> {
   const seen: Change[] = []
   if (after === last) return seen
   const controller = new AbortController()
-  // The whole log is read, since the last change need not be of the prefix.
+  // Reads the whole log because the last change may not be of the prefix.
   for await (const { changes, through } of store.watch({ prefix: '', after, signal: controller.signal })) {
     seen.push(...changes)
     if (through >= last) controller.abort()

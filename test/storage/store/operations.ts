@@ -1,10 +1,12 @@
-/** What the proofs of the store contract (`suite/`) are made of: writes and reads, in a form that compares well. */
+/**
+ * Building blocks for the tests of the store contract (`suite/`): writes and reads, in a form that is easy to compare.
+ */
 import assert from 'node:assert/strict'
 import type { Bytes, Change, Entry, Key, Revision, Snapshot, Store, Taken } from '../../../src/storage/store/store.ts'
 
 export const keysOf = ({ entries }: Snapshot) => entries.map(({ key }) => key)
 
-/** Five changes: create, update, another key, delete, create again. */
+/** Makes five changes: create, update, another key, delete, create again. */
 export async function writeHistory(store: Store): Promise<PlainChange[]> {
   const first = await put(store, 'a', '1', 0)
   const second = await put(store, 'a', '2', first)
@@ -20,10 +22,10 @@ export async function writeHistory(store: Store): Promise<PlainChange[]> {
   ]
 }
 
-/** Key, revision and value as text: what an entry is, in a form that compares well. */
+/** An entry as key, revision and value as text. */
 export type Plain = [Key, Revision, string]
 
-/** The same of a change: key, revision, value written (undefined: deleted), what was there before. */
+/** A change as key, revision, new value (undefined: deleted) and previous entry. */
 export type PlainChange = [Key, Revision, string | undefined, Plain | undefined]
 
 export function plain({ key, revision, value }: Entry): Plain {
@@ -52,7 +54,7 @@ export function bytes(value: string): Bytes {
   return Buffer.from(value)
 }
 
-/** Keys that a commit takes, each with who holds it as its value. */
+/** Keys that a commit reserves, with the holder as their value. */
 export function heldBy(holder: string, ...keys: readonly Key[]): Taken[] {
   return keys.map((key) => ({ key, value: bytes(holder) }))
 }
@@ -70,7 +72,7 @@ export function revisionOf(outcome: Awaited<ReturnType<Store['commit']>>): Revis
   return (outcome as { revision: Revision }).revision
 }
 
-/** Writes a key that is to go by itself after so many seconds. */
+/** Writes a key that expires after this many seconds. */
 export async function putFor(
   store: Store,
   lifetimeSeconds: number,
@@ -97,7 +99,7 @@ export function manyKeys(count: number): Key[] {
   return Array.from({ length: count }, (_, i) => `k/${String(i).padStart(6, '0')}`)
 }
 
-/** A few hundred at a time: a cluster on a busy machine takes long for thousands at once, and is given up. */
+/** Processes a few hundred at a time, because a cluster on a busy machine takes too long for thousands at once. */
 export async function inTurns<T>(keys: readonly Key[], write: (key: Key, i: number) => Promise<T>): Promise<T[]> {
   const atOnce = 300
   const results: T[] = []
@@ -110,7 +112,7 @@ export async function writeMany(store: Store, count: number, value: string): Pro
   return await inTurns(manyKeys(count), (key) => put(store, key, value, 0))
 }
 
-/** Reads `count` changes, then stops the watch. Fails when more come in the last batch than were asked for. */
+/** Reads `count` changes, then stops the watch. Fails if the last batch has more. */
 export async function readChanges(
   store: Store,
   { after, count, prefix = '' }: { after: Revision; count: number; prefix?: string },

@@ -1,6 +1,6 @@
-/** Random numbers that come again with the same seed, so that a failing run can be repeated. */
+/** Reproducible random numbers, so that a failing run can be repeated with its seed. */
 export interface Seeded {
-  /** An integer of 0 to below `limit`. */
+  /** Returns an integer from 0 to below `limit`. */
   below(limit: number): number
   pick<T>(items: readonly T[]): T
   chance(probability: number): boolean

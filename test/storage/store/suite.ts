@@ -1,9 +1,9 @@
 /**
- * The proof of the store contract, the same for every backend: each part in `suite/` turns promises of src/storage/store/store.ts
- * into tests against a real store, and can be run alone; seeded random operations are compared with the model
- * (MemoryStore) step by step. Revisions are compared by order and identity, never by number: a backend may leave gaps.
- * `storeSuite` is all of it, with more seeds in the long form; `clusterSuite` is what several members could do otherwise than
- * one, and in the long form all of it.
+ * The test suite of the store contract, the same for every backend. Each part in `suite/` turns promises of
+ * src/storage/store/store.ts into tests against a real store and can run alone. Seeded random operations are compared
+ * with the model (MemoryStore) step by step. Revisions are compared by order and identity, never by number, because a
+ * backend may leave gaps. `storeSuite` is the complete suite, with more seeds in the long form. `clusterSuite` is the
+ * part in which several members could differ from one, and the complete suite in the long form.
  */
 import { describe } from 'node:test'
 import { long } from '../../support/long.ts'
@@ -23,7 +23,7 @@ export function storeSuite(name: string, open: Open): void {
   modelSuite(name, open, long ? [1, 2, 3] : [1])
 }
 
-/** For members of a backend that passes `storeSuite` when it is alone. */
+/** For clusters of a backend that passes `storeSuite` with a single member. */
 export function clusterSuite(name: string, open: Open): void {
   if (long) storeSuite(name, open)
   else {
@@ -36,7 +36,9 @@ function modelSuite(name: string, open: Open, seeds: readonly number[]): void {
   const prove = provesOn(open)
   describe(`${name}: the model`, () => {
     for (const seed of seeds) {
-      prove(`random operations give what the model gives (seed ${seed})`, (store) => compareWithModel(store, seed, 400))
+      prove(`random operations have the same results as in the model (seed ${seed})`, (store) =>
+        compareWithModel(store, seed, 400),
+      )
     }
   })
 }

@@ -1,7 +1,7 @@
 /**
- * The embedded store as the workers of one server see it: each keeps the contract, and so do several together, each in a
- * thread's place of its own. What only they promise: a commit of one is in the revision of all before it is acknowledged,
- * what one reads another does not compact, and what one leaves behind when it ends holds up nobody.
+ * The embedded store in the workers of one server: each keeps the contract, and so do several together, each in place
+ * of a thread. Their additional promises: a commit of one is in the revision of all before it is acknowledged, a read
+ * by one protects its revision from compaction by another, and a worker that ends blocks no other.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -80,25 +80,28 @@ describe('workers together', () => {
     }
   })
 
-  prove('commits of all, at once and one by one, are one order, and every watch sees it', async ({ stores }) => {
-    const [many, few] = [300, 20]
-    const count = stores.length * many + few
-    const after = await stores[0]!.revision()
-    const watches = stores.map((store) => readChanges(store, { after, count }))
-    const written = await Promise.all(
-      stores.flatMap((store, i) => manyKeys(many).map((key) => put(store, `${i}/${key}`, 'x', 0))),
-    )
-    for (let i = 0; i < few; i++) written.push(await put(stores[i % stores.length]!, `one by one ${i}`, 'x', 0))
-    const order = written.toSorted((a, b) => a - b)
-    assert.equal(new Set(order).size, count)
-    for (const watch of watches)
-      assert.deepEqual(
-        (await watch).map(({ revision }) => revision),
-        order,
+  prove(
+    'concurrent and sequential commits of all workers have one order, which every watch sees',
+    async ({ stores }) => {
+      const [many, few] = [300, 20]
+      const count = stores.length * many + few
+      const after = await stores[0]!.revision()
+      const watches = stores.map((store) => readChanges(store, { after, count }))
+      const written = await Promise.all(
+        stores.flatMap((store, i) => manyKeys(many).map((key) => put(store, `${i}/${key}`, 'x', 0))),
       )
-  })
+      for (let i = 0; i < few; i++) written.push(await put(stores[i % stores.length]!, `one by one ${i}`, 'x', 0))
+      const order = written.toSorted((a, b) => a - b)
+      assert.equal(new Set(order).size, count)
+      for (const watch of watches)
+        assert.deepEqual(
+          (await watch).map(({ revision }) => revision),
+          order,
+        )
+    },
+  )
 
-  prove('of commits of all that replace the same revision one wins', async ({ stores }) => {
+  prove('one of several commits of all workers that replace the same revision wins', async ({ stores }) => {
     const first = await put(stores[0]!, 'hot', '0', 0)
     const tries = stores.flatMap((store) =>
       Array.from({ length: 20 }, () => store.commit({ key: 'hot', expected: first, value: Buffer.from('1') })),
@@ -107,7 +110,7 @@ describe('workers together', () => {
     assert.equal(outcomes.filter(({ outcome }) => outcome === 'committed').length, 1)
   })
 
-  prove('a list is not compacted away by another worker while it is read', async ({ stores }) => {
+  prove('compaction by another worker does not affect a list in progress', async ({ stores }) => {
     const [reader, other] = stores
     await writeMany(reader!, 1500, 'x'.repeat(1000))
     const at = await reader!.revision()
@@ -117,14 +120,14 @@ describe('workers together', () => {
     const compacting = other!.compact(await other!.revision())
     const read = await reading.catch((error: unknown) => error)
     await compacting
-    // Either it had begun, and is exact, or it is told that it is gone; then it is gone for all.
+    // Either the list had started and is exact, or its revision is gone, and then it is gone for all.
     if (read instanceof RevisionGone) assert.ok(true)
     else assert.deepEqual(plainList(read as typeof before), plainList(before))
     for (const store of stores) await assert.rejects(store.list({ prefix: '', revision: at }), RevisionGone)
     for (const store of stores) await assert.rejects(readChanges(store, { after: at, count: 1 }), RevisionGone)
   })
 
-  prove('one that comes later begins where all are', async ({ stores, connect }) => {
+  prove('a late worker starts at the current revision', async ({ stores, connect }) => {
     await writeMany(stores[0]!, 100, 'x')
     const late = await connect()
     const revision = await late.revision()
@@ -137,7 +140,7 @@ describe('workers together', () => {
     assert.equal((await late.list({ prefix: '' })).entries.length, 101)
   })
 
-  prove('one that ends leaves the others as they were', async ({ stores }) => {
+  prove('a worker that ends does not affect the others', async ({ stores }) => {
     const [gone, ...rest] = stores
     const underWay = manyKeys(50).map((key) => put(gone!, key, 'x', 0))
     await gone!.close()
@@ -147,7 +150,7 @@ describe('workers together', () => {
     await put(rest[0]!, 'after', 'x', 0)
   })
 
-  prove('what is due goes once, and all are told', async ({ stores }) => {
+  prove('an expired key is deleted once, and all workers are notified', async ({ stores }) => {
     const key = 'short'
     const revision = await put(stores[0]!, 'before', 'x', 0)
     await stores[1]!.commit({ key, expected: 0, value: Buffer.from('x'), lifetimeSeconds: 1 })
@@ -156,24 +159,27 @@ describe('workers together', () => {
     assert.equal(seen[0]![1]!.value, undefined)
   })
 
-  prove('one that missed a change says so, and tells nothing after it', async ({ stores, port: connect }) => {
-    const { port, memory } = await connect()
-    const failed = Promise.withResolvers<StoreError>()
-    const deaf = await WorkerStore.open({ port: losing(port, 3), memory }, { onFailed: failed.resolve })
-    const after = deaf.revision()
-    const seen: number[] = []
-    const watching = assert.rejects(async () => {
-      for await (const { changes } of deaf.watch({ prefix: '', after, signal: new AbortController().signal }))
-        seen.push(...changes.map(({ revision }) => revision))
-    }, /was not told of the change/)
-    for (let i = 0; i < 5; i++) await put(stores[0]!, `a${i}`, 'x', 0)
-    await watching
-    assert.match((await failed.promise).message, /was not told of the change/)
-    assert.deepEqual(seen, [after + 1, after + 2])
-    assert.equal(deaf.revision(), after + 5)
-    await deaf.close()
-    await once(port, 'close')
-  })
+  prove(
+    'a worker that missed a change reports it, and delivers nothing after it',
+    async ({ stores, port: connect }) => {
+      const { port, memory } = await connect()
+      const failed = Promise.withResolvers<StoreError>()
+      const deaf = await WorkerStore.open({ port: losing(port, 3), memory }, { onFailed: failed.resolve })
+      const after = deaf.revision()
+      const seen: number[] = []
+      const watching = assert.rejects(async () => {
+        for await (const { changes } of deaf.watch({ prefix: '', after, signal: new AbortController().signal }))
+          seen.push(...changes.map(({ revision }) => revision))
+      }, /was not told of the change/)
+      for (let i = 0; i < 5; i++) await put(stores[0]!, `a${i}`, 'x', 0)
+      await watching
+      assert.match((await failed.promise).message, /was not told of the change/)
+      assert.deepEqual(seen, [after + 1, after + 2])
+      assert.equal(deaf.revision(), after + 5)
+      await deaf.close()
+      await once(port, 'close')
+    },
+  )
 
   prove('the end of the owner ends every watch and every commit', async ({ stores, endOwner }) => {
     const { signal } = new AbortController()

@@ -1,8 +1,8 @@
-/** What tests of the stores of workers share: several stores as one, and a wire to a worker that loses something. */
+/** Helpers for tests of worker stores: several stores as one, and a connection to a worker that loses messages. */
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import type { Batch, Store } from '../../../src/storage/store/store.ts'
 
-/** Takes turns: each call is another worker's, as the requests of one client may be. */
+/** Sends each call to another worker in turn, as may happen to the requests of one client. */
 export function inTurns(stores: readonly Store[]): Store {
   let calls = 0
   const next = () => stores[calls++ % stores.length]!
@@ -17,7 +17,7 @@ export function inTurns(stores: readonly Store[]): Store {
   }
 }
 
-/** A wire that loses one of the broadcasts that it carries. */
+/** A connection that loses one of its broadcasts. */
 export function losing(port: MessagePort, lost: number): MessagePort {
   const { port1, port2 } = new MessageChannel()
   let carried = 0

@@ -1,6 +1,6 @@
 /**
- * The objects of the fixtures, created through the API: one of every kind, custom resources with their definition, objects
- * with a history, an encrypted Secret, and objects near the size limits. All of them have the label `fixture`.
+ * The objects of the fixtures, created through the API: one of every kind, custom resources with their definition,
+ * objects with a history, an encrypted Secret, and objects near the size limits. All of them have the label `fixture`.
  */
 import assert from 'node:assert/strict'
 import { allKinds } from '../../../src/api/kinds/all.ts'
@@ -17,8 +17,9 @@ const core = `/api/v1/namespaces/${namespace}`
 const boxes = `/apis/example.com/v1/namespaces/${namespace}/boxes`
 
 /**
- * Kinds without an object in the fixtures. Events expire. Certificate requests, and what servers write beside APIServices, hold
- * certificates, which are not committed. Webhooks would be called by whoever opens a fixture.
+ * Kinds without an object in the fixtures. Events expire. Certificate requests, and data that servers store with
+ * APIServices, contain certificates, which are not committed. Webhooks would be called by every server that opens a
+ * fixture.
  */
 const leftOut = new Set([
   'Event',
@@ -28,7 +29,7 @@ const leftOut = new Set([
   'ValidatingWebhookConfiguration',
 ])
 
-/** The kinds that the server serves which writes the fixtures. */
+/** The kinds of the server that writes the fixtures. */
 export const fixtureKinds: readonly Kind[] = allKinds.filter(({ kind }) => kind !== 'APIService')
 
 /** Creates all objects. */
@@ -114,7 +115,7 @@ async function createHistories(client: HttpClient): Promise<void> {
 
 const mebibyte = 1024 * 1024
 
-/** As much as a ConfigMap may hold, and as much as etcd stores by default; the texts compress well. */
+/** The maximum size of a ConfigMap, and what etcd stores by default. The texts compress well. */
 async function createLargeObjects(client: HttpClient): Promise<void> {
   const data = { a: 'x'.repeat(mebibyte / 2), b: 'y'.repeat(mebibyte / 2 - 2) }
   await create(client, `${core}/configmaps`, { metadata: { name: 'large', labels }, data })

@@ -1,6 +1,6 @@
 /**
- * The server that writes and opens the fixtures of stored data (`test/data/stored/<version>`). Its encryption key is derived
- * from a fixed phrase, so that no key is committed. Its history has no age limit, because fixtures grow old.
+ * The server that writes and opens the fixtures of stored data (`test/data/stored/<version>`). Its encryption key is
+ * derived from a fixed phrase, so that no key is committed. Its journal has no age limit, because fixtures grow old.
  */
 import { createHash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -16,16 +16,16 @@ import { HttpClient } from '../../support/http-client.ts'
 import { root, tokens } from '../../support/server.ts'
 import { openTestLog } from '../../support/test-log.ts'
 
-/** Where the fixtures are: one directory for each version that wrote some. */
+/** The directory of fixtures, with one subdirectory for each version that wrote some. */
 export const fixtures = join(root, 'test/data/stored')
 
 const derive = (phrase: string) => createHash('sha256').update(phrase).digest()
 const secret = derive('orch fixture').toString('base64')
 
-/** The key of continue tokens, which a store always holds. */
+/** The key of continue tokens, which every store contains. */
 export const continueKey = derive('orch fixture continue tokens')
 
-/** A resource for each cipher. */
+/** One resource for each cipher. */
 const encryption = {
   apiVersion: 'apiserver.config.orch.io/v1',
   kind: 'EncryptionConfiguration',
@@ -51,7 +51,7 @@ export function newPlace(): FixturePlace {
   mkdirSync(dataDir, { mode: 0o700 })
   writeFileSync(join(directory, 'tokens.csv'), tokens)
   writeFileSync(join(directory, 'encryption.json'), JSON.stringify(encryption))
-  // With a file for it the store holds no key of service account tokens.
+  // With this file the store contains no key of service account tokens.
   writeFileSync(join(directory, 'tokens.key'), keyToPem(generateKey()))
   return {
     directory,
@@ -69,7 +69,7 @@ export interface FixtureServer {
 }
 
 export interface FixtureServerOptions {
-  /** Members of etcd; none: the store is in the data directory. */
+  /** Members of etcd. If empty, the store is in the data directory. */
   readonly etcdServers?: readonly string[]
   readonly kinds?: readonly Kind[]
 }

@@ -1,7 +1,7 @@
 /**
- * What earlier versions stored is read by this one: every set in `test/data/stored` is opened as a data directory, as a backup
- * and as an etcd snapshot, and everything that a server answers about it is compared with what its own version answered. A set
- * is never changed. Each release adds one with `write-fixtures.ts`.
+ * Tests that this version can read what earlier versions stored. Every set in `test/data/stored` is opened as a data
+ * directory, as a backup and as an etcd snapshot, and the server's responses are compared with those of the original
+ * version. A set is never changed. Each release adds one with `write-fixtures.ts`.
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -21,7 +21,7 @@ import { type Everything, readHistories, readList } from './read-everything.ts'
 
 const versions = readdirSync(fixtures)
 
-test('there are fixtures', () => assert.ok(versions.includes('0.1.0')))
+test('fixtures exist', () => assert.ok(versions.includes('0.1.0')))
 
 for (const version of versions)
   describe(`stored by version ${version}`, () => {
@@ -36,13 +36,13 @@ for (const version of versions)
       for (const each of places) each.remove()
     })
 
-    test('no fixture holds a key or a certificate', () => {
+    test('no fixture contains a key or a certificate', () => {
       const files = readdirSync(join(fixtures, version)).map((file) => file.replace(/\.gz$/, ''))
       assert.ok(files.length >= 5)
       for (const file of files) assert.ok(!/-----BEGIN|LS0tLS1CRUdJTi/.test(open(file).toString('latin1')), file)
     })
 
-    test('a data directory is served as it was, with its history', async () => {
+    test('a data directory is served unchanged, with its history', async () => {
       const at = place()
       const file = join(at.dataDir, 'data.mdb')
       writeFileSync(file, open('data.mdb'), { mode: 0o600 })
@@ -58,7 +58,7 @@ for (const version of versions)
       }
     })
 
-    test('a backup is restored and served as it was', async () => {
+    test('a backup is restored and served unchanged', async () => {
       const at = place()
       const file = join(at.directory, 'cluster.backup')
       writeFileSync(file, open('cluster.backup'))
@@ -74,7 +74,7 @@ for (const version of versions)
       }
     })
 
-    test('an etcd snapshot is served as it was, with its history', async () => {
+    test('an etcd snapshot is served unchanged, with its history', async () => {
       const at = place()
       const snapshot = join(at.directory, 'snapshot.db')
       const data = join(at.directory, 'etcd')
@@ -111,12 +111,12 @@ async function assertSound(flag: string, { encryptionFlag }: FixturePlace): Prom
   assert.equal(await check(parseFlags(checkFlags, [flag, encryptionFlag]), terminal), true, terminal.lines.join('\n'))
 }
 
-/** Byte for byte. */
+/** Compares byte for byte. */
 async function assertSame({ client }: FixtureServer, { lists }: Everything): Promise<void> {
   assert.ok(Object.keys(lists).length > 40)
   for (const [path, text] of Object.entries(lists)) {
     const found = await readList(client, path)
-    // The difference itself may be a text of megabytes.
+    // The difference itself may be megabytes long.
     if (found !== text) assert.deepEqual(JSON.parse(found), JSON.parse(text), path)
     assert.ok(found === text, `${path} has the same values in another text`)
   }
@@ -127,7 +127,7 @@ async function assertHistory({ client }: FixtureServer, { histories, pastStates 
   assert.deepEqual(await readHistories(client), { histories, pastStates })
 }
 
-/** An object of each type can be written. */
+/** Asserts that an object of each type can be written. */
 async function assertChangeable({ client }: FixtureServer): Promise<void> {
   const paths = [
     '/api/v1/namespaces/fixture/configmaps/large',

@@ -1,11 +1,14 @@
-/** Reads all objects of a fixture through the API, with their history, in the form that is committed beside the fixture. */
+/**
+ * Reads all objects of a fixture with their histories through the API, in the format that is committed next to the
+ * fixture.
+ */
 import assert from 'node:assert/strict'
 import type { HttpClient } from '../../support/http-client.ts'
 import { namespace } from './fixture-objects.ts'
 
-/** What a server answers about a fixture. */
+/** A server's responses about a fixture. */
 export interface Everything {
-  /** The text of each list, by its path. The version of the list itself is left out, since it grows with every write. */
+  /** The text of each list, by path. The version of the list itself is omitted because it grows with every write. */
   readonly lists: { readonly [path: string]: string }
   /** The status of each ObjectHistory, by resource and name. */
   readonly histories: { readonly [object: string]: unknown }
@@ -18,7 +21,7 @@ interface ServedResource {
   readonly verbs: readonly string[]
 }
 
-/** The lists that a server offers of the objects of a fixture, without those that are empty. */
+/** Reads the server's lists of the objects of a fixture, except empty ones. */
 export async function readEverything(client: HttpClient): Promise<Everything> {
   const lists: { [path: string]: string } = {}
   for (const path of await listPaths(client)) {
@@ -33,7 +36,10 @@ interface ServedGroup {
   readonly versions: readonly { readonly groupVersion: string }[]
 }
 
-/** Each type in the preferred version of its group, or in the first that has it; custom resources in all versions. */
+/**
+ * Returns the path of each type in the preferred version of its group, or in the first version that has it. Custom
+ * resources are in all versions.
+ */
 async function listPaths(client: HttpClient): Promise<string[]> {
   const { groups }: { groups: ServedGroup[] } = (await client.get('/apis')).body
   const paths = new Map<string, string>()
@@ -87,7 +93,7 @@ export async function readHistories(client: HttpClient): Promise<Pick<Everything
   return { histories, pastStates }
 }
 
-/** The status of the answer; that the object did not exist is an answer too. */
+/** Returns the status of the response. A missing object is a valid response. */
 async function ask(client: HttpClient, plural: string, spec: object) {
   const { status, text, body } = await client.post(`/apis/ops.orch.io/v1/${plural}`, { spec })
   assert.ok(status === 201 || status === 404, `${JSON.stringify(spec)}: ${text}`)

@@ -1,11 +1,11 @@
 /**
- * Writes the fixtures of this version: what it stores in a data directory, in etcd and in a backup, and what it answers about
+ * Writes the fixtures of this version: its data in a data directory, in etcd and in a backup, and its responses about
  * them. Each release adds one set, which all later versions must read (`fixtures.test.ts`):
  *
  *     bin/node test/storage/stored/write-fixtures.ts
  *
- * A set holds no key and no certificate. The files in `pki/` are left out. The CAs that servers share in etcd are deleted,
- * and etcd is compacted and defragmented, so that no page holds them.
+ * A set contains no key and no certificate. The files in `pki/` are omitted. The CAs that servers share in etcd are
+ * deleted, and etcd is compacted and defragmented, so that no page contains them.
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -29,7 +29,7 @@ import { type Everything, readEverything } from './read-everything.ts'
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const target = join(fixtures, version)
 
-/** With this key there from the start, the server draws none. */
+/** Stores this key in advance so that the server does not generate one. */
 async function seed(store: Store): Promise<void> {
   await store.commit({ key: 'meta/continue-key', expected: 0, value: continueKey })
   await store.close()
@@ -70,8 +70,8 @@ async function writeDataDirectory(): Promise<void> {
 const retention = { time: Number.MAX_SAFE_INTEGER, bytes: 2 ** 30, withoutValues: ['meta/', 'objects/core/secrets/'] }
 
 /**
- * Deletes the CAs, and copies that change into the journal without the values. Returns the revision up to which etcd can then
- * be compacted: the journal needs what comes after it.
+ * Deletes the CAs, and archives that change in the journal without the values. Returns the revision up to which etcd
+ * can then be compacted: the journal needs the later changes.
  */
 async function deleteAuthorities(endpoints: readonly string[]): Promise<number> {
   const store = await EtcdStore.open({ endpoints, historyMs: 3_600_000, retention })
@@ -106,7 +106,7 @@ async function writeEtcd(): Promise<void> {
   }
 }
 
-// A set is what its version wrote: another one is never written over it.
+// A set is what its version wrote and is never overwritten.
 assert.ok(!existsSync(target), `${target} exists: remove it first if its version has not been released`)
 mkdirSync(target, { recursive: true })
 await writeDataDirectory()

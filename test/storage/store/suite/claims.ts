@@ -1,4 +1,4 @@
-/** Claims: a commit takes keys that nobody holds and releases others, all of it or nothing. */
+/** Reservations: a commit reserves free keys and releases others, atomically. */
 import assert from 'node:assert/strict'
 import { describe } from 'node:test'
 import {
@@ -14,12 +14,12 @@ import { type Open, provesOn } from './prove.ts'
 
 export function claimSuite(name: string, open: Open): void {
   const prove = provesOn(open)
-  describe(`${name}: claims`, () => {
-    prove('a commit takes keys that nobody holds and releases others, all of it or nothing', claims)
-    prove('of commits that take the same key one wins, and nothing is left of the others', oneHolder)
-    prove('thousands of keys are taken and released like a few', manyClaims)
-    prove('claims that cannot be are refused', claimRefusals)
-    prove('what is released in the step that rests on its being there is released once', onceReleased)
+  describe(`${name}: reservations`, () => {
+    prove('a commit reserves free keys and releases others atomically', claims)
+    prove('one of several commits that reserve the same key wins, and the others have no effect', oneHolder)
+    prove('thousands of keys are reserved and released like a few', manyClaims)
+    prove('invalid reservations are rejected', claimRefusals)
+    prove('a key that is released under a guard on its presence is released once', onceReleased)
   })
 }
 
@@ -64,7 +64,7 @@ async function claims(store: Store): Promise<void> {
   ])
 }
 
-/** `+key holder` for each that was taken, `-key holder` for each that was released. */
+/** Formats reserved keys as `+key holder` and released ones as `-key holder`. */
 async function claimChanges(store: Store, after: Revision): Promise<string[]> {
   const changes = await readChanges(store, { after, count: 11 })
   return changes

@@ -1,4 +1,4 @@
-/** Commits: compare-and-set on one key, resting on others; every one gets the next revision. */
+/** Commits: compare-and-set on one key, with guards on others. Each gets the next revision. */
 import assert from 'node:assert/strict'
 import { describe } from 'node:test'
 import {
@@ -27,16 +27,16 @@ import { type Open, provesOn } from './prove.ts'
 export function commitSuite(name: string, open: Open): void {
   const prove = provesOn(open)
   describe(`${name}: commits`, () => {
-    prove('a fresh store is empty and at a revision of at least 1', freshStore)
-    prove('create, update and delete get rising revisions', lifecycle)
-    prove('a commit that expects another revision changes nothing and is told what is there', conflicts)
-    prove('a commit that rests on other keys happens only while they are as they were', guards)
-    prove('what rests on a key comes before its next change, or not at all', guardsUnderWay)
-    prove('keys and deletions that cannot be are refused', refusals)
+    prove('a new store is empty and at a revision of at least 1', freshStore)
+    prove('create, update and delete get increasing revisions', lifecycle)
+    prove('a commit that expects another revision changes nothing and returns the current entry', conflicts)
+    prove('a commit with guards happens only if the guarded keys are unchanged', guards)
+    prove('a guarded commit precedes the next change of the guarded key or does not happen', guardsUnderWay)
+    prove('invalid keys and deletions are rejected', refusals)
     prove('revision() is at least that of every acknowledged commit', linearizableRevision)
-    prove('of commits that replace the same revision one wins', oneWinner)
-    prove('counting by compare-and-set loses nothing', countingTogether)
-    prove('values of 1.2 MiB and of no bytes come back as they were', sizesOfValues)
+    prove('one of several commits that replace the same revision wins', oneWinner)
+    prove('a counter with compare-and-set loses no increment', countingTogether)
+    prove('values of 1.2 MiB and empty values are returned unchanged', sizesOfValues)
   })
 }
 

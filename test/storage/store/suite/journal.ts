@@ -1,6 +1,6 @@
 /**
- * The promises of a journal, for every store that keeps one over compaction and restarts: changes with their notes and old
- * states, bounded by time and by size; values that are not for it go.
+ * The promises of a journal, for every store that keeps one across compaction and restarts: changes with their notes
+ * and old states, bounded by age and size, without the values that it excludes.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -8,13 +8,13 @@ import { type Retention, RevisionAhead, RevisionGone, type Store } from '../../.
 import { untilTrue } from '../../../support/until.ts'
 import { changesOf, JournalWriter, stateAt } from '../journal-writer.ts'
 
-/** A store whose time is moved by hand. */
+/** A store with a manual clock. */
 export interface JournaledStore {
   readonly store: Store
   now(): number
-  /** Lets time go by, with what the store does in it: all that was written before is compacted when it is a second. */
+  /** Advances time, including the store's periodic work. After one second everything written before is compacted. */
   pass(ms: number): Promise<void>
-  /** Closes it and opens it again. */
+  /** Closes and reopens the store. */
   reopen(): Promise<JournaledStore>
   close(): Promise<void>
 }
@@ -23,9 +23,9 @@ export type OpenJournaled = (retention: Retention) => Promise<JournaledStore>
 
 export const hour: Retention = { time: 3_600_000, bytes: 2 ** 30, withoutValues: ['secret/'] }
 
-/** `rounds` of writes of a hundred keys are kept over compaction and a restart. */
+/** `rounds` is how often each of a hundred keys is written before compaction and a restart. */
 export function journalSuite(name: string, open: OpenJournaled, { rounds: count }: { rounds: number }): void {
-  test(`${name}: the changes of a key, and the states that were`, async () => {
+  test(`${name}: returns the changes of a key and old states`, async () => {
     const opened = await open(hour)
     const { store } = opened
     const writer = new JournalWriter(store, () => opened.now())
@@ -67,7 +67,7 @@ export function journalSuite(name: string, open: OpenJournaled, { rounds: count 
     await opened.close()
   })
 
-  test(`${name}: ${100 * count} revisions over compaction and a restart can be read, and watches cannot`, async () => {
+  test(`${name}: ${100 * count} revisions stay readable after compaction and a restart, but not watchable`, async () => {
     const opened = await open(hour)
     const writer = new JournalWriter(opened.store, () => opened.now())
     const keys = Array.from({ length: 100 }, (_, i) => `a/${String(i).padStart(3, '0')}`)
@@ -96,7 +96,7 @@ export function journalSuite(name: string, open: OpenJournaled, { rounds: count 
     await close()
   })
 
-  test(`${name}: what is older than the retention goes, also while nothing is written; the state at its begin stays`, async () => {
+  test(`${name}: changes older than the retention are dropped even without writes, and the state at the start stays`, async () => {
     const opened = await open({ ...hour, time: 10_000 })
     const { store } = opened
     const writer = new JournalWriter(store, () => opened.now())
@@ -129,19 +129,19 @@ export function journalSuite(name: string, open: OpenJournaled, { rounds: count 
     const opened = await open({ ...hour, bytes })
     const { store } = opened
     const writer = new JournalWriter(store, () => opened.now())
-    // One to a page.
+    // One value per page.
     const value = 'x'.repeat(3000)
     const keys = Array.from({ length: 100 }, (_, i) => `a/${i}`)
     const written: number[] = []
     for (let i = 0; i < 4; i++)
       for (const key of keys) written.push(await writer.write(key, `${value}${i}`, { note: 'n' }))
     await opened.pass(4000)
-    // While the journal is cut short, a state is whole or gone.
+    // While the journal is being trimmed, a state is complete or gone.
     for (const at of written.slice(100)) {
       const found = await stateAt(store.journal!, at).catch((error) => error)
       assert.ok(found instanceof RevisionGone || found.length === 100, `${found.length ?? found} at ${at}`)
     }
-    // A reader held it up; it is gone on with after a minute at most.
+    // A reader delayed the trimming, which resumes after at most a minute.
     await opened.pass(70_000)
     const kept = async () => {
       const oldest = await store.journal!.oldest()
@@ -149,7 +149,7 @@ export function journalSuite(name: string, open: OpenJournaled, { rounds: count 
     }
     await untilTrue(async () => (await kept()) < 60)
     assert.ok((await kept()) > 30, `${await kept()} changes of a page in ${bytes} bytes`)
-    // The oldest state is whole, unless it goes just then.
+    // The oldest state is complete, unless it is deleted at that moment.
     const oldestState = async () => await stateAt(store.journal!, await store.journal!.oldest())
     await untilTrue(async () => {
       const found = await oldestState().catch((error) => error)
@@ -159,7 +159,7 @@ export function journalSuite(name: string, open: OpenJournaled, { rounds: count 
     await opened.close()
   })
 
-  test(`${name}: values that are not for the journal are dropped, and their notes stay`, async () => {
+  test(`${name}: excluded values are dropped, and their notes stay`, async () => {
     const opened = await open(hour)
     const writer = new JournalWriter(opened.store, () => opened.now())
     for (const value of ['first', 'second', 'third']) await writer.write('secret/x', value, { note: 'note' })
@@ -181,7 +181,7 @@ export function journalSuite(name: string, open: OpenJournaled, { rounds: count 
     await opened.close()
   })
 
-  test(`${name}: a journal that is forgotten begins at the present, and goes on`, async () => {
+  test(`${name}: a journal that was deleted restarts at the current revision and continues`, async () => {
     const opened = await open(hour)
     const writer = new JournalWriter(opened.store, () => opened.now())
     const first = await writer.write('a/x', 'one')

@@ -1,4 +1,4 @@
-/** Lifetimes: keys that go by themselves. */
+/** Lifetimes: keys that expire. */
 import assert from 'node:assert/strict'
 import { describe } from 'node:test'
 import { maxLifetimeSeconds, type Store, StoreError } from '../../../../src/storage/store/store.ts'
@@ -20,14 +20,14 @@ import { type Open, provesOn } from './prove.ts'
 
 export function lifetimeSuite(name: string, open: Open): void {
   const prove = provesOn(open)
-  // They wait for time to pass, and do so together.
+  // These tests wait for time to pass, so they run concurrently.
   describe(`${name}: lifetimes`, { concurrency: true }, () => {
-    prove('a key goes by itself when its lifetime is over, and is told as deleted', expiry)
-    prove('a commit that names what has gone by itself is a conflict', expiryConflicts)
-    prove('a commit without a lifetime takes away that of an earlier one', lifetimeTakenAway)
-    prove('a commit with a lifetime replaces that of an earlier one', lifetimeReplaced)
-    prove('keys that go together are told one by one, also to a watch that is resumed anywhere', expiryOfMany)
-    prove('lifetimes that cannot be are refused', lifetimeRefusals)
+    prove('an expired key is deleted and reported as deleted', expiry)
+    prove('a commit that expects an expired key is a conflict', expiryConflicts)
+    prove('a commit without a lifetime removes an earlier lifetime', lifetimeTakenAway)
+    prove('a commit with a lifetime replaces an earlier lifetime', lifetimeReplaced)
+    prove('keys that expire together are reported one by one, also to a watch that resumes in between', expiryOfMany)
+    prove('invalid lifetimes are rejected', lifetimeRefusals)
   })
 }
 
@@ -60,7 +60,7 @@ async function lifetimeTakenAway(store: Store): Promise<void> {
   const rewritten = await put(store, 'a', '2', await putFor(store, 2, 'a', '1', 0))
   await remove(store, 'b', await putFor(store, 2, 'b', '1', 0))
   const remade = await put(store, 'b', '2', 0)
-  // Due a second after the lifetimes that count no more.
+  // Due one second after the obsolete lifetimes.
   const last = await putFor(store, 3, 'c', '1', 0)
   const seen = await readChanges(store, { after: last, count: 1 })
   assert.equal(seen[0]!.key, 'c')

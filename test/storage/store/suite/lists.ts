@@ -1,4 +1,4 @@
-/** Lists: ranges of keys in the order of their bytes, at any revision that is kept. */
+/** Lists: ranges of keys in byte order, at any revision in the history window. */
 import assert from 'node:assert/strict'
 import { describe } from 'node:test'
 import {
@@ -14,15 +14,15 @@ import { type Open, provesOn } from './prove.ts'
 export function listSuite(name: string, open: Open): void {
   const prove = provesOn(open)
   describe(`${name}: lists`, () => {
-    prove('entries come in the order of their UTF-8 bytes', byteOrder)
-    prove('a prefix never takes siblings', siblings)
-    prove('limit, after and remaining cut a range', cuts)
-    prove('a list at any kept revision is the state at that revision', oldStates)
-    prove('pages read at one revision are one state, whatever is written meanwhile', pagesUnderWrites)
+    prove('entries are sorted by their UTF-8 bytes', byteOrder)
+    prove('a prefix never includes siblings', siblings)
+    prove('limit and after cut a range, and remaining counts the rest', cuts)
+    prove('a list at any revision in the history window is the state at that revision', oldStates)
+    prove('pages read at one revision are one state despite concurrent writes', pagesUnderWrites)
     prove('a key with many versions is one entry at each revision', manyVersions)
     prove('a long list is exact while its keys are rewritten and deleted', longListUnderWrites)
-    prove('a revision not reached yet is refused', ahead)
-    prove('compaction forgets what is older and keeps the rest', compaction)
+    prove('a future revision is rejected', ahead)
+    prove('compaction deletes older revisions and keeps the rest', compaction)
   })
 }
 
@@ -200,7 +200,7 @@ async function manyVersions(store: Store): Promise<void> {
   }
 }
 
-// More than one slice of everything, and more changes than are undone to count.
+// More than one slice of everything, and more changes than are undone for counting.
 const longList = 2100
 
 async function longListUnderWrites(store: Store): Promise<void> {

@@ -1,12 +1,12 @@
-/** How a promise of the store contract is proved: on a store of its own, which is gone afterwards. */
+/** Runs a test of the store contract on a new store, which is removed afterwards. */
 import { test } from 'node:test'
 import type { Store } from '../../../../src/storage/store/store.ts'
 
 export interface Opened {
   readonly store: Store
-  /** Closes the store and opens another on the same data, where data outlives the store. */
+  /** Closes the store and opens another one on the same data, if the data outlives the store. */
   reopen?(): Promise<Store>
-  /** Closes and removes everything, whatever the test has closed already. */
+  /** Closes and removes everything, whatever the test has already closed. */
   cleanup(): Promise<void>
 }
 
@@ -16,10 +16,10 @@ export type OpenDurable = () => Promise<Opened & { reopen(): Promise<Store> }>
 type Proof = (store: Store) => Promise<void>
 type RestartProof = (store: Store, reopen: () => Promise<Store>) => Promise<void>
 
-/** No proof takes seconds; one that waits for what never comes fails instead. */
+/** No test takes this long. One that would wait forever fails instead. */
 export const timeout = 30_000
 
-/** Returns what makes a test of a promise and its proof. */
+/** Returns a function that registers a test for a promise of the contract. */
 export function provesOn(open: Open): (promise: string, proof: Proof) => void {
   return (promise, proof) =>
     void test(promise, { timeout }, async () => {

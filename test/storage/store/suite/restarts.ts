@@ -1,4 +1,4 @@
-/** Restarts: what they must not change, for every backend that outlives its process. */
+/** Restarts: what they must not change, for every persistent backend. */
 import assert from 'node:assert/strict'
 import { describe } from 'node:test'
 import { type Key, type Revision, RevisionGone, type Store } from '../../../../src/storage/store/store.ts'
@@ -23,13 +23,13 @@ import { type OpenDurable, provesAcrossRestarts } from './prove.ts'
 export function restartSuite(name: string, open: OpenDurable): void {
   const prove = provesAcrossRestarts(open)
   describe(`${name}: restarts`, () => {
-    prove('revisions go on and nothing is lost', restart)
-    prove('every change is replayed from the log, to many readers, into live ones', replayAfterRestart)
-    prove('what was compacted stays gone', compactionAcrossRestart)
-    prove('lifetimes go on', lifetimesAcrossRestart)
+    prove('revisions continue and nothing is lost', restart)
+    prove('every change is replayed from the log to many readers, followed by live changes', replayAfterRestart)
+    prove('compacted revisions stay gone', compactionAcrossRestart)
+    prove('lifetimes continue', lifetimesAcrossRestart)
     for (const seed of someOf([11, 12], 1)) {
       const plan = { seed, restarts: 5, steps: 80 }
-      prove(`random operations give what the model gives (seed ${seed})`, (store, reopen) =>
+      prove(`random operations have the same results as in the model (seed ${seed})`, (store, reopen) =>
         compareAcrossRestarts(store, reopen, plan),
       )
     }
@@ -51,7 +51,7 @@ async function restart(store: Store, reopen: () => Promise<Store>): Promise<void
   assert.ok((await put(next, 'c', '1', 0)) > before.revision)
 }
 
-/** The state that changes from an empty store lead to. */
+/** Returns the state after applying changes to an empty store. */
 function stateAfter(changes: readonly PlainChange[], last: Revision): Plain[] {
   const state = new Map<Key, Plain>()
   for (const [key, revision, value] of changes) {

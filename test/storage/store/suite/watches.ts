@@ -1,4 +1,4 @@
-/** Watches: every change after a revision once, in order, without gap. */
+/** Watches: every change after a revision once, in order, without gaps. */
 import assert from 'node:assert/strict'
 import { describe } from 'node:test'
 import { type Revision, RevisionGone, type Store, StoreError } from '../../../../src/storage/store/store.ts'
@@ -8,15 +8,15 @@ import { type Open, provesOn, timeout } from './prove.ts'
 export function watchSuite(name: string, open: Open): void {
   const prove = provesOn(open)
   describe(`${name}: watches`, () => {
-    prove('a watch replays every change with what was there before', replay)
-    prove('a watch yields live changes with what was there before', live)
-    prove('a watch from any revision passes from replay to live without gap or repeat', replayIntoLive)
+    prove('a watch replays every change with its previous value', replay)
+    prove('a watch yields live changes with their previous values', live)
+    prove('a watch from any revision switches from replay to live changes without gaps or duplicates', replayIntoLive)
     prove('a watch of a prefix yields only its keys', watchPrefix)
-    prove('a watch tells how far it has come where nothing of it changed', progress)
-    prove('an aborted watch just ends', abort)
-    prove('a watch from before the kept history is told so', watchGone)
-    prove('compaction under a watch leaves no gap', compactionUnderWatch)
-    prove('close ends watches and refuses all calls', closing)
+    prove('a watch reports progress if none of its keys changed', progress)
+    prove('an aborted watch ends without an error', abort)
+    prove('a watch from before the history window throws RevisionGone', watchGone)
+    prove('compaction during a watch causes no gap', compactionUnderWatch)
+    prove('close ends watches and rejects all calls', closing)
   })
 }
 
