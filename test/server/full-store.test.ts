@@ -111,7 +111,7 @@ test('a full store says so, and takes data again as soon as objects are deleted'
   assert.equal(await storeLine(), '[+]store ok')
   assert.equal(await isFull(), '0')
   assert.match(server.output(), /the store accepts writes again/)
-  assert.match(server.output(), /older versions of objects were given up to make room/)
+  assert.match(server.output(), /old revisions of objects were dropped to make room/)
 })
 
 const inLongForm = long ? test : () => {}

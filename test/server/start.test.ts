@@ -213,7 +213,7 @@ test('files that are missing or no good are named, and never quoted', async (t) 
     [['--data-dir=/proc/x'], /\/proc\/x cannot be used: ENOENT.*--data-dir/],
     [['--data-dir=/proc/self/x/y'], /cannot be used: ENOENT.*--data-dir/],
     [[`--data-dir=${strange}`], /strange cannot be used: other users may get at it, and "theirs" was in it before/],
-    [[`--data-dir=${damaged}`], /damaged.data\.mdb is damaged.*: restore a backup of it, or choose another --data-dir/],
+    [[`--data-dir=${damaged}`], /damaged.data\.mdb is damaged.*: restore a backup, or choose another --data-dir/],
     [['--admin-kubeconfig=/proc/x/y'], /--admin-kubeconfig: cannot write \/proc\/x\/y: ENOENT.*--admin-kubeconfig=$/m],
     [[`--admin-kubeconfig=${directory}`], /--admin-kubeconfig: cannot write .*: EISDIR/],
     [[`--admin-kubeconfig=${directory}/plain/x`], /--admin-kubeconfig: cannot write .*plain is not a directory/],

@@ -57,7 +57,7 @@ export interface ApplyRequest {
   readonly force: boolean
   /** Paths of fields that this kind of write cannot set. They are neither owned nor in conflict. */
   readonly readOnly: readonly string[]
-  /** Whether the configuration is of another kind, such as Scale. The rest of the object is then ignored. */
+  /** Whether the configuration has an unexpected type, such as Scale. The rest of the object is then ignored. */
   readonly view?: boolean
   /** For kinds whose versions differ in structure. */
   readonly versions?: OtherVersions | undefined

@@ -108,7 +108,7 @@ export class LogChunks {
       for (const piece of pieces.toReversed()) this.#keep(piece)
       return pieces[0]!
     }
-    throw new StoreError('the log of the store was not read to its end')
+    throw new StoreError('the log of the store ended before the requested revision')
   }
 
   #keep(piece: LogChunk): void {

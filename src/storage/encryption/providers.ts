@@ -49,7 +49,7 @@ export function aesgcm(marker: string, key: Buffer): Provider {
       return Buffer.concat([Buffer.from(marker), nonce, ...sealed, cipher.getAuthTag()])
     },
     decrypt: (place, value) => {
-      if (value.length < gcmNonce + gcmTag) throw new Error('it is cut off')
+      if (value.length < gcmNonce + gcmTag) throw new Error('the value is truncated')
       const [nonce, sealed] = [value.subarray(0, gcmNonce), value.subarray(gcmNonce, -gcmTag)]
       const decipher = createDecipheriv(algorithm, key, nonce, { authTagLength: gcmTag }).setAAD(Buffer.from(place))
       decipher.setAuthTag(value.subarray(-gcmTag))
@@ -77,10 +77,10 @@ export function aescbc(marker: string, key: Buffer, isStoredValue: StoredValueCh
       return Buffer.concat([Buffer.from(marker), start, cipher.update(value), cipher.final()])
     },
     decrypt: (place, value) => {
-      if (value.length < 2 * block || value.length % block !== 0) throw new Error('it is cut off')
+      if (value.length < 2 * block || value.length % block !== 0) throw new Error('the value is truncated')
       const decipher = createDecipheriv(algorithm, key, value.subarray(0, block))
       const plain = Buffer.concat([decipher.update(value.subarray(block)), decipher.final()])
-      if (!isStoredValue(place, plain)) throw new Error('the key is another one, or the value is damaged')
+      if (!isStoredValue(place, plain)) throw new Error('wrong key or damaged value')
       return plain
     },
   }

@@ -51,7 +51,7 @@ export async function readEncryption(value: Json, names: EncryptionNames): Promi
   const encrypted = new Map<string, readonly Provider[]>()
   for (const [i, { resources = [], providers: given = [] }] of entries.entries()) {
     const place = `resources[${i}]`
-    if (given.length === 0) throw new Error(`${place}.providers: at least one is needed`)
+    if (given.length === 0) throw new Error(`${place}.providers: at least one provider is required`)
     const read = await Promise.all(given.map((each, j) => readProvider(each, `${place}.providers[${j}]`, names)))
     const keys = read.flat()
     assertOwnNames(keys, names)
@@ -90,7 +90,7 @@ function assertOwnNames(keys: readonly ReadKey[], { allowsSharedOldNames = false
 
 async function readProvider(value: Json, place: string, names: EncryptionNames): Promise<ReadKey[]> {
   const members = isObject(value) ? Object.keys(value) : []
-  if (!isObject(value) || members.length !== 1) throw new Error(`${place}: a provider has one name`)
+  if (!isObject(value) || members.length !== 1) throw new Error(`${place}: a provider must have exactly one name`)
   const [name = ''] = members
   if (name === 'identity') return [{ provider: identity, place }]
   if (name === 'kms')
@@ -101,7 +101,7 @@ async function readProvider(value: Json, place: string, names: EncryptionNames):
   if (cipher === undefined) throw new Error(`${place}: unknown provider ${JSON.stringify(name)}`)
   const settings = own(value, name)
   const keys = isObject(settings) ? own(settings, 'keys') : undefined
-  if (!Array.isArray(keys) || keys.length === 0) throw new Error(`${place}.${name}.keys: at least one key is needed`)
+  if (!Array.isArray(keys) || keys.length === 0) throw new Error(`${place}.${name}.keys: at least one key is required`)
   const placeOf = (i: number) => `${place}.${name}.keys[${i}]`
   return await Promise.all(keys.map((key, i) => readKey(key, { cipher, place: placeOf(i), names })))
 }
@@ -115,7 +115,7 @@ interface KeyPlace {
 async function readKey(value: Json, { cipher, place, names }: KeyPlace): Promise<ReadKey> {
   const [name, secret] = isObject(value) ? [own(value, 'name'), own(value, 'secret')] : []
   if (typeof name !== 'string' || name === '' || name.includes(':'))
-    throw new Error(`${place}.name: a key needs a name without a colon`)
+    throw new Error(`${place}.name: must be a name without a colon`)
   if (typeof secret !== 'string' || !/^[A-Za-z0-9+/]+={0,2}$/.test(secret))
     throw new Error(`${place}.secret: must be base64`)
   const key = Buffer.from(secret, 'base64')

@@ -66,7 +66,7 @@ async function rewrite(store: Store, found: Entry, how: How): Promise<'written' 
     if (result.outcome === 'committed') return 'written'
     entry = result.current
   }
-  throw new Error(`${found.key} changes all the time: run it again`)
+  throw new Error(`${found.key} keeps changing: run the command again`)
 }
 
 /** Yields the entries of a prefix, which can also be a single complete key. */

@@ -19,7 +19,7 @@ export function assertKey(key: Key): void {
   const fits = key.length > 0 && key.length <= maxKeyBytes && Buffer.byteLength(key) <= maxKeyBytes
   // Lone surrogates all encode to the same UTF-8 bytes, so two such keys could collide.
   if (!fits || key.includes('\0') || !key.isWellFormed()) {
-    throw new StoreError(`not a key: ${JSON.stringify(shorten(key, 100))}`)
+    throw new StoreError(`invalid key: ${JSON.stringify(shorten(key, 100))}`)
   }
 }
 
@@ -28,7 +28,7 @@ export function assertWrite(write: Write): void {
   const { key, expected, value, lifetimeSeconds, guards } = write
   assertKey(key)
   assertRevision(expected)
-  if (value === undefined && expected === 0) throw new StoreError('a key that is absent cannot be deleted')
+  if (value === undefined && expected === 0) throw new StoreError('cannot delete an absent key')
   if (lifetimeSeconds !== undefined) assertLifetime(lifetimeSeconds, value)
   for (const guard of guards ?? []) {
     assertKey(guard.key)
@@ -42,18 +42,19 @@ export function assertWrite(write: Write): void {
 function assertClaims({ key, takes = [], releases = [], lifetimeSeconds }: Write): void {
   const claims = [...takes.map((taken) => taken.key), ...releases]
   if (claims.length === 0) return
-  if (claims.length > maxClaims) throw new StoreError(`a write takes and releases ${maxClaims} keys at most`)
-  if (lifetimeSeconds !== undefined && takes.length > 0) throw new StoreError('a key with a lifetime takes nothing')
+  if (claims.length > maxClaims) throw new StoreError(`a write can reserve and release at most ${maxClaims} keys`)
+  if (lifetimeSeconds !== undefined && takes.length > 0)
+    throw new StoreError('a key with a lifetime cannot reserve keys')
   if (new Set([key, ...claims]).size <= claims.length) throw new StoreError('a write names a key twice')
   for (const claim of claims) assertKey(claim)
 }
 
 function assertRevision(revision: Revision): void {
-  if (!Number.isSafeInteger(revision) || revision < 0) throw new StoreError(`not a revision: ${revision}`)
+  if (!Number.isSafeInteger(revision) || revision < 0) throw new StoreError(`invalid revision: ${revision}`)
 }
 
 function assertLifetime(seconds: number, value: Write['value']): void {
   const fits = Number.isInteger(seconds) && seconds >= 1 && seconds <= maxLifetimeSeconds
-  if (!fits) throw new StoreError(`not a lifetime in seconds: ${seconds}`)
-  if (value === undefined) throw new StoreError('a deletion has no lifetime')
+  if (!fits) throw new StoreError(`invalid lifetime in seconds: ${seconds}`)
+  if (value === undefined) throw new StoreError('a deletion cannot have a lifetime')
 }

@@ -298,7 +298,7 @@ export class RevisionGone extends StoreError {
   constructor(
     revision: Revision,
     oldest: Revision,
-    message = `revision ${revision} is gone, the oldest kept is ${oldest}`,
+    message = `revision ${revision} is gone; the oldest available is ${oldest}`,
   ) {
     super(message)
     this.revision = revision
@@ -333,7 +333,7 @@ export class ValueTooLarge extends StoreError {
   readonly limit: number
 
   constructor(size: number, limit: number) {
-    super(`a value of ${size} bytes is over the store's limit of ${limit}`)
+    super(`a value of ${size} bytes exceeds the store's limit of ${limit}`)
     this.limit = limit
   }
 }

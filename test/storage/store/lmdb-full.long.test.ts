@@ -108,7 +108,7 @@ test('deleted space is immediately available for new data, and dropping old revi
       }
       assert.deepEqual(capacity, ['full', 'roomy'])
       assert.equal(told.length, 1)
-      assert.match(told[0]!, /the disk is full: older versions of objects were given up/)
+      assert.match(told[0]!, /the disk is full: old revisions of objects were dropped/)
       await assert.rejects(store.list({ prefix: '', revision: first }), RevisionGone)
     },
     options,

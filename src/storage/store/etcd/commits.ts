@@ -198,7 +198,7 @@ export class Commits {
       (entry) => (entry === undefined ? 0 : this.#space.revision(entry.modRevision)) !== write.expected,
       () => true,
     )
-    throw new StoreFull('etcd has no space left: writes are refused', { cause, ambiguous })
+    throw new StoreFull('etcd has no space left and rejects writes', { cause, ambiguous })
   }
 
   async #look(request: RangeRequest, deadline: number): Promise<KeyValue | undefined> {

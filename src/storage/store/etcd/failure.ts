@@ -47,7 +47,7 @@ export function readFailure(error: unknown): StoreError {
  */
 export function noteFailure(error: unknown): StoreError {
   return isFull(error)
-    ? new StoreFull('etcd has no space left: writes are refused', { cause: error })
+    ? new StoreFull('etcd has no space left and rejects writes', { cause: error })
     : readFailure(error)
 }
 

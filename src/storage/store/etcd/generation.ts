@@ -330,7 +330,7 @@ export class EtcdGeneration {
     if (await this.#feed.reached(revision, this.#connection.deadlineMs)) return
     this.#assertOpen()
     cause ??= this.#feed.failure
-    throw new StoreError('etcd: the watch does not come to the revision of the store', { cause })
+    throw new StoreError('etcd: the watch does not reach the revision of the store', { cause })
   }
 
   async #tick(): Promise<Revision> {

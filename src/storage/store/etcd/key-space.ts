@@ -22,7 +22,7 @@ export class KeySpace {
 
   constructor(prefix: string, offset: number) {
     if (prefix === '' || prefix.includes('\0')) throw new StoreError(`not an etcd prefix: ${JSON.stringify(prefix)}`)
-    if (!Number.isSafeInteger(offset) || offset < 0) throw new StoreError(`not a revision offset: ${offset}`)
+    if (!Number.isSafeInteger(offset) || offset < 0) throw new StoreError(`invalid revision offset: ${offset}`)
     this.prefix = prefix
     this.offset = offset
   }

@@ -42,5 +42,5 @@ export async function readOffset(connection: Connection, prefix: string, told: R
     // The next read shows which server succeeded.
     decodeSwap(await connection.call(methods.txn, request, { effect: 'write' }))
   }
-  throw new StoreError('etcd: the offset of revisions is changed too often')
+  throw new StoreError('etcd: the offset of revisions changes too often')
 }

@@ -60,7 +60,9 @@ export class EtcdReader {
         decodeRange(await this.#connection.call(methods.range, encodeRange(request), { effect: 'read' })),
       )
     } catch (error) {
-      const why = isCompacted(error) ? new Error(`revision ${this.revision} was compacted meanwhile: try again`) : error
+      const why = isCompacted(error)
+        ? new Error(`revision ${this.revision} was compacted in the meantime: try again`)
+        : error
       throw readFailure(why)
     }
   }

@@ -76,7 +76,7 @@ export class RelayedEras implements Eras {
     const feed = this.#present?.feed
     if (feed === undefined) return
     if (feed.revision === after) feed.append({ changes: changes === undefined ? [] : readChanges(changes), through })
-    else this.#lose(new StoreError(`this worker was not told of the changes from ${feed.revision} to ${after}`))
+    else this.#lose(new StoreError(`worker missed the changes from ${feed.revision} to ${after}`))
   }
 
   #lose(error: StoreError): void {

@@ -112,7 +112,7 @@ export class Session {
         this.#http.taken(stream, chunk.length)
         yield* cutter.push(chunk)
       }
-      if (!signal.aborted) throw arrivals.failure ?? new CallError('the stream was ended by the member', { sent: true })
+      if (!signal.aborted) throw arrivals.failure ?? new CallError('the member ended the stream', { sent: true })
     } finally {
       this.#streams--
       signal.removeEventListener('abort', cancel)
@@ -332,7 +332,7 @@ function httpFailure(headers: Headers): CallError | undefined {
   const code = headers.get(':status')
   const type = headers.get('content-type') ?? ''
   if (code === undefined || (code === '200' && type.startsWith('application/grpc'))) return undefined
-  return new CallError(`not a gRPC answer: HTTP status ${code}, content type '${type}'`, { sent: true })
+  return new CallError(`not a gRPC response: HTTP status ${code}, content type '${type}'`, { sent: true })
 }
 
 function broken({ cause, sent }: StreamFailure): CallError {

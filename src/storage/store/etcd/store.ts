@@ -84,7 +84,7 @@ export class EtcdStore implements Store {
    */
   static async open(options: EtcdOptions, eras: Eras = ownEras): Promise<EtcdStore> {
     const store = new EtcdStore(options, eras)
-    const waiting = setTimeout(() => options.onWaiting?.(store.#connection.refusal ?? 'it does not answer'), silenceMs)
+    const waiting = setTimeout(() => options.onWaiting?.(store.#connection.refusal ?? 'it does not respond'), silenceMs)
     const giveUp = () => store.#connection.close()
     options.giveUp?.addEventListener('abort', giveUp)
     try {

@@ -40,7 +40,7 @@ export async function* eventsFrom(
     for await (const message of connection.stream(methods.watch, request, signal)) {
       const response = decodeWatch(message)
       if (response.compactRevision > 0) throw new RevisionGone(after, space.revision(response.compactRevision))
-      if (response.canceled) throw new StoreError(`etcd: the watch was ended: ${response.reason}`)
+      if (response.canceled) throw new StoreError(`etcd ended the watch: ${response.reason}`)
       const events = held.concat(response.events)
       const whole = response.fragment ? wholeRevisions(events) : events.length
       held = events.slice(whole)

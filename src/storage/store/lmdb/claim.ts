@@ -40,7 +40,7 @@ async function create(path: string): Promise<void> {
     await using _ = await open(path, 'wx', 0o600)
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
-    if (code !== 'EEXIST') throw new StoreError(`the data directory cannot be claimed: ${message}`, { cause: error })
+    if (code !== 'EEXIST') throw new StoreError(`cannot lock the data directory: ${message}`, { cause: error })
   }
 }
 
@@ -53,5 +53,5 @@ function refusal(directory: string, cause: unknown): StoreError {
       { cause },
     )
   const why = messageOf(cause)
-  return new StoreError(`the data directory ${directory} cannot be claimed: ${why}`, { cause })
+  return new StoreError(`the data directory ${directory} cannot be locked: ${why}`, { cause })
 }

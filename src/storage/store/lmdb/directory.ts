@@ -120,7 +120,7 @@ async function layOutLockFile(path: string, scarce: string): Promise<void> {
     const { blocks } = await file.stat()
     if (blocks === 0) await file.write(Buffer.alloc(lockFileBytes), 0, lockFileBytes, 0)
   } catch (cause) {
-    throw new StoreFull(`${scarce}; not even for ${path}: ${(cause as Error).message}`, { cause })
+    throw new StoreFull(`${scarce} and none for ${path}: ${(cause as Error).message}`, { cause })
   }
 }
 
@@ -139,7 +139,7 @@ async function checkFile(path: string): Promise<boolean> {
   const wanted = meta === undefined ? Number.NaN : (meta.lastPage + 1) * meta.pageSize
   if (!(wanted <= largestFile))
     throw new StoreError(
-      `the data file ${path} is damaged, or not one of this program: restore a backup of it, or choose another --data-dir`,
+      `the data file ${path} is damaged or belongs to another program: restore a backup, or choose another --data-dir`,
     )
   if (wanted > size) await file.truncate(wanted)
   return true

@@ -27,7 +27,7 @@ export function checkPages(path: string): void {
   const descriptor = openSync(path, 'r')
   try {
     const meta = readMeta(descriptor)
-    if (meta === undefined) throw new Damage('its first two pages are not sound')
+    if (meta === undefined) throw new Damage('its first two pages are invalid')
     new PageCheck(meta, new PageReader(descriptor, meta.pageSize)).run()
   } catch (error) {
     if (!(error instanceof Damage)) throw error
@@ -96,7 +96,7 @@ class PageCheck {
   #walkTable({ flags, key, data }: Leaf): void {
     assert(flags === treeRecord && data.length === treeBytes, () => 'its list of tables')
     const tree = readTree(data, 0)
-    assert(tree.flags === 0, () => `table ${key} is of another kind`)
+    assert(tree.flags === 0, () => `table ${key} has an unexpected type`)
     this.#walk(key.toString('latin1'), tree, () => {})
   }
 
@@ -111,7 +111,7 @@ class PageCheck {
     this.#mark(page, 1, inUse)
     const bytes = this.#pageAt(page)
     const last = depth >= walk.tree.depth
-    assert(bytes.readUInt16LE(18) === (last ? leafPage : branchPage), () => `page ${page} is of another kind`)
+    assert(bytes.readUInt16LE(18) === (last ? leafPage : branchPage), () => `page ${page} has an unexpected type`)
     const records = this.#recordsOf(page, bytes)
     walk.found[last ? 'leaves' : 'branches']++
     if (last) walk.found.entries += records.length
@@ -126,11 +126,11 @@ class PageCheck {
     const listEnd = pageHeader + bytes.readUInt16LE(20)
     const recordsAt = pageHeader + bytes.readUInt16LE(22)
     const sound = listEnd > pageHeader && listEnd % 2 === 0 && listEnd <= recordsAt && recordsAt <= bytes.length
-    assert(sound, () => `page ${page} is not laid out well`)
+    assert(sound, () => `page ${page} has an invalid layout`)
     const records: number[] = []
     for (let i = pageHeader; i < listEnd; i += 2) {
       const at = pageHeader + bytes.readUInt16LE(i)
-      assert(at >= recordsAt && at + 8 <= bytes.length, () => `page ${page} has a record outside of it`)
+      assert(at >= recordsAt && at + 8 <= bytes.length, () => `page ${page} has a record outside its bounds`)
       records.push(at)
     }
     return records
@@ -155,11 +155,14 @@ class PageCheck {
   /** Marks the pages of a long record and returns their number. */
   #takeLong(reference: Buffer, size: number): number {
     const [page, count] = [wide(reference, 0), wide(reference, 16)]
-    assert(count === Math.ceil((pageHeader + size) / this.#file.pageSize), () => `a long record at page ${page}`)
+    assert(
+      count === Math.ceil((pageHeader + size) / this.#file.pageSize),
+      () => `page ${page} has a long record of the wrong length`,
+    )
     this.#mark(page, count, inUse)
     const bytes = this.#pageAt(page)
     const sound = bytes.readUInt16LE(18) === overflowPage && bytes.readUInt32LE(20) === count
-    assert(sound, () => `page ${page} is of another kind`)
+    assert(sound, () => `page ${page} has an unexpected type`)
     return count
   }
 
@@ -176,7 +179,7 @@ class PageCheck {
 
   /** Marks pages. Each page must have a single use. */
   #mark(page: number, count: number, use: number): void {
-    assert(page >= 2 && page + count <= this.#pages.length, () => `it refers to page ${page}, which it does not have`)
+    assert(page >= 2 && page + count <= this.#pages.length, () => `it refers to page ${page}, which does not exist`)
     for (let i = page; i < page + count; i++) {
       assert(this.#pages[i] === unknown, () => `page ${i} is used twice`)
       this.#pages[i] = use
@@ -185,7 +188,7 @@ class PageCheck {
 
   #pageAt(page: number): Buffer {
     const bytes = this.#file.page(page)
-    assert(wide(bytes, 0) === page, () => `page ${page} holds something else`)
+    assert(wide(bytes, 0) === page, () => `page ${page} has unexpected content`)
     assert(wide(bytes, 8) <= this.#meta.transaction, () => `page ${page} is newer than the last transaction`)
     return bytes
   }

@@ -296,7 +296,7 @@ function writtenAt(tables: Tables, key: Buffer, revision: Revision): Buffer {
 function replacedBy(tables: Tables, at: Revision, { key, revision }: { key: Buffer; revision: Revision }): Lent {
   const { replaced, ...record } = logRecordAt(tables, at)
   if (!record.key.equals(key) || record.previous !== revision)
-    throw new StoreError(`the data file is damaged: change ${at} is that of another key`)
+    throw new StoreError(`the data file is damaged: change ${at} belongs to another key`)
   return replaced
 }
 
@@ -309,8 +309,7 @@ export function logRecordAt({ log }: Tables, revision: Revision): LogRecord {
 
 function soundRecord(revision: Revision, bytes: Lent): LogRecord {
   const record = readLogRecord(revision, bytes)
-  if (record === undefined)
-    throw new StoreError(`the data file is damaged: change ${revision} is not as it was written`)
+  if (record === undefined) throw new StoreError(`the data file is damaged: change ${revision} was altered`)
   return record
 }
 

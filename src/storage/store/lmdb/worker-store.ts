@@ -82,7 +82,7 @@ export class WorkerStore extends EmbeddedStore {
     const changes = readChanges(shared)
     const next = this.tail.revision + 1
     if (changes[0]?.revision === next) this.tail.append(changes)
-    else this.#lose(new StoreError(`this worker was not told of the change ${next}`))
+    else this.#lose(new StoreError(`worker missed change ${next}`))
   }
 
   #lose(error: StoreError): void {

@@ -91,7 +91,7 @@ export class Archive {
       const { mark, etcdRevision } = held
       if (await this.#swap(etcdRevision, { ...mark, cut: mark.through }, [])) return
     }
-    throw readFailure(new Error('the mark of the history is changed too often'))
+    throw readFailure(new Error('the journal mark changes too often'))
   }
 
   async #pass(): Promise<Mark> {
@@ -105,7 +105,7 @@ export class Archive {
       const kept = await this.#append(held).catch((error: unknown) => this.#beginAnew(held, error))
       if (kept !== undefined) return kept
     }
-    throw readFailure(new Error('the history cannot be kept: other servers are always faster'))
+    throw readFailure(new Error('cannot archive changes: other servers are always faster'))
   }
 
   /** Returns undefined if another server was faster. */
@@ -150,7 +150,7 @@ export class Archive {
         if (!(error instanceof ValueTooLarge)) throw error
       }
     }
-    onWarning(`too much was changed at once at revision ${draft.through}: the history of objects begins anew`)
+    onWarning(`revision ${draft.through} has too many changes: the history of objects restarts`)
     const mark = { ...held.mark, through: draft.through, cut: draft.through }
     const etcdRevision = await this.#swap(held.etcdRevision, mark, [])
     return etcdRevision === undefined ? undefined : { mark, etcdRevision }
@@ -162,7 +162,7 @@ export class Archive {
     const isNew = await this.#swap(held.etcdRevision, this.#begin(revision), [])
     if (isNew !== undefined)
       this.#parts.onWarning(
-        `etcd was compacted before the history of objects was kept: it begins anew at revision ${revision}`,
+        `etcd was compacted before changes were archived: the history of objects restarts at revision ${revision}`,
       )
     return undefined
   }

@@ -148,7 +148,7 @@ export class EtcdJournal implements Journal {
     if (this.#wasFull) return
     this.#wasFull = true
     this.#parts.onWarning(
-      'etcd is full: half of the history of objects will be given up as soon as it takes data again',
+      'etcd is full: half of the history of objects will be dropped as soon as it accepts data again',
     )
   }
 
@@ -194,8 +194,7 @@ export class EtcdJournal implements Journal {
   /** Reports the first of successive failures to archive changes. */
   failed(error: StoreError): void {
     if (this.#stopping.signal.aborted) return
-    if (this.failure === undefined)
-      this.#parts.onWarning(`the history of objects is not kept for now: ${error.message}`)
+    if (this.failure === undefined) this.#parts.onWarning(`cannot archive the history of objects: ${error.message}`)
     this.failure = error
   }
 }
