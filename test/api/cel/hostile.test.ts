@@ -55,13 +55,16 @@ describe('evaluations', () => {
   const many = Array.from({ length: 2000 }, (_, i) => `${i}`)
   const large = 'a'.repeat(3_000_000)
   ends('loops in loops', 'self.all(a, self.all(b, self.all(c, a + b + c != "")))', { schema: texts, self: many })
-  ends('texts that grow', `self${'.map(x, x + x)'.repeat(24)} == []`, { schema: texts, self: [large.slice(0, 1000)] })
+  ends('strings that grow', `self${'.map(x, x + x)'.repeat(24)} == []`, { schema: texts, self: [large.slice(0, 1000)] })
   ends('replacements that grow', 'self.replace("", self).size() > 0', { schema: text, self: large })
   ends('joins that grow', '[1,2,3,4,5,6,7].map(x, self).join(self) == ""', { schema: text, self: large })
   ends('lists that grow', `size(self${'.map(x, self + self)'.repeat(2)}) > 0`, { schema: texts, self: many })
-  ends('a search for half of a text', 'self.indexOf(self.substring(1500000) + "b") > 0', { schema: text, self: large })
-  ends('a pattern on a large text', 'self.matches("(a|aa|aaa)*b(a|aa)*c")', { schema: text, self: large })
-  ends('a pattern that data brings', 'self.matches(self)', { schema: text, self: large.slice(0, 4000) })
+  ends('a search for half of a string', 'self.indexOf(self.substring(1500000) + "b") > 0', {
+    schema: text,
+    self: large,
+  })
+  ends('a pattern on a large string', 'self.matches("(a|aa|aaa)*b(a|aa)*c")', { schema: text, self: large })
+  ends('a pattern from the data', 'self.matches(self)', { schema: text, self: large.slice(0, 4000) })
 
   test('a pattern prone to backtracking runs in linear time', async () => {
     const data = { schema: text, self: `${'a'.repeat(2000)}!` }

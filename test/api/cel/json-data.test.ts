@@ -23,12 +23,12 @@ interface Row {
 }
 
 const rows: { readonly [title: string]: Row } = {
-  'scalars are of their types': {
+  'scalars have their types': {
     schema: objectOf({ s: text, i: integer, n: { type: 'number' }, b: { type: 'boolean' } }),
     self: { s: 'x', i: 5, n: 2, b: true },
     rules: ['self.s == "x"', 'self.i + 1 == 6', 'self.n + 0.5 == 2.5', 'self.b', 'type(self.n) == double'],
   },
-  'formats make bytes and times': {
+  'formats produce bytes and times': {
     schema: objectOf({
       d: { ...text, format: 'duration' },
       t: { ...text, format: 'date-time' },
@@ -76,7 +76,7 @@ const rows: { readonly [title: string]: Row } = {
       'has(self.a.x)',
     ],
   },
-  'members that objects inherit are not there': {
+  'inherited members are invisible': {
     schema: objectOf({ constructor: text, toString: text }),
     self: {},
     rules: ['!has(self.constructor)', '!has(self.toString)'],
@@ -106,7 +106,7 @@ const rows: { readonly [title: string]: Row } = {
     rules: ['self.a == oldSelf.a', 'self.a.exists_one(e, e.k == "x")'],
     not: ['self.a[0] == oldSelf.a[0]'],
   },
-  'data that is not described counts where it is compared': {
+  'undescribed data counts in comparisons': {
     schema: objectOf({ a: { 'x-orch-preserve-unknown-fields': true } }, { 'x-orch-preserve-unknown-fields': true }),
     self: { a: { deep: [1] }, more: 1 },
     oldSelf: { a: { deep: [2] }, more: 1 },
@@ -117,7 +117,7 @@ const rows: { readonly [title: string]: Row } = {
     self: { a: 9_007_199_254_740_993n },
     rules: ['self.a == 9007199254740993', 'self.a - 1 == 9007199254740992'],
   },
-  'null is a value where it may be': {
+  'null is a value if it is allowed': {
     schema: about({ type: 'object', nullable: true, properties: { b: text } }),
     self: { a: null },
     rules: ['has(self.a) && self.a == null'],

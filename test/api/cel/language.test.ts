@@ -36,7 +36,7 @@ describe('literals', () => {
     'bytes("é").size() == 2',
   ])
   holds('lists and maps', ['[1, 2,] == [1, 2]', '{"a": 1, "b": 2}["b"] == 2', '{1: "x"}[1] == "x"', '[] == []'])
-  holds('comments and blanks', ['1 // one\n == 1'])
+  holds('comments and whitespace', ['1 // one\n == 1'])
 })
 
 describe('operators', () => {
@@ -53,7 +53,7 @@ describe('operators', () => {
     '9223372036854775807 > 9223372036854775806',
     '3037000499 * 3037000499 == 9223372030926249001',
   ])
-  fails('what has no result', [
+  fails('operations without a result', [
     ['9223372036854775807 + 1 > 0', 'integer overflow'],
     ['-(-9223372036854775808) > 0', 'integer overflow'],
     ['1 / 0 == 0', 'division by zero'],
@@ -66,14 +66,14 @@ describe('operators', () => {
     ['{"a": 1, "a": 2}.a == 1', 'Failed with repeated key'],
   ])
   holds('order', ['1 < 2', '"a" < "b"', 'false < true', 'b"a" < b"b"', '"é" > "z"', '2.0 >= 2.0', '!(1 > 2)'])
-  holds('logic does without a fault where the other decides', [
+  holds('logic ignores an error if the other operand decides', [
     '1 / 0 == 1 || true',
     'true || 1 / 0 == 1',
     '!(1 / 0 == 1 && false)',
     '!(false && 1 / 0 == 1)',
     'true ? true : 1 / 0 == 1',
   ])
-  fails('logic has the fault where nothing decides', [['1 / 0 == 1 || false', 'division by zero']])
+  fails('logic returns the error if nothing decides', [['1 / 0 == 1 || false', 'division by zero']])
   holds('membership', ['2 in [1, 2]', '!(3 in [1, 2])', '"a" in {"a": 1}'])
   holds('precedence', [
     '1 + 2 * 3 == 7',
@@ -99,11 +99,11 @@ describe('macros', () => {
     '[1, 2, 3].filter(x, x > 1) == [2, 3]',
     '[[1], [2]].all(x, x.all(x, x > 0))',
   ])
-  holds('on maps they see the keys', ['{"a": 1}.all(k, k == "a")', '{"a": 1, "b": 2}.map(k, k).size() == 2'])
-  holds('a fault counts only where nothing decides', ['![1, 0].all(x, 1 / x < 0)', '[0, 1].exists(x, 1 / x == 1)'])
-  fails('or is that of the whole', [['[0, 1].all(x, 1 / x == 1)', 'division by zero']])
+  holds('on maps they iterate over the keys', ['{"a": 1}.all(k, k == "a")', '{"a": 1, "b": 2}.map(k, k).size() == 2'])
+  holds('an error counts only if nothing decides', ['![1, 0].all(x, 1 / x < 0)', '[0, 1].exists(x, 1 / x == 1)'])
+  fails('otherwise the error is the result', [['[0, 1].all(x, 1 / x == 1)', 'division by zero']])
   holds('has', ['has({"a": 1}.a)', '!has({"a": 1}.b)'])
-  fails('has wants a field', [
+  fails('has requires a field', [
     ['has(1)', 'compilation failed: ERROR: <input>:1:4: invalid argument to has() macro\n | has(1)\n | ...^'],
     [
       '[1].all(x.y, true)',
@@ -123,7 +123,7 @@ describe('conversions', () => {
     'type(1) == int && type("a") == string && type([]) == list && type({}) == map && type(null) == null_type',
     'type(timestamp(0)) == google.protobuf.Timestamp && type(type(1)) == type',
   ])
-  fails('that cannot be', [
+  fails('that fail', [
     ['int("x") == 1', "type conversion error from 'string' to 'int'"],
     ['int(1e30) == 1', 'integer overflow'],
     ['uint(-1) == 1u', 'unsigned integer overflow'],
@@ -151,7 +151,7 @@ describe('times', () => {
     'duration("1h") - duration("1m") == duration("59m")',
     'duration("0") == duration("0s")',
   ])
-  fails('that are none', [
+  fails('that are invalid', [
     ['duration("x") == duration("1s")', 'time: invalid duration "x"'],
     ['timestamp("2020-13-01T00:00:00Z") == timestamp(0)', 'parsing time "2020-13-01T00:00:00Z" as RFC 3339 failed'],
     ['timestamp(0).getHours("Nowhere/City") == 1', 'unknown time zone Nowhere/City'],

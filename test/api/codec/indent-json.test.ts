@@ -5,9 +5,9 @@ import { indentText } from '../../../src/api/codec/indent-json.ts'
 
 const values: { readonly [name: string]: unknown } = {
   'objects and lists': { b: [1, { c: null, d: [true, false] }, 'x'], a: { e: { f: -1.5e-7 } } },
-  'empty ones': { a: {}, b: [], c: [{}, [], [[]]] },
+  'empty containers': { a: {}, b: [], c: [{}, [], [[]]] },
   'a plain value': 7,
-  'text with marks': { 'a{":,}': '[]{},:"\\', b: '\\\\', c: '\\"', '': '\\\\\\"', d: '\n\t\u2028 "x": [1]' },
+  'text with punctuation': { 'a{":,}': '[]{},:"\\', b: '\\\\', c: '\\"', '': '\\\\\\"', d: '\n\t\u2028 "x": [1]' },
   'a long text': ['\\"'.repeat(100_000)],
 }
 

@@ -153,12 +153,12 @@ test('repeated keys are reported with their paths, however they are spelled', ()
 })
 
 const inAnyOrder: { readonly [name: string]: Json } = {
-  'keys in no order': { b: { z: [1, { d: 2, c: { y: null, x: true } }], a: 'text' }, a: 0.5 },
-  'keys in order above those that are not': { a: [{ c: 1, b: 2 }], b: { d: {}, c: [] } },
-  'keys that are numbers': { b: { 10: 1, 9: 2, a: 3 }, a: { 2: 0, 1: 0 }, 7: 'seven' },
-  'keys that are numbers, in order': { a: { 1: { c: 1, b: 2 }, 2: 0 }, b: 1 },
-  'a key that objects inherit': JSON.parse('{"b":1,"__proto__":{"d":1,"c":2},"a":3}'),
-  'keys beyond the first plane': { '\u{1f600}': { b: 1, a: 2 }, '\uff5e': 2 },
+  'unsorted keys': { b: { z: [1, { d: 2, c: { y: null, x: true } }], a: 'text' }, a: 0.5 },
+  'sorted keys above unsorted ones': { a: [{ c: 1, b: 2 }], b: { d: {}, c: [] } },
+  'numeric keys': { b: { 10: 1, 9: 2, a: 3 }, a: { 2: 0, 1: 0 }, 7: 'seven' },
+  'sorted numeric keys': { a: { 1: { c: 1, b: 2 }, 2: 0 }, b: 1 },
+  'an inherited key': JSON.parse('{"b":1,"__proto__":{"d":1,"c":2},"a":3}'),
+  'keys beyond the BMP': { '\u{1f600}': { b: 1, a: 2 }, '\uff5e': 2 },
   'integers of any size': { b: 9007199254740993n, a: [-0, 1e21] },
   'text that looks like an escape': { b: '\\ud800', a: '"\\ud800"', '\\ud': '\n' },
 }

@@ -27,15 +27,15 @@ const refused: { readonly [name: string]: ApiObject } = {
   'no kind': objectWith({ kind: undefined }),
   'no version': objectWith({ apiVersion: undefined }),
   'no uid': objectWith({}, { uid: undefined }),
-  'no time of creation': objectWith({}, { creationTimestamp: undefined }),
-  'half a pair': objectWith({ data: { a: '\ud800' } }),
-  'half a pair where keys are out of order': objectWith({ data: { b: '', a: ['x\udfff'] } }),
-  'half a pair in a key': objectWith({ data: { '\udc00': '' } }),
-  'half a pair in a key of the top': objectWith({ '\ud83d': '' }),
-  'half a pair in a label': objectWith({}, { labels: { a: '\ud83d' } }),
-  'no number': objectWith({ data: { a: Number.NaN } }),
-  'a number without end': objectWith({ data: { b: 1, a: Number.POSITIVE_INFINITY } }),
-  'nothing in a list': objectWith({ data: ['a', undefined] }),
+  'no creation timestamp': objectWith({}, { creationTimestamp: undefined }),
+  'half a surrogate pair': objectWith({ data: { a: '\ud800' } }),
+  'half a surrogate pair below unsorted keys': objectWith({ data: { b: '', a: ['x\udfff'] } }),
+  'half a surrogate pair in a key': objectWith({ data: { '\udc00': '' } }),
+  'half a surrogate pair in a top-level key': objectWith({ '\ud83d': '' }),
+  'half a surrogate pair in a label': objectWith({}, { labels: { a: '\ud83d' } }),
+  NaN: objectWith({ data: { a: Number.NaN } }),
+  infinity: objectWith({ data: { b: 1, a: Number.POSITIVE_INFINITY } }),
+  'an undefined list element': objectWith({ data: ['a', undefined] }),
   'nesting to 513': objectWith({ data: nested(512) }),
   'nesting to 513 in metadata': objectWith({}, { managedFields: nested(511) }),
 }
@@ -50,12 +50,12 @@ for (const [how, order] of Object.entries(orders))
     })
 
 const kept: { readonly [name: string]: ApiObject } = {
-  'a whole pair': objectWith({ data: { '😀': '😀' } }),
-  'text that looks like half a pair': objectWith({ data: { a: '\\ud800' } }),
+  'a complete surrogate pair': objectWith({ data: { '😀': '😀' } }),
+  'text that looks like half a surrogate pair': objectWith({ data: { a: '\\ud800' } }),
   'nesting to 512': objectWith({ data: nested(511) }),
   'nesting to 512 in metadata': objectWith({}, { managedFields: nested(510) }),
-  'an integer beyond a double': objectWith({ data: { b: 1, a: 9007199254740993n } }),
-  'keys out of order': objectWith({ z: 1, data: { b: '2', a: '1', 10: 'x', 9: 'y' } }),
+  'an integer that a double cannot hold': objectWith({ data: { b: 1, a: 9007199254740993n } }),
+  'unsorted keys': objectWith({ z: 1, data: { b: '2', a: '1', 10: 'x', 9: 'y' } }),
 }
 
 for (const [how, order] of Object.entries(orders))

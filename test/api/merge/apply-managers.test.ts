@@ -28,7 +28,7 @@ const first = { by: 'u', put: { data: { k: '1' } } }
 const firstOwners = { 'u updates': ['.data', '.data.k'] }
 
 const scenarios: { readonly [title: string]: Scenario } = {
-  'a writer takes what it changes; an owner of nothing vanishes': [
+  'a writer owns what it changes, and a manager without fields disappears': [
     { by: 'u', put: { data: { k: '1', l: '1' } } },
     {
       by: 'v',
@@ -42,7 +42,7 @@ const scenarios: { readonly [title: string]: Scenario } = {
     },
     { by: 'w', put: {}, see: { owners: {}, object: {} } },
   ],
-  'a time changes with the fields that are owned, not with their values': [
+  'the time changes with the owned fields, not with their values': [
     first,
     { by: 'u', put: { data: { k: '2' } }, see: { times: { 'u updates': timeAt(1) } } },
     { by: 'u', put: { data: { k: '2', l: '1' } }, see: { times: { 'u updates': timeAt(3) } } },
@@ -57,7 +57,7 @@ const scenarios: { readonly [title: string]: Scenario } = {
     },
     { by: 'u', put: { data: { l: '1' } }, see: { owners: { 'a applies': ['.data.l'] } } },
   ],
-  'sets: elements are owned one by one, order by nobody': [
+  'elements of sets are owned individually, and their order has no owner': [
     { by: 'u', put: { tags: ['a', 'b'] } },
     {
       by: 'v',
@@ -74,7 +74,7 @@ const scenarios: { readonly [title: string]: Scenario } = {
     { by: 'u', put: {}, see: { owners: {} } },
     { by: 'u', put: { data: { k: '1' } }, see: { owners: {} } },
   ],
-  'managers sent with a create are not taken': [
+  'managers sent with a create are ignored': [
     { by: 'u', put: { ...sending(entry({})), data: { k: '1' } }, see: { owners: firstOwners } },
   ],
   'one empty entry drops all managers': [
@@ -94,7 +94,7 @@ const scenarios: { readonly [title: string]: Scenario } = {
     first,
     { by: 'v', put: { ...sending(), data: { k: '1' } }, see: { owners: firstOwners } },
   ],
-  'a client may edit the managers': [
+  'a client can edit the managers': [
     first,
     {
       by: 'v',
@@ -103,7 +103,7 @@ const scenarios: { readonly [title: string]: Scenario } = {
     },
     { by: 'e', apply: {}, see: { object: {}, owners: {} } },
   ],
-  'keys in other spelling are the same keys': [
+  'differently spelled keys are the same': [
     first,
     {
       by: 'v',
@@ -111,7 +111,7 @@ const scenarios: { readonly [title: string]: Scenario } = {
       see: { owners: { 'e updates': ['.x[a=1,b=2]'] } },
     },
   ],
-  'managers sent through a subresource are not taken': [
+  'managers sent through a subresource are ignored': [
     first,
     {
       by: 'v',

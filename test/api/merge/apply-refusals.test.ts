@@ -28,21 +28,25 @@ function apply(config: Json, { live, schema = thing }: { live?: ApiObject; schem
 const head = { apiVersion: 'v1', kind: 'Thing', metadata: { name: 'x' } }
 
 const refusals: readonly (readonly [title: string, config: Json, message: RegExp])[] = [
-  ['no object', [1], /must be an object/],
+  ['a list in place of an object', [1], /must be an object/],
   ['no version', { kind: 'Thing' }, /Specified patch version: , expected: v1/],
   ['another version', { ...head, apiVersion: 'v2' }, /Specified patch version: v2, expected: v1/],
   ['managedFields', { ...head, metadata: { name: 'x', managedFields: [] } }, /managedFields must be nil/],
   ['an unknown field', { ...head, colour: 'red' }, /unknown field "colour"/],
-  ['an unknown field below', { ...head, items: [{ name: 'a', colour: 'red' }] }, /"items\[0\].colour"/],
-  ['a map that is a text', { ...head, data: 'x' }, /^data: expected object, got string/],
-  ['metadata that is a list', { ...head, metadata: [] }, /^metadata: expected object, got array/],
-  ['a set that is an object', { ...head, tags: {} }, /^tags: expected array, got object/],
+  ['an unknown nested field', { ...head, items: [{ name: 'a', colour: 'red' }] }, /"items\[0\].colour"/],
+  ['a string in place of a map', { ...head, data: 'x' }, /^data: expected object, got string/],
+  ['a list in place of metadata', { ...head, metadata: [] }, /^metadata: expected object, got array/],
+  ['an object in place of a set', { ...head, tags: {} }, /^tags: expected array, got object/],
   ['a set with a null', { ...head, tags: [null] }, /^tags\[0\]: an element of a set must be a scalar, got null/],
   ['a set with an object', { ...head, tags: [{}] }, /^tags\[0\]: .* got object/],
-  ['a set with doubles', { ...head, tags: ['a', 'b', 'a'] }, /^tags\[2\]: duplicate entry for \[="a"\]/],
+  ['a set with duplicates', { ...head, tags: ['a', 'b', 'a'] }, /^tags\[2\]: duplicate entry for \[="a"\]/],
   ['an element that is null', { ...head, items: [null] }, /^items\[0\]: expected object, got null/],
   ['an element whose key is an object', { ...head, items: [{ name: {} }] }, /^items\[0\].name: .* scalar/],
-  ['elements with one key', { ...head, items: [{ name: 'a' }, { name: 'a' }] }, /^items\[1\]: duplicate .*name="a"/],
+  [
+    'elements with the same key',
+    { ...head, items: [{ name: 'a' }, { name: 'a' }] },
+    /^items\[1\]: duplicate .*name="a"/,
+  ],
 ]
 
 for (const [title, config, message] of refusals)

@@ -74,14 +74,14 @@ const scenarios: { readonly [title: string]: Scenario } = {
       },
     },
   ],
-  'equal values are shared; who gives up a shared field leaves it': [
+  'equal values are shared, and a manager that gives up a shared field leaves it to the others': [
     { by: 'a', apply: { data: { k: '1' } } },
     { by: 'b', apply: { data: { k: '1' } }, see: { owners: { 'a applies': ['.data.k'], 'b applies': ['.data.k'] } } },
     { by: 'a', apply: { data: { k: '2' } }, see: { conflicts: ['b: .data.k'] } },
     { by: 'a', apply: {}, see: { owners: { 'b applies': ['.data.k'] }, object: { data: { k: '1' }, size: 3 } } },
     { by: 'b', apply: {}, see: { owners: {}, object: { size: 3 } } },
   ],
-  'a dropped field goes back to its default': [
+  'a removed field returns to its default': [
     { by: 'a', apply: { size: 5, data: { k: '1' } }, see: { object: { data: { k: '1' }, size: 5 } } },
     {
       by: 'a',
@@ -90,7 +90,7 @@ const scenarios: { readonly [title: string]: Scenario } = {
     },
     { by: 'b', apply: { size: 7 }, see: { owners: { 'a applies': ['.data.k'], 'b applies': ['.size'] } } },
   ],
-  'keyed lists: elements by all their keys, one of them a default': [
+  'elements of keyed lists are identified by all their keys, including a defaulted one': [
     {
       by: 'a',
       apply: { ports: [{ port: 80, name: 'web' }] },
@@ -140,7 +140,7 @@ const scenarios: { readonly [title: string]: Scenario } = {
       see: { object: { ports: [{ port: 1, protocol: 'TCP', env: [{ name: 'B', value: '2' }] }], size: 3 } },
     },
   ],
-  'an element goes with what updaters did inside it': [
+  'removing an element also removes the fields that updaters set in it': [
     { by: 'a', apply: { ports: [{ port: 1, name: 'one' }, { port: 2 }] } },
     { by: 'u', put: { ports: [{ port: 1, name: 'changed' }, { port: 2 }] } },
     {
@@ -152,13 +152,13 @@ const scenarios: { readonly [title: string]: Scenario } = {
       },
     },
   ],
-  'order: shared elements follow the configuration, others keep their place; order alone is no change': [
+  'shared elements follow the configuration, others keep their position, and order alone is no change': [
     { by: 'a', apply: { tags: ['a', 'b', 'c'] } },
     { by: 'a', apply: { tags: ['c', 'b', 'a'] }, see: { object: { tags: ['a', 'b', 'c'], size: 3 } } },
     { by: 'b', apply: { tags: ['z', 'b'] }, see: { object: { tags: ['a', 'z', 'b', 'c'], size: 3 } } },
     { by: 'b', apply: { tags: ['c', 'b', 'z', 'y'] }, see: { object: { tags: ['a', 'c', 'b', 'z', 'y'], size: 3 } } },
   ],
-  'atomic lists, maps, objects and elements are one piece': [
+  'atomic lists, maps, objects and elements are owned as a whole': [
     {
       by: 'a',
       apply: {
@@ -197,13 +197,13 @@ const scenarios: { readonly [title: string]: Scenario } = {
       },
     },
   ],
-  'granular objects are owned field by field; the last owner takes the object along': [
+  'granular objects are owned field by field, and the last owner removes the object': [
     { by: 'a', apply: { part: { a: '1' } } },
     { by: 'b', apply: { part: { b: '2' } }, see: { owners: { 'a applies': ['.part.a'], 'b applies': ['.part.b'] } } },
     { by: 'a', apply: {}, see: { object: { part: { b: '2' }, size: 3 } } },
     { by: 'b', apply: {}, see: { object: { size: 3 } } },
   ],
-  'JSON without a schema: keys are owned one by one, lists as a whole': [
+  'in JSON without a schema keys are owned individually, and lists as a whole': [
     {
       by: 'a',
       apply: { free: { deep: { x: 1 }, list: [{ name: 'p' }] } },
@@ -217,7 +217,7 @@ const scenarios: { readonly [title: string]: Scenario } = {
     { by: 'b', apply: { free: { list: [{ name: 'q' }] } }, see: { conflicts: ['a: .free.list'] } },
     { by: 'a', apply: {}, see: { object: { free: { deep: { y: 2 } }, size: 3 } } },
   ],
-  'empty and null maps are stated themselves; an empty list states nothing': [
+  'empty and null maps are owned themselves, but empty lists are not': [
     {
       by: 'a',
       apply: { data: {}, part: {}, tags: [], steps: [] },
@@ -230,7 +230,7 @@ const scenarios: { readonly [title: string]: Scenario } = {
       see: { object: { data: { k: '' }, size: 3 }, owners: { 'a applies': ['.data.k'] } },
     },
   ],
-  'status: owned through its own path, and not through the main one': [
+  'status is owned through its subresource and not through the main resource': [
     {
       by: 'a',
       apply: { data: { k: '1' }, status: { phase: 'Up' } },
@@ -245,7 +245,7 @@ const scenarios: { readonly [title: string]: Scenario } = {
     },
     { by: 'b', apply: { status: { phase: 'Down' } }, ...status, see: { conflicts: ['a: .status.phase'] } },
   ],
-  'what was there before the first apply belongs to somebody': [
+  'fields from before the first apply have an owner': [
     { by: 'u', put: { data: { k: '1' } }, see: { owners: { 'u updates': ['.data', '.data.k', '.size'] } } },
     { by: 'u', put: { metadata: { managedFields: [{}] }, data: { k: '1' } }, see: { owners: {} } },
     {
@@ -255,7 +255,7 @@ const scenarios: { readonly [title: string]: Scenario } = {
     },
     { by: 'a', apply: { data: { k: '2' } }, see: { conflicts: ['before-first-apply: .data.k'] } },
   ],
-  'an applier moves to another version with its entry': [
+  'an applier keeps its entry when it changes to another version': [
     { by: 'a', apply: { data: { k: '1', l: '1' } } },
     {
       by: 'a',
@@ -264,13 +264,13 @@ const scenarios: { readonly [title: string]: Scenario } = {
       see: { object: { data: { k: '1' }, size: 3 }, owners: { 'a applies': ['.data.k'] } },
     },
   ],
-  'one name that updates and applies is two managers': [
+  'a name that both updates and applies is two managers': [
     { by: 'a', put: { data: { k: '1' } } },
     { by: 'a', apply: { data: { k: '1' } } },
     { by: 'a', apply: {}, see: { object: { data: { k: '1' }, size: 3 } } },
     { by: 'a', apply: { data: { k: '2' } }, see: { conflicts: ['a: .data.k'] } },
   ],
-  'a list that becomes atomic belongs to all who own elements': [
+  'all owners of elements own a list that becomes atomic': [
     { by: 'a', apply: { tags: ['x'] } },
     { by: 'b', apply: { tags: ['y'] } },
     {
@@ -280,7 +280,7 @@ const scenarios: { readonly [title: string]: Scenario } = {
       see: { conflicts: ['a: .tags', 'b: .tags'] },
     },
   ],
-  'a list that becomes a set leaves no owners of its elements': [
+  'the elements of a list that becomes a set have no owners': [
     { by: 'a', apply: { steps: ['x'] } },
     {
       by: 'b',
@@ -294,7 +294,7 @@ const scenarios: { readonly [title: string]: Scenario } = {
     },
     { by: 'a', apply: {}, see: { object: { steps: ['x', 'y'] } } },
   ],
-  'client-side apply moves over without conflicts, for what the annotation still describes': [
+  'migration from client-side apply has no conflicts for fields that match the annotation': [
     { by: 'tool', put: { ...lastApplied({ apiVersion: 'v1', data: { k: '1' } }), data: { k: '1', l: '1' } } },
     { by: 'other', apply: { data: { k: '2' } }, see: { conflicts: ['tool: .data.k'] } },
     { by: 'orchctl', apply: { data: { k: '2', l: '2' } }, see: { conflicts: ['tool: .data.l'] } },
@@ -316,29 +316,29 @@ const scenarios: { readonly [title: string]: Scenario } = {
       },
     },
   ],
-  'an annotation that cannot be read grants nothing': [
+  'an invalid annotation grants nothing': [
     { by: 'tool', put: { ...lastApplied([1]), data: { k: '1' } } },
     { by: 'orchctl', apply: { data: { k: '2' } }, see: { conflicts: ['tool: .data.k'] } },
   ],
-  'an object that is emptied goes, even if somebody stated it empty': [
+  'an emptied object is removed, even if a manager set it empty': [
     { by: 'a', apply: { part: { a: '1' } } },
     { by: 'b', apply: { part: {} }, see: { owners: { 'a applies': ['.part.a'], 'b applies': ['.part'] } } },
     { by: 'a', apply: {}, see: { object: { size: 3 } } },
   ],
-  'null over a map takes nothing away': [
+  'null for a map removes nothing': [
     { by: 'a', apply: { data: { k: '1' }, tags: ['x'] } },
     { by: 'b', apply: { data: null, tags: null }, see: { object: { data: { k: '1' }, tags: ['x'], size: 3 } } },
   ],
-  'what somebody stated and nobody has is contested when it is added': [
+  'adding an absent field that another manager owns is a conflict': [
     { by: 'a', apply: { data: {} }, see: { object: { size: 3 }, owners: { 'a applies': ['.data'] } } },
     { by: 'b', apply: { data: { k: '1' } }, see: { conflicts: ['a: .data'] } },
   ],
-  'client-side apply: what has changed since still conflicts': [
+  'fields changed since the last client-side apply still conflict': [
     { by: 'tool', put: { ...lastApplied({ apiVersion: 'v1', data: { k: '1' } }), data: { k: '9' } } },
     { by: 'orchctl', apply: { data: { k: '2' } }, see: { conflicts: ['tool: .data.k'] } },
     { by: 'orchctl', apply: { data: { k: '9' } }, see: { conflicts: [] } },
   ],
-  'doubles in a list that updates made: kept until somebody applies that element': [
+  'duplicate elements created by updates are kept until that element is applied': [
     {
       by: 'u',
       put: {
@@ -377,7 +377,7 @@ const scenarios: { readonly [title: string]: Scenario } = {
       },
     },
   ],
-  'keys named like parts of JavaScript objects are keys': [
+  'keys named like members of JavaScript objects are ordinary keys': [
     { by: 'a', apply: JSON.parse('{"data":{"__proto__":"1","constructor":"2"}}') },
     { by: 'b', apply: JSON.parse('{"data":{"__proto__":"2"}}'), see: { conflicts: ['a: .data.__proto__'] } },
     {

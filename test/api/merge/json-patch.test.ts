@@ -40,7 +40,7 @@ describe('applies', () => {
       { foo: ['all', 'cows', 'eat', 'grass'] },
     ],
     [
-      'tests that hold',
+      'successful tests',
       { baz: 'qux', foo: ['a', 2, 'c'] },
       [
         { op: 'test', path: '/baz', value: 'qux' },

@@ -76,7 +76,7 @@ const keyOf = (i: number) => ({ 'f:data': { [`f:k${i}`]: {} } })
 
 const works: { readonly [what: string]: (size: number) => unknown } = {
   'conflicts about the elements of a list': (size) => conflictsAmong(size),
-  'folding updaters': (size) =>
+  'merging updaters': (size) =>
     trackUpdate({
       schema: thing,
       before: objectOf({ data: { a: '1' } }),
@@ -85,7 +85,7 @@ const works: { readonly [what: string]: (size: number) => unknown } = {
       readOnly: [],
       create: false,
     }),
-  'a large change beside many managers': (size) =>
+  'a large change with many managers': (size) =>
     trackUpdate({
       schema: thing,
       before: objectOf({ data: { ...dataOf(size, 'a') } }),
@@ -97,7 +97,7 @@ const works: { readonly [what: string]: (size: number) => unknown } = {
       readOnly: [],
       create: false,
     }),
-  'an apply that states less beside many managers': (size) => {
+  'an apply with fewer fields and many managers': (size) => {
     const mine = { ...entries(1, 'Apply', () => ({ 'f:data': { 'f:x': {}, 'f:y': {} } }))[0]!, manager: 'w' }
     const live = objectOf({ data: { ...dataOf(size, 'a'), x: '', y: '' } }, [...entries(size, 'Apply', keyOf), mine])
     return apply(live, { data: { x: '' } })

@@ -94,7 +94,7 @@ const chains: Chain[] = [
     start: { data: { a: '1', b: '2', c: '3' }, metadata: { labels: { l: '1' }, annotations: { n: '1', m: '2' } } },
     steps: [
       ['merge, null deletes', { data: { a: 'one', b: null, d: '4' } }, { data: { a: 'one', c: '3', d: '4' } }],
-      ['an absent key may be deleted', { data: { zz: null } }, { data: { a: 'one', c: '3', d: '4' } }],
+      ['deleting an absent key changes nothing', { data: { zz: null } }, { data: { a: 'one', c: '3', d: '4' } }],
       ['an empty map changes nothing', { data: {} }, { data: { a: 'one', c: '3', d: '4' } }],
       ['replaced', { data: { $patch: 'replace', only: 'this' } }, { data: { only: 'this' } }],
       [
@@ -107,8 +107,8 @@ const chains: Chain[] = [
         { metadata: { annotations: { $patch: 'replace' } } },
         { metadata: { labels: {}, annotations: {} } },
       ],
-      ['null takes all', { data: null }, { data: undefined }],
-      ['a new map is taken over with its nulls', { data: { a: '1', b: null } }, { data: { a: '1', b: null } }],
+      ['null removes everything', { data: null }, { data: undefined }],
+      ['a new map is stored with its nulls', { data: { a: '1', b: null } }, { data: { a: '1', b: null } }],
       [
         'in a new one a directive is a key like any other',
         { nodeSelector: { $patch: 'delete', a: '1' } },
@@ -140,7 +140,11 @@ const chains: Chain[] = [
         { metadata: { '$setElementOrder/finalizers': ['d', 'e', 'c'], finalizers: ['e'] } },
         { metadata: { finalizers: ['d', 'e', 'c'] } },
       ],
-      ['each stays once', { metadata: { finalizers: ['c', 'c', 'd'] } }, { metadata: { finalizers: ['e', 'c', 'd'] } }],
+      [
+        'duplicates are dropped',
+        { metadata: { finalizers: ['c', 'c', 'd'] } },
+        { metadata: { finalizers: ['e', 'c', 'd'] } },
+      ],
       [
         'an empty list changes nothing',
         { metadata: { finalizers: [] } },
@@ -151,16 +155,20 @@ const chains: Chain[] = [
         { metadata: { finalizers: ['d', 'c', 'd'] } },
         { metadata: { finalizers: ['e', 'd', 'c'] } },
       ],
-      ['null takes all', { metadata: { finalizers: null } }, { metadata: {} }],
-      ['nothing to take from', { metadata: { '$deleteFromPrimitiveList/finalizers': ['a'] } }, { metadata: {} }],
-      ['nothing to order', { metadata: { '$setElementOrder/finalizers': ['a'] } }, { metadata: {} }],
+      ['null removes everything', { metadata: { finalizers: null } }, { metadata: {} }],
+      [
+        'deleting from an absent list',
+        { metadata: { '$deleteFromPrimitiveList/finalizers': ['a'] } },
+        { metadata: {} },
+      ],
+      ['ordering an absent list', { metadata: { '$setElementOrder/finalizers': ['a'] } }, { metadata: {} }],
     ],
   },
   {
-    title: 'a list keyed by name beside one that is replaced',
+    title: 'a list keyed by name next to one that is replaced',
     start: { secrets: names('a', 'b'), imagePullSecrets: names('p') },
     steps: [
-      ['a new one comes first', { secrets: names('c') }, { secrets: names('c', 'a', 'b') }],
+      ['a new element comes first', { secrets: names('c') }, { secrets: names('c', 'a', 'b') }],
       [
         'a known one stays in place',
         { secrets: [{ name: 'b', namespace: 'x' }] },
@@ -171,8 +179,12 @@ const chains: Chain[] = [
         { secrets: [{ name: 'b', namespace: null }] },
         { secrets: names('c', 'a', 'b') },
       ],
-      ['one is deleted', { secrets: [{ $patch: 'delete', name: 'a' }] }, { secrets: names('c', 'b') }],
-      ['a missing one is deleted', { secrets: [{ $patch: 'delete', name: 'zzz' }] }, { secrets: names('c', 'b') }],
+      ['an element is deleted', { secrets: [{ $patch: 'delete', name: 'a' }] }, { secrets: names('c', 'b') }],
+      [
+        'deleting a missing element changes nothing',
+        { secrets: [{ $patch: 'delete', name: 'zzz' }] },
+        { secrets: names('c', 'b') },
+      ],
       ['the other list is replaced', { imagePullSecrets: names('q') }, { imagePullSecrets: names('q') }],
       ['all are replaced', { secrets: [{ $patch: 'replace' }, ...names('r', 's')] }, { secrets: names('r', 's') }],
       [
@@ -206,8 +218,8 @@ const chains: Chain[] = [
         { secrets: names('u', 't', 's', 'r') },
       ],
       ['an empty list changes nothing', { secrets: [] }, { secrets: names('u', 't', 's', 'r') }],
-      ['all are replaced by none', { secrets: [{ $patch: 'replace' }] }, { secrets: [] }],
-      ['null takes the list', { secrets: null }, { secrets: undefined }],
+      ['all are replaced by an empty list', { secrets: [{ $patch: 'replace' }] }, { secrets: [] }],
+      ['null removes the list', { secrets: null }, { secrets: undefined }],
       [
         'a new list is taken over with its instructions',
         { secrets: [{ $patch: 'delete', name: 'x' }, { name: 'y', namespace: null }, { $patch: 'replace' }] },
@@ -342,7 +354,7 @@ const chains: Chain[] = [
     ],
   },
   {
-    title: 'an empty list is as good as none',
+    title: 'an empty list counts as absent',
     start: { containers: [] },
     steps: [
       [
@@ -353,7 +365,7 @@ const chains: Chain[] = [
     ],
   },
   {
-    title: 'several elements of one merge key',
+    title: 'several elements with the same merge key',
     start: { containers: [{ name: 'a' }] },
     steps: [
       [
@@ -505,7 +517,7 @@ const chains: Chain[] = [
     ],
   },
   {
-    title: 'conditions, aliases, rules, what is not described',
+    title: 'conditions, aliases, rules and undescribed fields',
     start: {
       conditions: [
         { type: 'Other', status: 'False' },
@@ -558,13 +570,13 @@ const chains: Chain[] = [
         },
       ],
       ['a list without a strategy is replaced', { rules: [{ verbs: ['list'] }] }, { rules: [{ verbs: ['list'] }] }],
-      ['any JSON merges as objects do', { anything: { a: { c: [3] } } }, { anything: { a: { b: 1, c: [3] } } }],
+      ['free-form JSON is merged like objects', { anything: { a: { c: [3] } } }, { anything: { a: { b: 1, c: [3] } } }],
       [
         'any JSON that is new keeps its nulls',
         { anything: { new: { n: null } } },
         { anything: { a: { b: 1, c: [3] }, new: { n: null } } },
       ],
-      ['unknown members are carried for the decoder', { nosuch: { a: 1 } }, { nosuch: { a: 1 } }],
+      ['unknown members are kept for the decoder', { nosuch: { a: 1 } }, { nosuch: { a: 1 } }],
       [
         'a wrong type is carried too',
         { rules: 'x', conditions: { type: 'x' } },
@@ -623,30 +635,33 @@ describe('rejects with 400', () => {
   }
   const refusals: [string, JsonObject][] = [
     ['an unknown $patch', { data: { $patch: 'frobnicate' } }],
-    ['$patch: merge, said of what merges anyway', { data: { $patch: 'merge', b: '2' } }],
+    ['$patch: merge of a map', { data: { $patch: 'merge', b: '2' } }],
     ['$patch: merge of an element', { secrets: [{ $patch: 'merge', name: 'a' }] }],
-    ['a $patch that is no string', { data: { $patch: 5 } }],
+    ['a $patch that is not a string', { data: { $patch: 5 } }],
     ['an unknown $patch of an element', { secrets: [{ $patch: 'x', name: 'a' }] }],
-    ['an unknown $patch in what is new', { strategy: { $patch: 'x' } }],
+    ['an unknown $patch in a new value', { strategy: { $patch: 'x' } }],
     ['an element without its key', { secrets: [{ namespace: 'x' }] }],
     ['an element with a null key', { secrets: [{ name: null }] }],
-    ['an element with an object for a key', { secrets: [{ name: {} }] }],
+    ['an element with an object as its key', { secrets: [{ name: {} }] }],
     ['a deletion without a key', { secrets: [{ $patch: 'delete' }] }],
-    ['an element that is no object', { secrets: ['a'] }],
+    ['an element that is not an object', { secrets: ['a'] }],
     ['an object in a list of scalars', { metadata: { finalizers: [{ a: 1 }] } }],
     ['a list in a list of scalars', { metadata: { finalizers: [['a']] } }],
     ['a null in a list of scalars', { metadata: { finalizers: [null] } }],
-    ['$retainKeys that is no list', { strategy: { $retainKeys: 'type' } }],
-    ['$retainKeys of other than names', { strategy: { $retainKeys: [{}] } }],
+    ['$retainKeys that is not a list', { strategy: { $retainKeys: 'type' } }],
+    ['$retainKeys with elements that are not strings', { strategy: { $retainKeys: [{}] } }],
     ['a member outside $retainKeys', { strategy: { $retainKeys: ['rollingUpdate'], type: 'y' } }],
-    ['an order that is no list', { '$setElementOrder/secrets': 'a' }],
+    ['an order that is not a list', { '$setElementOrder/secrets': 'a' }],
     ['an order of elements without keys', { '$setElementOrder/secrets': [{}] }],
-    ['an order of nothing', { $setElementOrder: [] }],
-    ['a patch against its own order', { '$setElementOrder/secrets': names('a', 'b'), secrets: names('b', 'a') }],
+    ['an order without a list name', { $setElementOrder: [] }],
+    [
+      'a patch that contradicts its own order',
+      { '$setElementOrder/secrets': names('a', 'b'), secrets: names('b', 'a') },
+    ],
     ['a patch outside its own order', { '$setElementOrder/secrets': names('a', 'b'), secrets: names('c') }],
-    ['a deletion list that is no list', { metadata: { '$deleteFromPrimitiveList/finalizers': 'a' } }],
+    ['a deletion list that is not a list', { metadata: { '$deleteFromPrimitiveList/finalizers': 'a' } }],
     ['a deletion list of objects', { metadata: { '$deleteFromPrimitiveList/finalizers': [{}] } }],
-    ['a deletion list of nothing', { metadata: { $deleteFromPrimitiveList: ['a'] } }],
+    ['a deletion list without a list name', { metadata: { $deleteFromPrimitiveList: ['a'] } }],
   ]
   for (const [name, patch] of refusals)
     test(name, () => assert.throws(() => patched(document, patch), { code: 400, reason: 'BadRequest' }))

@@ -227,10 +227,10 @@ const remove = (_: Place, file: string) => rmSync(file)
 for (const name of ['ca', 'serving', 'admin']) {
   const remedy = name === 'ca' ? 'from a backup; or remove both' : `Remove ${name}.crt and ${name}.key`
   const says = (problem: string) => new RegExp(`${problem}.*${remedy}`)
-  refused('cut short', `${name}.crt`, says('good certificate in PEM form'), cut)
-  refused('cut short', `${name}.key`, says('good private key in PEM form'), cut)
+  refused('truncated', `${name}.crt`, says('good certificate in PEM form'), cut)
+  refused('truncated', `${name}.key`, says('good private key in PEM form'), cut)
   refused('empty', `${name}.key`, says('0 PEM blocks'), (_, file) => writeFileSync(file, ''))
-  refused('gone while the certificate is there', `${name}.key`, says(`missing, while ${name}.crt is there`), remove)
+  refused('missing next to its certificate', `${name}.key`, says(`missing, while ${name}.crt is there`), remove)
   refused('for another key', `${name}.crt`, says(`not belong to the key in ${name}.key`), (_, file) =>
     writeFileSync(file.replace('.crt', '.key'), keyToPem(generateKey())),
   )
@@ -239,17 +239,17 @@ for (const name of ['ca', 'serving', 'admin']) {
 refused('two certificates', 'ca.crt', /2 PEM blocks/, (_, file) =>
   writeFileSync(file, readFileSync(file, 'utf8').repeat(2)),
 )
-refused('no authority', 'ca.crt', /not the certificate of an authority/, ({ directory }) => {
+refused('not a CA certificate', 'ca.crt', /not the certificate of an authority/, ({ directory }) => {
   for (const kind of ['crt', 'key']) copyFileSync(join(directory, `admin.${kind}`), join(directory, `ca.${kind}`))
 })
 refused('a directory', 'ca.crt', /cannot be read \(it is not a regular file\)$/, (_, file) => {
   rmSync(file)
   mkdirSync(file)
 })
-refused('enormous', 'serving.crt', /cannot be read \(it has 300000 bytes/, (_, file) =>
+refused('too large', 'serving.crt', /cannot be read \(it has 300000 bytes/, (_, file) =>
   writeFileSync(file, Buffer.alloc(300_000)),
 )
-refused('a key for everybody', 'serving.key', /chmod 600/, (_, file) => chmodSync(file, 0o644))
+refused('a key readable by everyone', 'serving.key', /chmod 600/, (_, file) => chmodSync(file, 0o644))
 refused('expired', 'ca.crt', /expired at 2040-05-29T12:00:00.000Z.*from a backup/, ({ clock }) => {
   clock.time = now + 3650 * day
 })

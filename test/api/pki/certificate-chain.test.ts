@@ -39,10 +39,10 @@ const refused: [string, string, RegExp][] = [
   ['no certificate inside', pem('CERTIFICATE', Buffer.from('hello')), /.*/],
   ['a request inside', pem('CERTIFICATE', requestDer()), /.*/],
   ['a bad block after a good one', leaf + pem('CERTIFICATE', Buffer.from('hello')), /.*/],
-  ['something after the certificate', pem('CERTIFICATE', Buffer.concat([bytes, Buffer.from([5, 0])])), /.*/],
+  ['bytes after the certificate', pem('CERTIFICATE', Buffer.concat([bytes, Buffer.from([5, 0])])), /.*/],
   ['two signature algorithms', pem('CERTIFICATE', twoAlgorithms), /two signature algorithms/],
   ['more than a hundred', leaf.repeat(101), /more than 100/],
-  ['more in a block than is read', pem('CERTIFICATE', Buffer.alloc(200 * 1024, 0x30)), /bytes/],
+  ['a block above the size limit', pem('CERTIFICATE', Buffer.alloc(200 * 1024, 0x30)), /bytes/],
 ]
 
 for (const [name, text] of taken) test(`accepted: ${name}`, () => check(text))

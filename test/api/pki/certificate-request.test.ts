@@ -118,9 +118,9 @@ const compressed = Buffer.concat([Buffer.from([2 + (point[64]! & 1)]), point.sub
 
 const crafted: [string, Buffer | RequestParts][] = [
   ['nothing', Buffer.alloc(0)],
-  ['something after the end', Buffer.concat([requestDer(), none])],
+  ['bytes after the end', Buffer.concat([requestDer(), none])],
   ['no attributes', { rest: [] }],
-  ['something after the attributes', { rest: [noAttributes, none] }],
+  ['an element after the attributes', { rest: [noAttributes, none] }],
   ['a subject that is a string', { subject: [der(0x0c)] }],
   ['an RSA modulus of a megabit', { publicKey: rsaInfo(Buffer.alloc(maxDerBytes - 1000, 0x7f), three) }],
   ['an RSA modulus of more than the limit', { publicKey: rsaInfo(Buffer.alloc(2049, 0x7f), three) }],
@@ -133,7 +133,10 @@ const crafted: [string, Buffer | RequestParts][] = [
   ['the point at infinity', { publicKey: ecInfo(p256, Buffer.from([0])) }],
   ['a compressed point', { key, publicKey: ecInfo(p256, compressed) }],
   ['a point of another curve', { publicKey: ecInfo('2b81040022', point) }],
-  ['another key than the signer', { publicKey: publicKeyOf(generateKey()).export({ type: 'spki', format: 'der' }) }],
+  [
+    "a different key than the signer's",
+    { publicKey: publicKeyOf(generateKey()).export({ type: 'spki', format: 'der' }) },
+  ],
   ['a signature algorithm for other keys', { key: rsa }],
   ['an unknown signature algorithm', { algorithm: sequence(identifier('2a03')) }],
   [
@@ -143,7 +146,7 @@ const crafted: [string, Buffer | RequestParts][] = [
   ['an extension without value', asking(sequence(identifier('551d13')))],
   ['an address of five bytes', asking(extension('551d11', sequence(der(0x87, Buffer.alloc(5)))))],
   ['a DNS name beyond ASCII', asking(extension('551d11', sequence(der(0x82, Buffer.from('\u00fc')))))],
-  ['an alternative name that is cut', asking(extension('551d11', hex('300582')))],
+  ['a truncated alternative name', asking(extension('551d11', hex('300582')))],
 ]
 
 for (const [name, input] of crafted) {
@@ -163,7 +166,7 @@ const labels: [string, string, boolean][] = [
 ]
 
 for (const [name, text, accepted] of labels) {
-  test(`${accepted ? 'read' : 'refused'}: ${name}`, () => {
+  test(`${accepted ? 'read' : 'rejected'}: ${name}`, () => {
     if (accepted) assert.equal(read(text).subject.commonNames[0], 'jane')
     else assert.throws(() => read(text), MalformedInput)
   })

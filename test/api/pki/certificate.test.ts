@@ -120,23 +120,23 @@ for (const dns of [...badDns, 'a'.repeat(64), `${'a.'.repeat(127)}a`]) {
 const leaf = issueCertificate(template(ca))
 const rsa = generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey
 const contradictions: [string, Partial<CertificateTemplate>, RegExp][] = [
-  ['an authority that may not sign', { authority: true }, /cert sign/],
-  ['an end certificate that may sign', { usages: ['cert sign'] }, /cert sign/],
+  ['a CA that may not sign', { authority: true }, /cert sign/],
+  ['an end-entity certificate that may sign', { usages: ['cert sign'] }, /cert sign/],
   ['no usages', { usages: [] }, /usages/],
   ['no common name', { subject: { commonName: '', organizations: [] } }, /common name/],
   ['half a surrogate pair', { subject: { commonName: 'a', organizations: ['\ud800'] } }, /not Unicode/],
   ['an end before the start', { notBefore: now, notAfter: now - day }, /valid/],
-  ['a time that is none', { notBefore: Number.NaN }, /valid/],
+  ['an invalid time', { notBefore: Number.NaN }, /valid/],
   ['a year before 1950', { notBefore: Date.UTC(1949, 0) }, /valid/],
   ['a year of five digits', { notAfter: Date.UTC(10000, 0) }, /valid/],
   ['a serial of zero', { serial: Buffer.alloc(1) }, /serial/],
   ['a negative serial', { serial: Buffer.from([0x80]) }, /serial/],
-  ['a serial with a needless zero', { serial: Buffer.from([0, 1]) }, /serial/],
+  ['a serial with a redundant zero', { serial: Buffer.from([0, 1]) }, /serial/],
   ['a serial of 21 bytes', { serial: Buffer.alloc(21, 1) }, /serial/],
-  ['an issuer that is no authority', { issuer: { certificate: leaf, key: ca.key } }, /not a certificate authority/],
+  ['an issuer that is not a CA', { issuer: { certificate: leaf, key: ca.key } }, /not a certificate authority/],
   ['an issuer with another key', { issuer: { certificate: ca.certificate, key: generateKey() } }, /key of the issuer/],
-  ['an issuer with a key of another', { issuer: { certificate: ca.certificate, key: rsa } }, /key of the issuer/],
-  ['a self-signed one with another key', { issuer: { certificate: 'self', key: ca.key } }, /not its own/],
+  ['an issuer with a key of another type', { issuer: { certificate: ca.certificate, key: rsa } }, /key of the issuer/],
+  ['a self-signed certificate with another key', { issuer: { certificate: 'self', key: ca.key } }, /not its own/],
   ['too many names', { names: { dns: Array(257).fill('a'), ips: [] } }, /more than 256/],
 ]
 
