@@ -124,7 +124,7 @@ export function stringifyJson(value: Json, order?: Order, room = Number.POSITIVE
     default:
       if (value instanceof WrittenJson) return value.text
       if (value === null) return 'null'
-      if (value === undefined) throw new TypeError('a value is missing where JSON needs one')
+      if (value === undefined) throw new TypeError('an undefined value cannot be written as JSON')
       if (room <= 0) throw tooDeep()
       if (Array.isArray(value)) return writeArray(value, elementOrder(order), room - 1)
       return `{${stringifyMembers(value, order, room - 1)}}`

@@ -217,7 +217,7 @@ function splitBody(object: ApiObject, order: Order, write: WriteValue): Parts {
 function assertWhole({ apiVersion, kind, metadata }: ApiObject): void {
   const { uid, creationTimestamp } = metadata
   if (apiVersion === undefined || kind === undefined || uid === undefined || creationTimestamp === undefined)
-    throw new TypeError('an object without its type, its uid or its time of creation is not stored')
+    throw new TypeError('an object without type, uid or creation timestamp cannot be stored')
 }
 
 const version = 'resourceVersion'

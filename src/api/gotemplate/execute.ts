@@ -87,7 +87,7 @@ class Run {
 
   #assertShort(length: number): void {
     if (length > this.#limits.characters)
-      throw templateError(this.#template.text, 0, `it makes more than ${this.#limits.characters} characters`)
+      throw templateError(this.#template.text, 0, `it produces more than ${this.#limits.characters} characters`)
   }
 
   #action(pipeline: Pipeline, scope: Scope): void {

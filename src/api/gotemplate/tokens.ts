@@ -126,7 +126,7 @@ function readQuoted(text: string, place: number): ReadToken {
   if (quote === '`') return { kind: 'string', text: inner.replaceAll('\r', ''), end: end + 1 }
   const value = unescaped(inner, (what) => templateError(text, place, what))
   if (quote === '"') return { kind: 'string', text: value, end: end + 1 }
-  if ([...value].length !== 1) throw templateError(text, place, 'single quotes hold one character: use double ones')
+  if ([...value].length !== 1) throw templateError(text, place, 'single quotes take one character: use double quotes')
   return { kind: 'number', text: String(value.codePointAt(0)), end: end + 1 }
 }
 

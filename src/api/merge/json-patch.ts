@@ -71,7 +71,7 @@ function parseOperation(operation: Json, i: number): PatchOperation {
     case 'remove':
       return { op, path: pointer(path, 'path') }
     default:
-      throw inapplicable(`operation ${i} has no op that is known (add, remove, replace, move, copy, test)`)
+      throw inapplicable(`operation ${i} has no known op (add, remove, replace, move, copy, test)`)
   }
 }
 

@@ -13,17 +13,17 @@ export interface FeatureGateFacts {
 
 /** The features that can be enabled and disabled, with their defaults. */
 export const featureGates = {
-  AnyVolumeDataSource: { on: false, stage: 'alpha', doc: 'a claim may start with the content of any object' },
-  APIListChunking: { on: true, stage: 'beta', doc: 'lists may be asked for in parts, with limit and continue' },
+  AnyVolumeDataSource: { on: false, stage: 'alpha', doc: 'claims can be populated from objects of any kind' },
+  APIListChunking: { on: true, stage: 'beta', doc: 'lists can be requested in pages with limit and continue' },
   CustomResourceValidationExpressions: {
     on: true,
     stage: 'beta',
-    doc: 'rules in CEL that the schemas of custom kinds have are enforced',
+    doc: 'CEL rules in the schemas of custom resources are enforced',
   },
   RecoverVolumeExpansionFailure: {
     on: false,
     stage: 'alpha',
-    doc: 'a claim that could not grow may ask for less again',
+    doc: 'a claim whose expansion failed can request less storage',
   },
 } as const satisfies { readonly [name: string]: FeatureGateFacts }
 

@@ -61,7 +61,7 @@ export function asJson(object: object): JsonObject {
 
 /** Returns JSON that was decoded with a kind's schema as an API object. */
 export function asObject(value: Json): ApiObject {
-  if (!isObject(value)) throw new TypeError('an API object is a JSON object')
+  if (!isObject(value)) throw new TypeError('an API object must be a JSON object')
   return value as unknown as ApiObject
 }
 

@@ -17,6 +17,6 @@ export function readAlgorithm(element: Element | undefined): Algorithm {
 /** Returns the bytes of a bit string that consists of whole bytes. */
 export function readBits(element: Element | undefined): Buffer {
   const { content } = expectTag(element, tags.bitString)
-  if (content[0] !== 0) throw new MalformedDer('a bit string is not made of whole bytes')
+  if (content[0] !== 0) throw new MalformedDer('a bit string does not consist of whole bytes')
   return content.subarray(1)
 }

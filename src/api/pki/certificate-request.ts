@@ -37,7 +37,7 @@ export function readCertificateRequest(pem: Buffer): CertificateRequest {
   const [block] = readPemBlocks(pem)
   if (block?.label !== 'CERTIFICATE REQUEST') throw new MalformedInput('PEM block type must be CERTIFICATE REQUEST')
   const [info, algorithm, signature, ...rest] = childrenOf(readWhole(block.bytes, tags.sequence))
-  if (rest.length > 0) throw new MalformedDer('a request is more than content, algorithm and signature')
+  if (rest.length > 0) throw new MalformedDer('a request has more than content, algorithm and signature')
   const request = readContent(expectTag(info, tags.sequence))
   checkSignature(request.publicKey, { algorithm: readAlgorithm(algorithm), signed: info!.whole, signature })
   return request
@@ -66,7 +66,7 @@ function extensionsOf(attribute: Element): RequestedExtension[] {
 function readExtension(element: Element): RequestedExtension {
   const parts = childrenOf(expectTag(element, tags.sequence))
   const critical = parts.length === 3 && expectTag(parts[1], tags.boolean).content[0] === 0xff
-  if (parts.length !== 2 && parts.length !== 3) throw new MalformedDer('an extension has two or three parts')
+  if (parts.length !== 2 && parts.length !== 3) throw new MalformedDer('an extension must have two or three parts')
   const id = expectTag(parts[0], tags.oid).content.toString('hex')
   const value = expectTag(parts.at(-1), tags.octetString).content
   if (id === subjectAltNameId) checkAlternativeNames(value)

@@ -72,8 +72,9 @@ export interface CertificateTemplate {
 /** Throws if the template is inconsistent or violates RFC 5280. */
 export function assertConsistent(template: CertificateTemplate): void {
   const { usages, authority = false, issuer, serial } = template
-  if (usages.length === 0) throw new Error('a certificate without usages')
-  if (usages.includes('cert sign') !== authority) throw new Error('"cert sign" is for an authority, and needed by it')
+  if (usages.length === 0) throw new Error('a certificate must have usages')
+  if (usages.includes('cert sign') !== authority)
+    throw new Error('"cert sign" is required for a CA and not allowed otherwise')
   if (serial !== undefined) assertSerial(serial)
   assertSubject(template.subject)
   assertValidity(template.notBefore, template.notAfter)
@@ -104,5 +105,5 @@ function assertIssuer(issuer: Issuer, publicKey: KeyObject): void {
   }
   const certificate = new X509Certificate(issuer.certificate)
   if (!certificate.ca) throw new Error('the issuer is not a certificate authority')
-  if (!certificate.checkPrivateKey(issuer.key)) throw new Error('the key of the issuer is not that of its certificate')
+  if (!certificate.checkPrivateKey(issuer.key)) throw new Error('the key of the issuer does not match its certificate')
 }

@@ -46,7 +46,7 @@ export async function readKeyFile(file: string): Promise<KeyObject | undefined> 
   const found = await readBounded(file)
   if (found === undefined) return undefined
   if (process.platform !== 'win32' && (found.mode & 0o007) !== 0) {
-    throw new PkiFileError(file, `everybody on this machine may use this private key: run chmod 600 on it`)
+    throw new PkiFileError(file, `everyone on this machine can use this private key: run chmod 600 on it`)
   }
   return parsed(file, 'private key', () => keyFromPem(oneBlock(found.text)))
 }
@@ -103,7 +103,7 @@ function parsed<T>(file: string, what: string, parse: () => T): T {
 
 function oneBlock(text: string): string {
   const blocks = text.split('-----BEGIN ').length - 1
-  if (blocks !== 1) throw new Error(`${blocks} PEM blocks where there is to be one`)
+  if (blocks !== 1) throw new Error(`${blocks} PEM blocks instead of one`)
   return text
 }
 

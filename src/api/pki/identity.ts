@@ -68,7 +68,7 @@ function readString({ tag, content }: Element): string {
     case 0x1e: // BMPString
       return readCodePoints(content, 2)
     default:
-      throw new MalformedDer(`a name is of type 0x${tag.toString(16)}, which is no string`)
+      throw new MalformedDer(`a name is of type 0x${tag.toString(16)}, which is not a string`)
   }
 }
 
@@ -94,7 +94,7 @@ function readCodePoints(content: Buffer, width: 2 | 4): string {
 
 function characterOf(codePoint: number): string {
   if (codePoint > 0x10ffff || (codePoint >= 0xd800 && codePoint <= 0xdfff)) {
-    throw new MalformedDer('a string has a code point that is no character')
+    throw new MalformedDer('a string has an invalid code point')
   }
   return String.fromCodePoint(codePoint)
 }

@@ -23,7 +23,7 @@ const pointBytes: { readonly [curve: string]: number } = {
 /** `info` is a SubjectPublicKeyInfo. Throws MalformedInput. */
 export function readPublicKey(info: Element): KeyObject {
   const [algorithm, bits, ...rest] = childrenOf(info)
-  if (rest.length > 0) throw new MalformedDer('a public key is more than algorithm and key')
+  if (rest.length > 0) throw new MalformedDer('a public key has more than algorithm and key')
   const { id, parameters } = readAlgorithm(algorithm)
   checkKey(id, parameters, readBits(bits))
   try {
@@ -52,7 +52,7 @@ function checkKey(type: string, parameters: Element | undefined, key: Buffer): v
 function checkRsa(parameters: Element | undefined, key: Buffer): void {
   expectTag(parameters, tags.null)
   const [modulus, exponent, ...rest] = childrenOf(readWhole(key, tags.sequence))
-  if (rest.length > 0) throw new MalformedDer('an RSA key is more than modulus and exponent')
+  if (rest.length > 0) throw new MalformedDer('an RSA key has more than modulus and exponent')
   checkPositive(modulus, maxModulusBytes)
   checkPositive(exponent, maxExponentBytes)
 }

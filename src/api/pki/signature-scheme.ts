@@ -26,5 +26,5 @@ export function schemeOfKey(key: KeyObject): SignatureScheme {
   const scheme =
     type === 'rsa' ? rsa : type === 'ed25519' ? ed25519 : type === 'ec' ? curves[details?.namedCurve ?? ''] : undefined
   if (scheme !== undefined) return scheme
-  throw new Error(`a key of type ${type} does not sign certificates: use RSA, P-256, P-384, P-521 or Ed25519`)
+  throw new Error(`a key of type ${type} cannot sign certificates: use RSA, P-256, P-384, P-521 or Ed25519`)
 }

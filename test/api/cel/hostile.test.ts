@@ -10,7 +10,7 @@ import { compiling, type Data, outcomeOf } from './evaluating.ts'
 const texts: JsonObject = { type: 'array', items: { type: 'string' } }
 const text: JsonObject = { type: 'string' }
 
-describe('texts of rules', () => {
+describe('hostile rule texts', () => {
   const refused: { readonly [title: string]: readonly [string, RegExp] } = {
     'too long': [`"${'a'.repeat(100_001)}" == ""`, /expression code point size exceeds limit/],
     'nested in brackets': [`${'('.repeat(50_000)}true${')'.repeat(49_000)}`, /recursion limit exceeded/],
@@ -46,7 +46,7 @@ describe('texts of rules', () => {
   })
 })
 
-describe('evaluations', () => {
+describe('hostile evaluations', () => {
   const ends = (title: string, rule: string, data: Data = {}) => {
     test(title, async () => {
       await assertCheap(150, () => assert.throws(() => outcomeOf(rule, data), BudgetExceeded))

@@ -131,16 +131,17 @@ for (const [title, { schema, self, oldSelf = {}, rules, not = [] }] of Object.en
   })
 }
 
-describe('invisible to rules', () => {
+describe('data that is invisible to rules', () => {
   const hidden = (schema: JsonObject, rule: string, field: string) => {
     assert.match(String(outcomeOf(rule, { schema })), new RegExp(`undefined field '${field}'`))
   }
-  test('fields that the schema does not describe', () => hidden(about(text), 'self.b == 1', 'b'))
-  test('values without a type', () => hidden(about({ 'x-orch-preserve-unknown-fields': true }), 'has(self.a)', 'a'))
-  test('lists of such values', () => {
+  test('fields that the schema does not describe are invisible', () => hidden(about(text), 'self.b == 1', 'b'))
+  test('values without a type are invisible', () =>
+    hidden(about({ 'x-orch-preserve-unknown-fields': true }), 'has(self.a)', 'a'))
+  test('lists of values without a type are invisible', () => {
     hidden(about({ type: 'array', items: { 'x-orch-preserve-unknown-fields': true } }), 'has(self.a)', 'a')
   })
-  test('the metadata of an embedded object, except its name', () => {
+  test('the metadata of an embedded object is invisible except its name', () => {
     const schema = about(objectOf({ spec: text }, { 'x-orch-embedded-resource': true }))
     assert.equal(outcomeOf('self.a.metadata.name == "n"', { schema, self: { a: { metadata: { name: 'n' } } } }), true)
     hidden(schema, 'has(self.a.metadata.labels)', 'labels')

@@ -20,7 +20,7 @@ function outcome(document: Json, patch: Json): string | number {
   }
 }
 
-describe('applies', () => {
+describe('patches that apply', () => {
   const examples: [string, Json, Json[], Json][] = [
     ['add a member', { foo: 'bar' }, [{ op: 'add', path: '/baz', value: 'qux' }], { baz: 'qux', foo: 'bar' }],
     ['add an element', { foo: ['a', 'b'] }, [{ op: 'add', path: '/foo/1', value: 'q' }], { foo: ['a', 'q', 'b'] }],
@@ -124,7 +124,7 @@ describe('applies', () => {
   })
 })
 
-describe('rejects', () => {
+describe('rejected patches', () => {
   const document = { data: { a: '1' }, list: ['x', 'y'], scalar: 5 }
   const refusals: [string, number, Json][] = [
     ['an object', 400, { op: 'add', path: '/a', value: 1 }],
@@ -172,13 +172,13 @@ describe('rejects', () => {
   ]
   for (const [name, code, patch] of refusals) test(name, () => assert.equal(outcome(document, patch), code))
 
-  test('with a Status that has a reason and no causes', () => {
+  test('a rejection is a Status with a reason and without causes', () => {
     assert.throws(() => patched({}, [{ op: 'remove', path: '/a' }]), { code: 422, reason: 'Invalid', details: {} })
     assert.throws(() => patched({}, {}), { code: 400, reason: 'BadRequest', details: undefined })
   })
 })
 
-describe('is bounded', () => {
+describe('limits of patches', () => {
   test('10,000 operations are accepted, one more is not', () => {
     const operations = (count: number) => Array.from({ length: count }, () => ({ op: 'add', path: '/a/-', value: 1 }))
     assert.equal((patched({ a: [] }, operations(10_000)) as { a: Json[] }).a.length, 10_000)

@@ -626,7 +626,7 @@ for (const { title, start, steps } of chains) {
   })
 }
 
-describe('rejects with 400', () => {
+describe('malformed patches are rejected with 400', () => {
   const document = {
     secrets: names('a', 'b'),
     metadata: { finalizers: ['a'] },
@@ -718,7 +718,7 @@ describe('hostile patches', () => {
   })
 })
 
-describe('for random objects', () => {
+describe('properties of random objects', () => {
   const distinct = (random: Random) => ['a', 'b', 'c', 'd', 'e'].filter(() => random() < 0.6).sort(() => random() - 0.5)
   const randomObject = (random: Random): JsonObject => ({
     data: Object.fromEntries(distinct(random).map((key) => [key, pick(random, ['1', '2'])])),

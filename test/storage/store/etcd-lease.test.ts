@@ -33,7 +33,7 @@ describe('leases of etcd', { timeout: 300_000 }, () => {
     return decodeSwap(await connection.call(methods.txn, request, { effect: 'write' }))
   }
 
-  it('that expired before their write are replaced, and the write had not happened', async () => {
+  it('leases that expired before their write are replaced, and the write had not happened', async () => {
     await using store = await open('/ended/')
     await using follower = new Follower(store, await store.revision())
     const leases: bigint[] = []
@@ -52,7 +52,7 @@ describe('leases of etcd', { timeout: 300_000 }, () => {
     await follower.until((changes) => changes.at(-1)?.value === undefined && changes.length === 2)
   })
 
-  it('are requested only a few times', async () => {
+  it('leases are requested only a few times', async () => {
     let tries = 0
     const never = withLease(connection, 1, (lease) => {
       tries++
@@ -62,7 +62,7 @@ describe('leases of etcd', { timeout: 300_000 }, () => {
     assert.equal(tries, 3)
   })
 
-  it('that are not granted are unambiguous: nothing was written', async () => {
+  it('a write whose lease is not granted fails unambiguously', async () => {
     const proxy = await startProxy(cluster.endpoints[0]!)
     try {
       await using store = await open('/refused/', { endpoints: [proxy.endpoint], deadlineMs: 4_000 })
@@ -77,7 +77,7 @@ describe('leases of etcd', { timeout: 300_000 }, () => {
     }
   })
 
-  it('continue when etcd is killed and restarted', async () => {
+  it('leases continue when etcd is killed and restarted', async () => {
     await using store = await open('/killed/')
     const made = await putFor(store, 1, 'a', '1', 0)
     const kept = await putFor(store, 3600, 'b', '1', 0)

@@ -10,7 +10,7 @@ import { StoreError } from '../../../src/storage/store/store.ts'
 describe('gRPC messages', () => {
   const frame = (text: string) => seal(Buffer.from(`.....${text}`))
 
-  it('are split out of chunks of any size', () => {
+  it('gRPC messages are split out of chunks of any size', () => {
     const sent = ['', 'a', 'bc'.repeat(1000), 'last']
     const bytes = Buffer.concat(sent.map(frame))
     for (const size of [1, 2, 3, 7, 100, bytes.length]) {
@@ -23,7 +23,7 @@ describe('gRPC messages', () => {
     }
   })
 
-  it('are rejected if they are compressed or too large', () => {
+  it('compressed or too large gRPC messages are rejected', () => {
     assert.throws(() => new MessageCutter().push(Buffer.from('0100000000', 'hex')), /compressed/)
     const large = Buffer.alloc(5)
     large.writeUInt32BE(maxMessageBytes + 1, 1)
@@ -37,12 +37,12 @@ describe('etcd store with something other than etcd', { timeout: 300_000 }, () =
       stream.respond({ ':status': 404, 'content-type': 'text/html' })
       stream.end('<html>')
     },
-    'nothing at all': (stream) => stream.close(http2.constants.NGHTTP2_INTERNAL_ERROR),
+    'a closed stream': (stream) => stream.close(http2.constants.NGHTTP2_INTERNAL_ERROR),
     'no status': (stream) => {
       stream.respond({ ':status': 200, 'content-type': 'application/grpc' })
       stream.end(seal(Buffer.from('.....')))
     },
-    'a message that is none': (stream) => {
+    'an invalid message': (stream) => {
       stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true })
       stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }))
       stream.end(seal(Buffer.from('.....\xff\xff\xff', 'latin1')))

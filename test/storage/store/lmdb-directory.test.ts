@@ -71,7 +71,7 @@ const refusal = (pattern: RegExp) => (error: unknown) => {
 }
 
 describe('the data directory', () => {
-  test('is private to its owner', () =>
+  test('the data directory is private to its owner', () =>
     inDirectory(async (directory) => {
       await withStore(directory, async () => {
         const mode = async (path: string) => (await stat(path)).mode & 0o777
@@ -82,7 +82,7 @@ describe('the data directory', () => {
       })
     }))
 
-  test('can have a dot in its name, and nothing is created next to it', () =>
+  test('the data directory can have a dot in its name, and nothing is created next to it', () =>
     inDirectory(async (directory) => {
       const dotted = join(directory, 'orch.d')
       await withStore(dotted, async (store) => void (await put(store, 'a', '1', 0)))
@@ -91,7 +91,7 @@ describe('the data directory', () => {
       assert.deepEqual((await readdir(dotted)).sort(), ['claim', 'data.mdb', 'lock.mdb'])
     }))
 
-  test('has one store at a time', () =>
+  test('a data directory has one store at a time', () =>
     inDirectory(async (directory) => {
       await withStore(directory, async () => {
         await assert.rejects(LmdbStore.open({ directory }), refusal(/in use by another process/))
@@ -99,7 +99,7 @@ describe('the data directory', () => {
       await withStore(directory, async (store) => assert.equal(await store.revision(), 1))
     }))
 
-  test('has one store at a time across namespaces, and is free after its process has ended', (t) =>
+  test('a data directory has one store across namespaces, and is free after its process has ended', (t) =>
     inDirectory(async (directory) => {
       const elsewhere = (seconds: number) => {
         const args = ['--net', '--pid', '--fork', '--kill-child', process.execPath, owner, directory, `${seconds}`]
@@ -122,7 +122,7 @@ describe('the data directory', () => {
       await opensSoon(directory)
     }))
 
-  test('is abandoned within a second if another process wrote to it anyway', () =>
+  test('a data directory is abandoned within a second if another process wrote to it anyway', () =>
     inDirectory(async (directory) => {
       const clock = new HandClock()
       const failed = Promise.withResolvers<StoreError>()
@@ -140,7 +140,7 @@ describe('the data directory', () => {
     ['moved', (directory: string) => rename(directory, `${directory}-moved`), /removed or moved/],
     ['given another file', (directory: string) => replaceFile(join(directory, 'data.mdb')), /replaced/],
   ] as const)
-    test(`is abandoned within a second if it is ${what} while in use`, () =>
+    test(`a data directory is abandoned within a second if it is ${what} while in use`, () =>
       inDirectory(async (directory) => {
         const clock = new HandClock()
         const failed = Promise.withResolvers<StoreError>()
@@ -153,7 +153,7 @@ describe('the data directory', () => {
         await store.close()
       }))
 
-  test('of a newer program is rejected, naming both formats', () =>
+  test('the data directory of a newer program is rejected, naming both formats', () =>
     inDirectory(async (directory) => {
       await withStore(directory, async (store) => void (await put(store, 'a', '1', 0)))
       const tables = openTables(directory)
@@ -164,14 +164,14 @@ describe('the data directory', () => {
       await assert.rejects(LmdbStore.open({ directory }), refusal(/format 4.*format 3/))
     }))
 
-  test('is rejected if its file is not a database', () =>
+  test('a data directory is rejected if its file is not a database', () =>
     inDirectory(async (directory) => {
       await withStore(directory, async () => {})
       await writeFile(join(directory, 'data.mdb'), Buffer.alloc(20_000, 'not a database'))
       await assert.rejects(LmdbStore.open({ directory }), refusal(/data file/))
     }))
 
-  test('with a truncated file causes errors, not a crash', () =>
+  test('a truncated data file causes errors, not a crash', () =>
     inDirectory(async (directory) => {
       await withStore(directory, async (store) => {
         await Promise.all(Array.from({ length: 300 }, (_, i) => put(store, `k/${i}`, 'x'.repeat(1000), 0)))
@@ -199,10 +199,10 @@ async function inTables(directory: string, change: (tables: Tables) => void): Pr
   await tables.root.close()
 }
 
-describe('what the store adds to a value', () => {
+describe('checks of records', () => {
   const key = Buffer.from('b')
 
-  test('is checked: a record with a wrong revision has no value and can be deleted', () =>
+  test('a record with a wrong revision has no value and can be deleted', () =>
     inDirectory(async (directory) => {
       await withStore(directory, async (store) => {
         for (const name of ['a', 'b', 'c']) await put(store, name, name, 0)
@@ -231,7 +231,7 @@ describe('what the store adds to a value', () => {
       })
     }))
 
-  test('is checked in the log: an altered change is reported as damage, and compaction continues', () =>
+  test('an altered change in the log is reported as damage, and compaction continues', () =>
     inDirectory(async (directory) => {
       await withStore(directory, async (store) => {
         await put(store, 'b', '2', await put(store, 'b', '1', 0))
@@ -250,7 +250,7 @@ describe('what the store adds to a value', () => {
       })
     }))
 
-  test('can be absent: a directory of format 1 opens, is readable, and continues in format 3', () =>
+  test('a directory of format 1 without checks opens, is readable, and continues in format 3', () =>
     inDirectory(async (directory) => {
       await withStore(
         directory,
@@ -285,13 +285,13 @@ function unchecked({ current, log, meta }: Tables): void {
 }
 
 describe('the store thread', () => {
-  test('is not terminated while it loads a native module', () => {
+  test('the store thread is not terminated while it loads a native module', () => {
     const leaver = fileURLToPath(new URL('./leaver.ts', import.meta.url))
     const { status, stdout, stderr } = spawnSync(process.execPath, [leaver], { encoding: 'utf8' })
     assert.deepEqual({ status, stdout, stderr }, { status: 3, stdout: 'loaded\n', stderr: '' })
   })
 
-  test('rejects a value over the limit and accepts the next one', () =>
+  test('the store thread rejects a value over the limit and accepts the next one', () =>
     inDirectory((directory) =>
       withStore(directory, async (store) => {
         const value = Buffer.alloc(8 * 1024 * 1024 + 1)
@@ -309,7 +309,7 @@ describe('the store thread', () => {
       await withStore(directory, async (next) => assert.equal((await next.list({ prefix: 'k/' })).entries.length, 50))
     }))
 
-  test('that crashes rejects pending requests as ambiguous, and all later ones', () =>
+  test('a store thread that crashes rejects pending requests as ambiguous, and all later ones', () =>
     inDirectory(async (directory) => {
       const started = once(process, 'worker') as Promise<[Worker]>
       const store = await LmdbStore.open({ directory })
@@ -328,7 +328,7 @@ describe('the store thread', () => {
       await store.close()
     }))
 
-  test('reports its end once even if a request was pending', () =>
+  test('the store thread reports its end once even if a request was pending', () =>
     inDirectory(async (directory) => {
       const clock = new HandClock()
       const told: string[] = []
@@ -350,7 +350,7 @@ describe('the store thread', () => {
 })
 
 describe('history by time', () => {
-  test('is kept for historyMs and then compacted, and a restart keeps it for the same time again', () =>
+  test('history is kept for historyMs and then compacted, and a restart keeps it for the same time again', () =>
     inDirectory(async (directory) => {
       const clock = new HandClock()
       const store = await LmdbStore.open({ directory, historyMs: 1000, clock })

@@ -45,7 +45,7 @@ async function lifetimesLeft(directory: string): Promise<number> {
 }
 
 describe('lifetimes in the embedded store', { timeout: 300_000 }, () => {
-  test('expire on time and not earlier, even while the store is closed', () =>
+  test('lifetimes expire on time and not earlier, even while the store is closed', () =>
     inDirectory(async (directory) => {
       const last = await withStore(directory, clockAt(start), async (store) => {
         await putFor(store, 10, 'a', '1', 0)
@@ -80,7 +80,7 @@ describe('lifetimes in the embedded store', { timeout: 300_000 }, () => {
       assert.equal(await lifetimesLeft(directory), 0)
     }))
 
-  test('that end together are processed in steps, each key once, with commits in between', () =>
+  test('lifetimes that end together are processed in steps, each key once, with commits in between', () =>
     inDirectory(async (directory) => {
       const clock = clockAt(start)
       const keys = Array.from({ length: 2500 }, (_, i) => `k/${String(i).padStart(5, '0')}`)
@@ -106,7 +106,7 @@ describe('lifetimes in the embedded store', { timeout: 300_000 }, () => {
       assert.equal(await lifetimesLeft(directory), 0)
     }))
 
-  test('of values larger than a step expire too', () =>
+  test('values larger than a step expire too', () =>
     inDirectory(async (directory) => {
       const clock = clockAt(start)
       await withStore(directory, clock, async (store) => {
@@ -122,7 +122,7 @@ describe('lifetimes in the embedded store', { timeout: 300_000 }, () => {
       })
     }))
 
-  test('that are obsolete delete nothing and leave nothing behind', () =>
+  test('obsolete lifetimes delete nothing and leave nothing behind', () =>
     inDirectory(async (directory) => {
       const clock = clockAt(start)
       await withStore(directory, clock, async (store) => {
@@ -139,7 +139,7 @@ describe('lifetimes in the embedded store', { timeout: 300_000 }, () => {
       assert.equal(await lifetimesLeft(directory), 0)
     }))
 
-  test('work from now on in a directory of a program without lifetimes', () =>
+  test('lifetimes work in a directory of an older program without lifetimes', () =>
     inDirectory(async (directory) => {
       const clock = clockAt(start)
       const old = await withStore(directory, clock, (store) => put(store, 'old', '1', 0))

@@ -115,7 +115,7 @@ async function* framesIn(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Buff
 function frameEnd(bytes: Buffer): number {
   if (bytes.length < lengthBytes) return lengthBytes
   const end = lengthBytes + bytes.readUInt32BE(0)
-  if (end > maxFrameBytes) throw new WireError(`an event of a watch is longer than ${maxFrameBytes} bytes`)
+  if (end > maxFrameBytes) throw new WireError(`a watch event is longer than ${maxFrameBytes} bytes`)
   return end
 }
 
