@@ -21,7 +21,7 @@ export const foldCosts = {
   map: { begin: listCost + 1, each: 12 },
 } as const
 
-/** What is known about a node: its cost, its size if known, and its declared type. */
+/** The cost of a node, its size if known, and its declared type. */
 interface Known {
   readonly cost: number
   readonly size?: Size | undefined

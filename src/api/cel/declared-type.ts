@@ -1,6 +1,6 @@
 /**
- * What is known about the JSON data of a rule: its CEL type, its encoding, and its maximum size, which determines the
- * estimated cost of the rule.
+ * Describes the JSON data of a rule: its CEL type, its encoding, and its maximum size, which determines the estimated
+ * cost of the rule.
  */
 import type { CelType } from './types.ts'
 

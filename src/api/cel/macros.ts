@@ -1,4 +1,4 @@
-/** Macros: `has(a.b)`, and those that declare a variable, such as `list.all(x, ...)`. */
+/** Macros: `has(a.b)`, and macros that declare a variable, such as `list.all(x, ...)`. */
 import { type Call, type Fold, type FoldName, foldNames, type Node } from './ast.ts'
 import { SyntaxIssue } from './issues.ts'
 

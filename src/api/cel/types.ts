@@ -152,7 +152,7 @@ function readName(name: string, parameters: Map<string, CelType>): CelType {
   return known
 }
 
-/** Returns the type with new variables in place of its own, for one call. */
+/** Returns the type with new variables in place of the declared ones, for one call. */
 export function instantiate(type: CelType, fresh: Map<CelType, CelType>): CelType {
   switch (type.kind) {
     case 'variable': {

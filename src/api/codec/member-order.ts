@@ -94,7 +94,7 @@ function areInOrder(keys: readonly string[], fields: ReadonlyMap<string, Place>)
   return true
 }
 
-/** Whether a member is written before another one that its type knows. */
+/** Whether a member is written before another known member. */
 export function isBefore({ fields }: MemberOrder, key: string, other: string): boolean {
   if (fields === undefined) return compareUtf8(key, other) < 0
   return (fields.get(key)?.rank ?? fields.size) < fields.get(other)!.rank

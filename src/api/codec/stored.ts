@@ -136,7 +136,7 @@ function* assertAtMost(value: JsonObject, most: number): Generator<void, void> {
 
 const countedPerStep = 2000
 
-/** Returns the number of members or elements. Those that are containers are added to the list. */
+/** Returns the number of members or elements. Containers among them are added to the list. */
 function countParts(value: JsonObject | Json[], nested: (JsonObject | Json[])[]): number {
   if (Array.isArray(value)) {
     for (const item of value) if (isNested(item)) nested.push(item)

@@ -15,7 +15,7 @@ import {
   type Template,
 } from './tree.ts'
 
-/** `functions` are those that the template can call. Throws TemplateError. */
+/** `functions` are the functions that the template can call. Throws TemplateError. */
 export function parseGoTemplate(text: string, functions: { has(name: string): boolean }): Template {
   return new Parser(text, functions).template()
 }

@@ -12,7 +12,7 @@
  * the same configuration again changes nothing, and an apply that changes no field returns the very object it was
  * given. The caller decodes, defaults, admits and validates the merged object.
  *
- * `applySteps` yields between its parts, each of which traverses the object once, because large objects take a while.
+ * `applySteps` yields between its parts, because large objects take a while. Each part traverses the object once.
  */
 import { runToCompletion, type Steps } from '../../base/concurrency/time-slice.ts'
 import { isObject, type Json, type JsonObject, own } from '../json/json.ts'

@@ -1,6 +1,6 @@
 /**
  * The first apply to an object without managers: all existing fields belong to `before-first-apply`, so that the
- * applier learns what it would overwrite.
+ * applier sees which fields it would overwrite.
  */
 
 import type { JsonObject } from '../json/json.ts'

@@ -3,7 +3,7 @@
  * rule 5).
  *
  * If the versions of a kind differ in structure, each manager's fields are examined in the version that it used. The
- * version of the last apply determines what is removed. Then the fields that managers own in other versions are
+ * version of the last apply determines the removed fields. Then the fields that managers own in other versions are
  * restored.
  */
 import type { Steps } from '../../base/concurrency/time-slice.ts'

@@ -1,5 +1,5 @@
 /**
- * A set of fields in an object, as a tree: the fields that a manager owns, or those that a change touched.
+ * A set of fields in an object, as a tree: the fields that a manager owns or that a change touched.
  *
  * A path element is written as on the wire:
  *   f:name        a field of an object or a key of a map

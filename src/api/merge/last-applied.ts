@@ -51,7 +51,7 @@ export function lastAppliedSet(schema: ObjectSchema, live: JsonObject, vendor: V
   }
 }
 
-/** Parses the annotation, which is user input. One that is not an object grants nothing. */
+/** Parses the annotation, which is user input. An annotation that is not an object grants nothing. */
 function readConfig(text: string): JsonObject | undefined {
   try {
     const { value } = parseJson(Buffer.from(text))

@@ -1,6 +1,6 @@
 /**
- * Determines which fields can be owned: neither those that identify an object, nor those that the server sets, nor
- * those that a kind of write resets.
+ * Determines which fields can be owned. Fields that identify an object, fields that the server sets, and fields that a
+ * kind of write resets cannot.
  */
 
 import { memoizeByObject } from '../../base/collections/memoize-by-object.ts'

@@ -1,9 +1,10 @@
 /**
- * The certificate authority that a server creates in its data directory: `ca`, `serving`, `admin` and `proxy`, each
- * with a .crt and a .key file. They are created on first use and read later. A serving or admin certificate is renewed
- * when it is due, when its names change or when the CA changes. Several processes can open one directory at once, and
- * the next start completes the files after a crash at any time, because of two rules: a key is written before its
- * certificate and is never replaced. Any other inconsistency is an error that names the file and the remedy.
+ * The certificate authority that a server creates in its data directory: `ca`, `serving`, `admin`, `proxy` and
+ * `node-client`, each with a .crt and a .key file. They are created on first use and read later. A certificate that the
+ * CA signed is renewed when it is due, when its names change or when the CA changes. Several processes can open one
+ * directory at once, and the next start completes the files after a crash at any time, because of two rules: a key is
+ * written before its certificate and is never replaced. Any other inconsistency is an error that names the file and the
+ * remedy.
  */
 import { type KeyObject, X509Certificate } from 'node:crypto'
 import { basename, join } from 'node:path'

@@ -1,7 +1,8 @@
 /**
- * Keeps the certificates of a running server valid: checks them at intervals, lets the authority renew those that are
- * due, and installs any that differ from those in use, even if another process on the same directory created them. A
- * failed check is passed to `onError` and repeated at the next interval. The certificates in use remain in use.
+ * Keeps the certificates of a running server valid: checks them at intervals, lets the authority renew due
+ * certificates, and installs any that differ from the ones in use, even if another process on the same directory
+ * created them. A failed check is passed to `onError` and repeated at the next interval. The certificates in use remain
+ * in use.
  */
 import type { CertifiedKey } from './authority.ts'
 
@@ -34,7 +35,7 @@ const hour = 60 * 60 * 1000
 
 /**
  * Renews the certificates of a running server until the signal aborts. Returns a function that waits for a check in
- * progress. Once the signal has aborted and this wait is over, nothing is read or written.
+ * progress. After the signal has aborted and this wait has ended, nothing is read or written.
  */
 export function renewWhenDue(options: RenewalOptions): () => Promise<void> {
   const { pairs, signal, onError } = options

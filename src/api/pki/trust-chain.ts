@@ -8,7 +8,7 @@
  */
 import type { X509Certificate } from 'node:crypto'
 
-/** A certificate and those that lead from it to a trusted CA. */
+/** A certificate and the chain that leads from it to a trusted CA. */
 export interface Chain {
   /** From the certificate itself to the CA. */
   readonly certificates: readonly X509Certificate[]

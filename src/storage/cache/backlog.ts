@@ -28,7 +28,7 @@ export class Backlog {
   readonly #caches: () => Iterable<KindCache>
   readonly #log: LogChunks
 
-  /** `revision` is the one at which the caches have just been loaded. */
+  /** `revision` is the revision at which the caches have just been loaded. */
   constructor(caches: () => Iterable<KindCache>, log: LogChunks, revision: Revision) {
     this.#caches = caches
     this.#log = log

@@ -1,6 +1,6 @@
 /**
- * A change of one object as seen by watchers. The event type depends on the watcher's selector: an object that starts
- * to match is ADDED and one that stops matching is DELETED. Each encoding is created once and shared.
+ * A change of one object as seen by watchers. The event type depends on the watcher's selector: an object is ADDED when
+ * it starts to match and DELETED when it stops matching. Each encoding is created once and shared.
  */
 import { jsonDocument } from '../../api/codec/json.ts'
 import type { Order } from '../../api/codec/member-order.ts'

@@ -16,7 +16,7 @@ const marksPerHistory = 16
 /** Records approximately when each revision was the newest. */
 export class RevisionTimes {
   readonly #kept: HistoryTime
-  /** Revisions with a time at or after which each was reached, oldest first. */
+  /** Each revision was reached at this time or earlier. Oldest first. */
   #marks: { readonly revision: Revision; readonly time: number }[] = []
 
   constructor(kept: HistoryTime) {

@@ -152,7 +152,7 @@ export class Watcher {
     else this.#wake?.()
   }
 
-  /** Returns queued events up to and including the one that reaches this many bytes. Empty if nothing is queued. */
+  /** Returns queued events up to and including the event that reaches this many bytes. Empty if nothing is queued. */
   take(bytes: number): Buffer[] {
     const taken = this.#bytes <= bytes ? this.#queue : this.#queue.splice(0, countUpTo(this.#queue, bytes))
     if (taken === this.#queue) this.#queue = []

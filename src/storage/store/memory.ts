@@ -1,7 +1,7 @@
 /**
  * The reference store: everything in plain maps of one process, lost when the process exits. It expresses the contract
- * in as little code as possible, and tests compare the other backends with it operation by operation. Only for our
- * tests and those of users (`testing/`).
+ * in as little code as possible, and tests compare the other backends with this one, operation by operation. Only for
+ * our tests and those of users (`testing/`).
  */
 
 import { compareUtf8 } from '../../base/collections/utf8-order.ts'

@@ -2,7 +2,7 @@
  * Revisions of the store in memory shared by all threads of the process: the newest revision and how far back it can be
  * read. They are raised before the operation that raised them is acknowledged. A thread that reads `revision` after
  * another thread saw a commit therefore reads at least the revision of that commit. On LMDB the store's thread raises
- * them. On etcd, which other processes also write to, `revision` is the newest one that this process has seen.
+ * them. On etcd, which other processes also write to, `revision` is the newest revision that this process has seen.
  */
 import type { Revision } from './store.ts'
 

@@ -11,7 +11,8 @@
  *  - Reservations: a commit can reserve keys that are free and release others, atomically. Two commits never reserve
  *    the same key.
  *  - Linearizable: `revision()` is at least the revision of every commit acknowledged before the call.
- *  - Snapshots: `list` at a revision returns the exact state at that revision, as long as it is in the history window.
+ *  - Snapshots: `list` at a revision returns the exact state at that revision, if the revision is in the history
+ *    window.
  *  - Watches: `watch(N)` yields every change after N exactly once, in revision order and without gaps, or throws
  *    RevisionGone.
  *  - Progress: once `revision()` has resolved, every watch eventually reports that it has passed every revision that

@@ -22,7 +22,7 @@ export type ReadLog = (after: Revision, limit: number) => Promise<readonly Chang
 const batchSize = 1000
 
 export class Tail {
-  /** The revision of the last appended change: the newest one that readers can see. */
+  /** The revision of the last appended change, which is the newest visible to readers. */
   revision: Revision
   /** The tail holds all changes after this revision and none up to it. */
   #floor: Revision

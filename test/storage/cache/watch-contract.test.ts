@@ -212,8 +212,8 @@ function assertLog(log: readonly Told[], made: readonly Told[], start: number): 
 }
 
 /**
- * Returns the events of a log for a selector: an object that starts to match is ADDED, one that stops matching is
- * DELETED.
+ * Returns the events of a log for a selector: an object is ADDED when it starts to match and DELETED when it stops
+ * matching.
  */
 function select(log: readonly Told[], { namespace, name, on }: Selection): Told[] {
   const live = new Map<string, Told>()

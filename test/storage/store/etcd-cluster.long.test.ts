@@ -186,7 +186,7 @@ describe('etcd store, three members that crash and return', { timeout: 300_000 }
   })
 })
 
-/** Increments a counter this many times, retrying conflicts. Returns the revisions of its own writes. */
+/** Increments a counter this many times, retrying conflicts. Returns the revisions of the successful writes. */
 async function increment(store: Store, key: string, times: number): Promise<Revision[]> {
   const wins: Revision[] = []
   let current = await store.get(key)

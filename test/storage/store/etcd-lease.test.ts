@@ -40,7 +40,7 @@ describe('leases of etcd', { timeout: 300_000 }, () => {
     const written = await withLease(connection, 1, async (lease) => {
       leases.push(lease)
       if (leases.length > 1) return await create('/ended/a', lease)
-      // An expired lease looks exactly like one that never existed.
+      // An expired lease cannot be distinguished from a lease that never existed.
       const late = await create('/ended/a', lease + 1n).catch((error: unknown) => error)
       assert.ok(isLeaseGone(late), String(late))
       assert.equal(writeFailure(late, 1).ambiguous, false)

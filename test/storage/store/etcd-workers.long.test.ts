@@ -141,7 +141,7 @@ describe('workers on etcd', { timeout }, () => {
       follower.changes.map(({ revision }) => revision),
       written.slice(0, 2),
     )
-    // It does not return what it has received as the most recent revision either.
+    // It does not return the last received revision as the most recent one either.
     await assert.rejects(async () => await deaf.revision())
   })
 

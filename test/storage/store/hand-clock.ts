@@ -1,7 +1,7 @@
 /** A manual clock for the embedded store. */
 import type { StoreClock } from '../../../src/storage/store/lmdb/owned.ts'
 
-/** Time that advances only on request and runs what is due. */
+/** A clock that advances only on request and runs the timers that are due. */
 export class HandClock implements StoreClock {
   #now = 0
   readonly #running = new Set<() => void>()

@@ -1,4 +1,4 @@
-/** The model keeps the contract too: it must be correct because other stores are compared with it. */
+/** The model must keep the contract too, because other stores are compared to the model. */
 import { after } from 'node:test'
 import { MemoryStore } from '../../../src/storage/store/memory.ts'
 import { storeSuite } from './suite.ts'

@@ -120,7 +120,7 @@ describe('workers together', () => {
     const compacting = other!.compact(await other!.revision())
     const read = await reading.catch((error: unknown) => error)
     await compacting
-    // Either the list had started and is exact, or its revision is gone, and then it is gone for all.
+    // Either the list had started and is exact, or its revision is no longer available to any worker.
     if (read instanceof RevisionGone) assert.ok(true)
     else assert.deepEqual(plainList(read as typeof before), plainList(before))
     for (const store of stores) await assert.rejects(store.list({ prefix: '', revision: at }), RevisionGone)

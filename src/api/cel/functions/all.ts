@@ -1,4 +1,4 @@
-/** All functions of rules: those of the language, and those that Kubernetes 1.25 adds. */
+/** All functions of rules: the functions of the language and the additions of Kubernetes 1.25. */
 import type { Functions } from '../overload.ts'
 import { conversions } from './conversions.ts'
 import { lists } from './lists.ts'

@@ -177,7 +177,7 @@ const joining: Costs = {
   },
 }
 
-/** A replacement can make a string longer, depending on what is replaced. */
+/** A replacement can make a string longer, depending on the replaced text. */
 function replacing([text, old, next]: readonly Estimated[]): CallEstimate {
   const { size } = text!
   const count = old!.size.min === 0 ? size.max + 1 : Math.ceil(size.max / old!.size.min)

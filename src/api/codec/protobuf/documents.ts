@@ -111,7 +111,7 @@ async function* framesIn(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Buff
   }
 }
 
-/** Returns the end of the first frame, as far as it is known. */
+/** Returns the end of the first frame, or of its length if that is incomplete. */
 function frameEnd(bytes: Buffer): number {
   if (bytes.length < lengthBytes) return lengthBytes
   const end = lengthBytes + bytes.readUInt32BE(0)

@@ -1,6 +1,6 @@
 /**
  * Compacts the store, by one of all its servers. Every `historyMs` each server tries to update the same note, and the
- * one that succeeds compacts to the revision that it saw one period before. So everything younger than `historyMs` is
+ * successful server compacts to the revision that it saw one period before. So everything younger than `historyMs` is
  * kept, regardless of the number of servers and without leader election.
  */
 import type { Revision, StoreError } from '../store.ts'

@@ -43,7 +43,7 @@ export interface FeedSource {
 export interface FeedSurroundings {
   /** Looks up etcd's current revision, linearizable, to restart from. */
   readonly present: () => Promise<Revision>
-  /** Checks whether etcd's revision is below one that it has reported. */
+  /** Checks whether etcd's revision is below a reported one. */
   readonly isRolledBack: () => Promise<boolean>
   /** Must be called when etcd went back in time. */
   readonly onRestored: () => void

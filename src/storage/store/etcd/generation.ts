@@ -10,8 +10,7 @@
  * keys changed at that revision, the result is the revision of our last change before it, where the state was the same.
  * If the feed does not reach a revision that etcd returned, another client has written. A tick, which is a note written
  * under the prefix after that revision, then makes the feeds of all servers pass it. A server that has just opened
- * knows no last change and returns etcd's revision. The other servers pass that revision when they are asked for
- * theirs.
+ * knows no last change and returns etcd's revision. The other servers pass that revision when they determine their own.
  *
  *   etcd:  7 ours, 8 foreign, 9 foreign            feed: 7        lookup returns 9, feed stays at 7
  *          tick written at 10                      feed: 10       no change of ours in 8 to 10: the current one is 7
@@ -150,8 +149,7 @@ export class EtcdGeneration {
       throw error
     })
     if (result.outcome === 'conflict') return result
-    // The write happened in a different log than the one that this process knows. Its revision is known only in the
-    // next era.
+    // The write happened in a log that this process does not know. Its revision is known only in the next era.
     if (result.revision <= told) throw new StoreError(this.#restored().message, { ambiguous: true })
     this.#known.raise('revision', result.revision)
     return result
@@ -285,7 +283,8 @@ export class EtcdGeneration {
   }
 
   /**
-   * Throws if etcd is behind what it has reported, or if another server has detected a restore and raised the offset.
+   * Throws if etcd is behind a revision that it has reported, or if another server has detected a restore and raised
+   * the offset.
    */
   async #checkRevisions(connection: Pick<Connection, 'call'>): Promise<void> {
     const told = this.#told
@@ -372,8 +371,8 @@ export class EtcdGeneration {
 
   /**
    * Reads a range, linearizable. Some etcd versions return a stale response after a pause of the member. A response
-   * older than what was already known is stale, and another member is tried. A restored etcd may already have passed
-   * the known revision, so each session is checked once.
+   * older than the known revision is stale, and another member is tried. A restored etcd may already have passed the
+   * known revision, so each session is checked once.
    */
   async #callRange(request: RangeRequest): Promise<RangeResponse> {
     const known = this.#space.etcdRevision(this.#told)

@@ -18,14 +18,12 @@ export interface Known {
   readonly etcdRevision: number
   /** A key to look up if no event is known. */
   readonly anyKey: Uint8Array
-  /** Checks whether etcd's revision is below one that it has reported. Writes because a read may be stale. */
+  /** Checks whether etcd's revision is below a reported one. Writes because a read may be stale. */
   readonly isRolledBack: () => Promise<boolean>
   readonly restored: () => StoreRestored
 }
 
-/**
- * Throws StoreRestored if the log differs. Compacted events cannot be compared: the watch reports that they are gone.
- */
+/** Throws StoreRestored if the log differs. Compacted events cannot be compared: the watch then throws RevisionGone. */
 export async function assertHistoryIntact(known: Known): Promise<void> {
   try {
     if (!(await isAsTold(known))) throw known.restored()

@@ -1,8 +1,8 @@
 /** The etcd versions with relevant known bugs. In particular, no client can detect a stale linearizable read. */
 
 /**
- * The first patch release without these bugs, by minor release. Older minor releases have none; newer ones are not
- * affected.
+ * The first patch release without these bugs, by minor release. Older minor releases were never fixed; newer ones are
+ * not affected.
  */
 const soundFrom: { readonly [minor: number]: number } = { 5: 33, 6: 14 }
 const newestListed = 6

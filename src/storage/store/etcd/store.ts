@@ -4,7 +4,7 @@
  * An era ends when etcd goes back in time, for example because it is restored from a backup while servers are running.
  * Everything that they have read from it and sent to clients is then invalid. The first server that notices raises the
  * offset of revisions above all that it has returned. That ends the era of all other servers. Each starts a new era,
- * and readers of the old one learn that its revisions are gone. Until then all operations fail with StoreRestored.
+ * and readers of the old one get RevisionGone. Until then all operations fail with StoreRestored.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Clock, systemClock } from '../../../base/time/clock.ts'
@@ -38,7 +38,7 @@ import type { Tls } from './session.ts'
 /** The etcd cluster, the store's prefix in it, and callbacks. */
 export interface EtcdOptions {
   /**
-   * Members of one cluster, such as `https://10.0.0.1:2379`. The first one that serves is used; the others are for
+   * Members of one cluster, such as `https://10.0.0.1:2379`. The first working member is used; the others are for
    * failover.
    */
   readonly endpoints: readonly string[]

@@ -103,7 +103,7 @@ export class WatchedFeed implements FeedSource {
       this.feed.beginAnew(revision, gap)
       this.#options.listener?.onGap(revision, gap)
     } catch (error) {
-      // Retried from the same position: the watch will report again that the revision is gone.
+      // Retried from the same position: the watch will throw RevisionGone again.
       this.feed.failure = readFailure(error)
     }
   }

@@ -35,7 +35,7 @@ export function placeCheck(path: string): () => void {
 
 /**
  * Undefined if the file does not exist. Unknown if the path cannot be accessed now, which does not mean that the file
- * is gone.
+ * is missing.
  */
 function lookAt(path: string): Stats | 'unknown' | undefined {
   try {
@@ -60,9 +60,9 @@ export async function makeDirectory(directory: string): Promise<void> {
 }
 
 /**
- * Throws StoreError if the directory belonged to a cluster and its data file is gone. A server creates its certificates
- * after its data file. Certificates alone therefore mean that the file was deleted or moved, or that the directory was
- * used with etcd. To users and controllers, a new empty cluster would look like one that has lost everything.
+ * Throws StoreError if the directory belonged to a cluster and its data file is missing. A server creates its
+ * certificates after its data file. Certificates alone therefore mean that the file was deleted or moved, or that the
+ * directory was used with etcd. To users and controllers, a new empty cluster would look like a total loss of data.
  */
 export async function assertDataFileNotLost(directory: string): Promise<void> {
   if (dataFileSize(directory) > 0) return

@@ -6,7 +6,7 @@
  * lmdb keeps its own count of pages and ignores the extra ones. The only remaining case is a disk that starts to fail
  * within the same millisecond (`damaged-memory.ts`).
  *
- * If the file cannot grow, a transaction can use the free pages inside it, as far as they are certain to suffice
+ * If the file cannot grow, a transaction can use the free pages inside it, if they are certain to suffice
  * (`free-list.ts`). The end of the file is reserved for transactions that free pages, which use little of it at a time.
  * Two transactions later there are free pages inside, and pages that lmdb has once used are never at the end again.
  *

@@ -99,7 +99,7 @@ export abstract class EmbeddedStore implements Store {
   protected abstract onCommitted(changes: readonly Change[]): void
   /** Stops periodic work. */
   protected abstract stopUpkeep(): void
-  /** Closes the connection and everything opened with it. */
+  /** Closes the connection and its resources. */
   protected abstract disconnect(): Promise<void>
 
   async commit(write: Write): Promise<Committed | Conflict> {

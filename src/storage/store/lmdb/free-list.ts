@@ -37,7 +37,7 @@ export class FreeList {
 }
 
 /**
- * Returns the pages that the next transaction can use: all listed pages except those that the last transaction freed,
+ * Returns the pages that the next transaction can use: all listed pages except the ones freed by the last transaction,
  * which still belong to the state before it. Empty if lmdb would not load the whole list. Call between transactions.
  */
 export function readFreeList(descriptor: number): FreeList {

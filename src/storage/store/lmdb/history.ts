@@ -21,7 +21,7 @@ export interface SharedHistory {
   readonly cut: Revision
   /** The oldest revision that the journal can list. */
   readonly floor: Revision
-  /** Keeps a revision readable for this thread. Resolves to false if the revision is gone. */
+  /** Keeps a revision readable for this thread. Resolves to false if the revision is no longer available. */
   pin(revision: Revision, reach: Reach): Promise<boolean>
   unpin(revision: Revision, reach: Reach): void
 }

@@ -1,6 +1,6 @@
 /**
  * Loads an empty directory of the embedded store, in the calling process. No server uses the directory in the meantime.
- * Entries keep their revisions. The log is not loaded, so all revisions before the load are gone.
+ * Entries keep their revisions. The log is not loaded, so no revision before the load can be read.
  */
 import { join } from 'node:path'
 import { assertKey } from '../key.ts'

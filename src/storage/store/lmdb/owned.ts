@@ -29,7 +29,7 @@ export interface OwnedOptions {
   readonly onWarning?: (message: string) => void
   /**
    * Called once when nothing can be written any more: the disk rejected a write or a sync, or the thread has ended.
-   * Reads may still work. Only reopening the store, after the disk has been checked, shows what was stored.
+   * Reads may still work. Only reopening the store, after a check of the disk, shows the stored data.
    */
   readonly onFailed?: (error: StoreError) => void
 }

@@ -13,8 +13,8 @@
  * Revisions are eight bytes, big-endian, so that they sort as bytes. Keys contain no NUL, so the versions of a key are
  * adjacent in `history` and in the order of `current`. Replaced values are stored in the log, which grows sequentially.
  * Sorted by key, each value would cost a page. Values are raw: their readers interpret and verify them. This store
- * verifies only what it adds. A check is the two bytes that the six-byte revision next to it leaves free. A check of 0
- * marks records from before checks existed (format 1, which is still readable).
+ * verifies only its own additions. A check is the two bytes that the six-byte revision next to it leaves free. A check
+ * of 0 marks records from before checks existed (format 1, which is still readable).
  *
  * A record of `expiry` counts only while its key is still at its revision. A commit that replaces or removes a lifetime
  * therefore need not look for the record. A directory without that table gets an empty one. A program that does not

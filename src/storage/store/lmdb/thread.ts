@@ -43,7 +43,7 @@ interface Asked<T> {
   readonly port: MessagePort
 }
 
-/** Maximum duration of a compaction step before its sync. Together they take well under 5 ms. */
+/** Maximum duration of a compaction step before its sync. With the sync, a step takes well under 5 ms. */
 const compactionBudgetMs = 2
 
 class StoreThread {
@@ -268,7 +268,7 @@ class StoreThread {
     if (damagesMemory(error)) this.#end(failure)
     if (failure.kind !== 'failed' || this.#failed) return failure
     this.#failed = failure
-    // No store on the file can write from now on, regardless of which one detected the failure.
+    // No store on the file can write from now on, whichever store detected the failure.
     if (this.#followers.any) for (const port of this.#ports) this.#refuse({ port, id: toAll }, failure)
     return failure
   }

@@ -117,7 +117,7 @@ export interface Compaction {
 }
 
 /**
- * Deletes part of what is older than `oldest` in one transaction, for about `budgetMs` and as far as there is room: the
+ * Deletes some changes older than `oldest` in one transaction, for about `budgetMs` and as far as there is room: the
  * log up to `upTo` and the versions that it replaced. `more` means that another step is needed. Throws StoreFull if
  * there is no room for a single record. The state is always written: pages freed by a transaction become reusable two
  * transactions later, so another step makes those of the previous step usable. Changes that the journal keeps stay in

@@ -3,7 +3,7 @@
  * separate compare-and-set. The group as a whole either becomes durable or does not happen.
  *
  * A delete must succeed on a full disk, because deletes make room. If there is no room for the log record, which holds
- * the deleted value, the delete happens without one. The history window then starts at its revision (`oldest` of the
+ * the deleted value, the delete leaves no record. The history window then starts at its revision (`oldest` of the
  * state).
  */
 
@@ -38,7 +38,8 @@ export interface CommitGroup {
 }
 
 /**
- * Commits all batches in one transaction and returns the reply of each. `state` is the one that this thread wrote last.
+ * Commits all batches in one transaction and returns the reply of each. `state` is the last state that this thread
+ * wrote.
  */
 export function commitGroup(
   tables: Tables,
@@ -162,7 +163,7 @@ function readKeys(writes: Unpacker): Bytes[] {
   return Array.from({ length: writes.number() }, () => writes.bytes())
 }
 
-/** Reserves and releases keys at consecutive revisions, starting at `revision`. */
+/** Reserves and releases keys at consecutive revisions, starting after `revision`. */
 function applyClaims(
   place: Place,
   { revision, reply, trace, takes, releases }: Claims & { revision: Revision; reply: Packer; trace: Trace },

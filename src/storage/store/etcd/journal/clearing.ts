@@ -1,7 +1,7 @@
 /**
- * Deletes everything that an invalid or abandoned journal has left: that of a former store, of another era, or one that
- * no server keeps any more. Works in steps of bounded size, each on condition that the mark is unchanged. So a server
- * that starts a journal in the meantime loses nothing.
+ * Deletes everything that an invalid or abandoned journal has left: a journal of a former store or another era, or a
+ * journal that no server keeps any more. Works in steps of bounded size, each on condition that the mark is unchanged.
+ * So a server that starts a journal in the meantime loses nothing.
  */
 import { randomBytes } from 'node:crypto'
 import type { Revision } from '../../store.ts'

@@ -121,7 +121,7 @@ export class EtcdJournal implements Journal {
     await this.keep()
   }
 
-  /** Archives everything that the feed has delivered so far, and deletes what is due. */
+  /** Archives everything that the feed has delivered so far, and deletes due segments. */
   async keep(): Promise<Mark> {
     const mark = await this.#archive.keepUp()
     await this.#forget(mark)

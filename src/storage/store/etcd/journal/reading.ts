@@ -3,8 +3,8 @@
  * key at a revision is what the first later change replaced or, if there is none, its current state.
  *
  * The current state is read first, at one revision, and the journal catches up to it before records are read. Records
- * can be deleted in the meantime: a chain of changes is followed as far as it is complete, and a state is checked again
- * at the end.
+ * can be deleted in the meantime: a chain of changes is followed until a change is missing, and a state is checked
+ * again at the end.
  */
 import { compareUtf8 } from '../../../../base/collections/utf8-order.ts'
 import {
