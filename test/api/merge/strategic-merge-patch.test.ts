@@ -93,24 +93,28 @@ const chains: Chain[] = [
     title: 'maps',
     start: { data: { a: '1', b: '2', c: '3' }, metadata: { labels: { l: '1' }, annotations: { n: '1', m: '2' } } },
     steps: [
-      ['merge, null deletes', { data: { a: 'one', b: null, d: '4' } }, { data: { a: 'one', c: '3', d: '4' } }],
+      [
+        'members are merged, and null deletes',
+        { data: { a: 'one', b: null, d: '4' } },
+        { data: { a: 'one', c: '3', d: '4' } },
+      ],
       ['deleting an absent key changes nothing', { data: { zz: null } }, { data: { a: 'one', c: '3', d: '4' } }],
       ['an empty map changes nothing', { data: {} }, { data: { a: 'one', c: '3', d: '4' } }],
-      ['replaced', { data: { $patch: 'replace', only: 'this' } }, { data: { only: 'this' } }],
+      ['the map is replaced', { data: { $patch: 'replace', only: 'this' } }, { data: { only: 'this' } }],
       [
-        'emptied by delete',
+        'delete empties the map',
         { metadata: { labels: { $patch: 'delete' } } },
         { metadata: { labels: {}, annotations: { n: '1', m: '2' } } },
       ],
       [
-        'replaced by nothing',
+        'an empty replacement empties the map',
         { metadata: { annotations: { $patch: 'replace' } } },
         { metadata: { labels: {}, annotations: {} } },
       ],
       ['null removes everything', { data: null }, { data: undefined }],
       ['a new map is stored with its nulls', { data: { a: '1', b: null } }, { data: { a: '1', b: null } }],
       [
-        'in a new one a directive is a key like any other',
+        'in a new map a directive is an ordinary key',
         { nodeSelector: { $patch: 'delete', a: '1' } },
         { nodeSelector: { $patch: 'delete', a: '1' } },
       ],
@@ -121,22 +125,22 @@ const chains: Chain[] = [
     start: { metadata: { finalizers: ['a', 'b'] } },
     steps: [
       [
-        'known ones keep their place',
+        'existing values keep their position',
         { metadata: { finalizers: ['b', 'c'] } },
         { metadata: { finalizers: ['a', 'b', 'c'] } },
       ],
       [
-        'some are taken out, known or not',
+        'values are removed, whether or not they exist',
         { metadata: { '$deleteFromPrimitiveList/finalizers': ['a', 'zzz'] } },
         { metadata: { finalizers: ['b', 'c'] } },
       ],
       [
-        'one out, one in',
+        'one value is removed and one added',
         { metadata: { '$deleteFromPrimitiveList/finalizers': ['b'], finalizers: ['d'] } },
         { metadata: { finalizers: ['d', 'c'] } },
       ],
       [
-        'an order with a new one',
+        'an order with a new element',
         { metadata: { '$setElementOrder/finalizers': ['d', 'e', 'c'], finalizers: ['e'] } },
         { metadata: { finalizers: ['d', 'e', 'c'] } },
       ],
@@ -170,7 +174,7 @@ const chains: Chain[] = [
     steps: [
       ['a new element comes first', { secrets: names('c') }, { secrets: names('c', 'a', 'b') }],
       [
-        'a known one stays in place',
+        'an existing element keeps its position',
         { secrets: [{ name: 'b', namespace: 'x' }] },
         { secrets: [...names('c', 'a'), { name: 'b', namespace: 'x' }] },
       ],
@@ -188,12 +192,12 @@ const chains: Chain[] = [
       ['the other list is replaced', { imagePullSecrets: names('q') }, { imagePullSecrets: names('q') }],
       ['all are replaced', { secrets: [{ $patch: 'replace' }, ...names('r', 's')] }, { secrets: names('r', 's') }],
       [
-        'an order with a new one',
+        'an order with a new element',
         { '$setElementOrder/secrets': names('t', 's', 'r'), secrets: names('t') },
         { secrets: names('t', 's', 'r') },
       ],
       [
-        'named twice, merged twice',
+        'an element named twice is merged twice',
         {
           secrets: [
             { name: 'u', namespace: '1' },
@@ -203,17 +207,17 @@ const chains: Chain[] = [
         { secrets: [{ name: 'u', namespace: '2' }, ...names('t', 's', 'r')] },
       ],
       [
-        'deleted and made anew, it loses its place',
+        'an element deleted and created again loses its position',
         { secrets: [{ $patch: 'delete', name: 'r' }, ...names('r')] },
         { secrets: [{ name: 'r' }, { name: 'u', namespace: '2' }, ...names('t', 's')] },
       ],
       [
-        'ordered back',
+        'an order restores the position',
         { '$setElementOrder/secrets': names('u', 't', 's', 'r') },
         { secrets: [{ name: 'u', namespace: '2' }, ...names('t', 's', 'r')] },
       ],
       [
-        'deleted and made anew',
+        'an element is deleted and created again',
         { secrets: [{ $patch: 'delete', name: 'u' }, ...names('u')] },
         { secrets: names('u', 't', 's', 'r') },
       ],
@@ -221,14 +225,14 @@ const chains: Chain[] = [
       ['all are replaced by an empty list', { secrets: [{ $patch: 'replace' }] }, { secrets: [] }],
       ['null removes the list', { secrets: null }, { secrets: undefined }],
       [
-        'a new list is taken over with its instructions',
+        'a new list is stored with its directives',
         { secrets: [{ $patch: 'delete', name: 'x' }, { name: 'y', namespace: null }, { $patch: 'replace' }] },
         { secrets: [{ $patch: 'delete', name: 'x' }, { name: 'y', namespace: null }, { $patch: 'replace' }] },
       ],
     ],
   },
   {
-    title: 'owners by uid, whole ones included',
+    title: 'owner references are merged by uid',
     start: { metadata: { ownerReferences: [{ kind: 'Secret', name: 'o1', uid: 'u-1' }] } },
     steps: [
       [
@@ -280,7 +284,7 @@ const chains: Chain[] = [
     },
     steps: [
       [
-        'each list by its own key',
+        'each list is merged by its own key',
         {
           containers: [
             {
@@ -324,7 +328,7 @@ const chains: Chain[] = [
         },
       ],
       [
-        'parts are deleted',
+        'nested elements are deleted',
         {
           containers: [
             {
@@ -358,7 +362,7 @@ const chains: Chain[] = [
     start: { containers: [] },
     steps: [
       [
-        'what is sent is taken as it is',
+        'the list is stored as sent',
         { containers: [{ name: 'a' }, { name: 'a' }, { image: 'i' }] },
         { containers: [{ name: 'a' }, { name: 'a' }, { image: 'i' }] },
       ],
@@ -369,7 +373,7 @@ const chains: Chain[] = [
     start: { containers: [{ name: 'a' }] },
     steps: [
       [
-        'a new list takes them as they are',
+        'a new list is stored as sent',
         {
           containers: [
             {
@@ -394,7 +398,7 @@ const chains: Chain[] = [
         },
       ],
       [
-        'the first is merged',
+        'the first element is merged',
         { containers: [{ name: 'a', ports: [{ containerPort: 53, name: 'dns' }] }] },
         {
           containers: [
@@ -409,7 +413,7 @@ const chains: Chain[] = [
         },
       ],
       [
-        'a number is not its text',
+        'a number differs from its text',
         { containers: [{ name: 'a', ports: [{ $patch: 'delete', containerPort: '53' }] }] },
         {
           containers: [
@@ -424,7 +428,7 @@ const chains: Chain[] = [
         },
       ],
       [
-        'all are deleted',
+        'all elements are deleted',
         { containers: [{ name: 'a', ports: [{ $patch: 'delete', containerPort: 53 }] }] },
         { containers: [{ name: 'a', ports: [] }] },
       ],
@@ -434,33 +438,37 @@ const chains: Chain[] = [
     title: 'order',
     start: { containers: images('a', 'b', 'c') },
     steps: [
-      ['alone', { '$setElementOrder/containers': names('c', 'a', 'b') }, { containers: images('c', 'a', 'b') }],
       [
-        'with a new one in the middle',
+        'an order without elements',
+        { '$setElementOrder/containers': names('c', 'a', 'b') },
+        { containers: images('c', 'a', 'b') },
+      ],
+      [
+        'an order with a new element in the middle',
         { '$setElementOrder/containers': names('c', 'n', 'a', 'b'), containers: images('n') },
         { containers: images('c', 'n', 'a', 'b') },
       ],
-      ['of some', { '$setElementOrder/containers': names('b', 'c') }, { containers: images('n', 'a', 'b', 'c') }],
       [
-        'with a deletion',
+        'an order of some elements',
+        { '$setElementOrder/containers': names('b', 'c') },
+        { containers: images('n', 'a', 'b', 'c') },
+      ],
+      [
+        'an order with a deletion',
         { '$setElementOrder/containers': names('b', 'c', 'a'), containers: [{ $patch: 'delete', name: 'n' }] },
         { containers: images('b', 'c', 'a') },
       ],
       [
-        'an empty order leaves all',
+        'an empty order changes nothing',
         { '$setElementOrder/containers': [], containers: images('a') },
         { containers: images('b', 'c', 'a') },
       ],
       [
-        'of a new list',
+        'an order of a new list',
         { '$setElementOrder/secrets': names('x', 'y'), secrets: names('x', 'y') },
         { secrets: names('x', 'y') },
       ],
-      [
-        'of names that are not there',
-        { '$setElementOrder/secrets': names('q', 'y', 'x') },
-        { secrets: names('y', 'x') },
-      ],
+      ['an order of missing names', { '$setElementOrder/secrets': names('q', 'y', 'x') }, { secrets: names('y', 'x') }],
     ],
   },
   {
@@ -474,7 +482,7 @@ const chains: Chain[] = [
     },
     steps: [
       [
-        'clear the other members of an element',
+        'retained keys clear the other members of an element',
         { volumes: [{ name: 'v1', $retainKeys: ['name', 'configMap'], configMap: { name: 'o' } }] },
         {
           volumes: [
@@ -484,7 +492,7 @@ const chains: Chain[] = [
         },
       ],
       [
-        'null does so one by one',
+        'null removes members individually',
         { volumes: [{ name: 'v2', configMap: null, secret: { secretName: 's' } }] },
         {
           volumes: [
@@ -493,14 +501,18 @@ const chains: Chain[] = [
           ],
         },
       ],
-      ['of an object', { strategy: { $retainKeys: ['type'], type: 'Recreate' } }, { strategy: { type: 'Recreate' } }],
       [
-        'a null outside them is no fault',
+        'retained keys of an object',
+        { strategy: { $retainKeys: ['type'], type: 'Recreate' } },
+        { strategy: { type: 'Recreate' } },
+      ],
+      [
+        'a null outside the retained keys is accepted',
         { strategy: { $retainKeys: ['type'], rollingUpdate: null } },
         { strategy: { type: 'Recreate' } },
       ],
       [
-        'of a new element',
+        'retained keys of a new element',
         {
           volumes: [
             { $retainKeys: ['name'], name: 'v0' },
@@ -529,7 +541,7 @@ const chains: Chain[] = [
     },
     steps: [
       [
-        'by type',
+        'conditions are merged by type',
         { conditions: [{ type: 'Extra', status: 'False' }] },
         {
           conditions: [
@@ -539,7 +551,7 @@ const chains: Chain[] = [
         },
       ],
       [
-        'a new one and a known one',
+        'a new and an existing condition are merged',
         {
           conditions: [
             { type: 'New', status: 'True' },
@@ -555,7 +567,7 @@ const chains: Chain[] = [
         },
       ],
       [
-        'by ip, names within replaced',
+        'aliases are merged by ip, and their names are replaced',
         {
           hostAliases: [
             { ip: '10.1.1.1', hostnames: ['uno'] },
@@ -572,13 +584,13 @@ const chains: Chain[] = [
       ['a list without a strategy is replaced', { rules: [{ verbs: ['list'] }] }, { rules: [{ verbs: ['list'] }] }],
       ['free-form JSON is merged like objects', { anything: { a: { c: [3] } } }, { anything: { a: { b: 1, c: [3] } } }],
       [
-        'any JSON that is new keeps its nulls',
+        'new free-form JSON keeps its nulls',
         { anything: { new: { n: null } } },
         { anything: { a: { b: 1, c: [3] }, new: { n: null } } },
       ],
       ['unknown members are kept for the decoder', { nosuch: { a: 1 } }, { nosuch: { a: 1 } }],
       [
-        'a wrong type is carried too',
+        'a value of a wrong type is kept too',
         { rules: 'x', conditions: { type: 'x' } },
         { rules: 'x', conditions: { type: 'x' } },
       ],
@@ -595,7 +607,7 @@ const chains: Chain[] = [
     },
     steps: [
       [
-        'by port',
+        'ports are merged by their number',
         { ports: [{ port: 53, targetPort: 5353 }] },
         {
           ports: [
@@ -605,7 +617,7 @@ const chains: Chain[] = [
         },
       ],
       [
-        'and is, when none is named',
+        'without a declared merge key the first key is used',
         { zones: [{ name: 'a', namespace: 'x' }] },
         { zones: [{ name: 'a', namespace: 'x' }] },
       ],
