@@ -209,7 +209,7 @@ export const identity: Rows = {
   'a certificate request for another node': {
     held: [
       ['cluster/controllers/csr-approving.test.ts', 'other requests stay pending and do not block later ones'],
-      ['api/pki/built-in-signers.test.ts', 'each signer names every rule that a request breaks'],
+      ['api/pki/built-in-signers.test.ts', 'each signer reports every rule that a request violates'],
     ],
   },
   'approving, signing and changing certificate requests': {
@@ -217,13 +217,13 @@ export const identity: Rows = {
       ['api/kinds/certificate-signing-request.test.ts', 'conditions through '],
       ['api/kinds/certificate-signing-request.test.ts', 'writes to the main resource change neither spec nor status'],
       ['api/kinds/certificate-signing-request.test.ts', 'a certificate can only be set through status, and only once'],
-      ['apiserver/admission/certificate-signers.test.ts', 'a right for a signer is by its name or its domain'],
+      ['apiserver/admission/certificate-signers.test.ts', 'permission for a signer is by name or domain'],
     ],
   },
   'bytes of certificate requests': {
     held: [
       ['api/kinds/certificate-signing-request.test.ts', 'validation of a new request: '],
-      ['api/pki/certificate-request.test.ts', 'mutated requests are refused, and nothing else happens: '],
+      ['api/pki/certificate-request.test.ts', 'mutated requests are rejected, without other errors: '],
     ],
   },
   'CVE-2021-44531, CVE-2021-44532, CVE-2021-44533: subjects that read as others': {
