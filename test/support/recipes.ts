@@ -192,7 +192,7 @@ const celFunction: Recipe = {
   holds('recipe: blank texts', ["' '.isBlank() && !'a'.isBlank()"])
 })`,
     ),
-    'docs/cel.md': before('`substring` and `trim` of texts', '`isBlank`, '),
+    'docs/cel.md': before('`substring` and `trim` for strings', '`isBlank`, '),
   },
 }
 
