@@ -1,4 +1,6 @@
-/** The last step: hands a request to the verb of its resource, or to the handler of its path. */
+/**
+ * The last step of the pipeline. Calls the handler for the verb and resource, or the handler for a non-resource path.
+ */
 
 import { DocumentWorker } from '../../api/codec/document-worker.ts'
 import { ApiError, badRequest, noSuchPath, notFound } from '../../api/model/api-error.ts'
@@ -30,27 +32,27 @@ import { handleUpdate } from './verbs/update.ts'
 import { handleWatch } from './verbs/watch.ts'
 import type { WatchMetrics } from './watch-metrics.ts'
 
-/** Handles a path that is not a resource; returns false for paths of others. */
+/** Handles a non-resource path. Returns false if the path belongs to another handler. */
 export type PathHandler = (exchange: Exchange, info: PathInfo) => false | void | Promise<void>
 
-/** What answers a request for a resource, and for any other path. */
+/** The handlers and dependencies that requests for resources and other paths need. */
 export interface Routes {
   readonly catalogue: Catalogue
   readonly paths: readonly PathHandler[]
   readonly admission: Admission
   readonly watchMetrics: WatchMetrics
-  /** The least that a watch lasts which asks for no time of its own. */
+  /** Minimum duration of a watch that sets no timeout, in milliseconds. */
   readonly minWatchMs: number
-  /** Resolves when a type that is not served may have come to be, where it could be on its way. */
+  /** Returns a promise if an unserved type may be about to appear. The promise resolves when the type may be served. */
   readonly arrival?: ((type: ResourceInfo) => Promise<void> | undefined) | undefined
-  /** Handles requests for what another server serves; returns false for all others. */
+  /** Forwards requests for API groups that another server serves. Returns false for all other requests. */
   readonly elsewhere: (exchange: Exchange, info: RequestInfo) => false | Promise<void>
   readonly authorizer: Authorizer
-  /** Passes requests on to nodes and pods. */
+  /** Forwards requests to nodes and pods. */
   readonly passer: RequestPasser
 }
 
-/** What is done with stored objects. */
+/** The handlers for stored objects, by verb. */
 const handlers: { readonly [V in Verb]: Handler } = {
   get: handleGet,
   list: handleList,
@@ -62,7 +64,7 @@ const handlers: { readonly [V in Verb]: Handler } = {
   deletecollection: handleDeleteCollection,
 }
 
-/** The step that finds what a path names and calls the handler of its verb. */
+/** Returns the step that resolves the path and calls the handler for its verb. */
 export function dispatch(routes: Routes): Step {
   const { catalogue, paths, admission, authorizer, passer, watchMetrics, minWatchMs, arrival } = routes
   const documentWorker = new DocumentWorker()
@@ -77,13 +79,13 @@ export function dispatch(routes: Routes): Step {
     if (endpoint !== undefined)
       return handleAnswer({ verb, exchange, info, served, endpoint, admission, authorizer, passer })
     const resource = resourceOf(served, info)
-    // What a patch is written in comes before how its answer is.
+    // Check the content type of a patch before negotiating the response format.
     if (verb === 'patch') assertPatchType(exchange, resource)
     negotiateResponse(exchange, resource)
     return handlers[verb]({ exchange, info, resource, admission, authorizer, watchMetrics, minWatchMs })
   }
   const find = ({ group, version, plural }: ResourceInfo) => catalogue.find(group, version, plural)
-  /** A request for a type that is defined by an object: it begins anew where the definition changes under it. */
+  /** Handles a write to a custom resource. Starts over if the CustomResourceDefinition changes during the request. */
   const handleDefined = async (exchange: Exchange, info: ResourceInfo): Promise<void> => {
     exchange.keepsBody = true
     for (let attempt = 1; ; attempt++) {
@@ -115,10 +117,10 @@ export function dispatch(routes: Routes): Step {
   }
 }
 
-/** How often a request begins anew because the definition of its type has changed. */
+/** Maximum number of attempts for a request whose CustomResourceDefinition keeps changing. */
 const maxAttempts = 5
 
-/** Whether a request was refused by a definition that is another by now. */
+/** Whether the request failed against a definition that has changed since. */
 async function isOutdated(exchange: Exchange, served: ServedType | undefined, error: unknown): Promise<boolean> {
   if (exchange.answered || exchange.gone || !(error instanceof ApiError)) return false
   if (error instanceof TypeChanged) return true
@@ -141,12 +143,15 @@ function unserved({ catalogue }: Routes, exchange: Exchange, info: ResourceInfo)
   sendPageNotFound(exchange)
 }
 
-/** Whether anything of the group is served. */
+/** Whether this server serves any type in the group. */
 function isServedGroup(catalogue: Catalogue, group: string): boolean {
   return catalogue.all().some((served) => served.group === group)
 }
 
-/** Objects of a namespaced kind are in a namespace, their lists anywhere; one without namespaces is never in one. */
+/**
+ * Whether the scope fits the kind. An object of a namespaced kind needs a namespace, but its lists may span all
+ * namespaces. A cluster-scoped kind never has a namespace.
+ */
 function isPlaced({ kind }: ServedType, { namespace, name }: ResourceInfo): boolean {
   return kind.scope === 'Cluster' ? namespace === '' : namespace !== '' || name === ''
 }
@@ -159,7 +164,7 @@ function warnOfDeprecation(exchange: Exchange, { kind, apiVersion, vendor }: Ser
   exchange.warn(deprecationOf(kind.deprecated, { kind, apiVersion, vendor }))
 }
 
-/** Nothing is where the kind has no objects; for custom kinds the answer is that of an unknown path. */
+/** The path's scope does not fit the kind. Custom kinds answer as for an unknown path. */
 function unplaced(exchange: Exchange, { kind }: ServedType): void {
   if (kind.origin === 'built-in') throw noSuchPath()
   sendPageNotFound(exchange)
@@ -177,10 +182,10 @@ function deprecationOf(
 }
 
 const reading: ReadonlySet<string> = new Set<Verb>(['get', 'list', 'watch'])
-/** Verbs that mean one object. */
+/** Verbs that act on a single object. */
 const ofOne: ReadonlySet<string> = new Set<Verb>(['get', 'update', 'patch', 'delete'])
 
-/** The verb, if it is served here: 404 where nothing is, 405 where only others are. */
+/** Returns the verb if this path serves it. Throws 404 if the path serves no verb, and 405 if it serves only others. */
 function verbOf(served: ServedType, info: ResourceInfo, method: string): Verb {
   const { name, subresource } = info
   const verbs = subresource === '' ? served.verbs : served.subresources.get(subresource)?.verbs
@@ -188,7 +193,7 @@ function verbOf(served: ServedType, info: ResourceInfo, method: string): Verb {
   const isHere = (verb: Verb) => (subresource !== '' || isAddressed(verb, name)) && (!everywhere || reading.has(verb))
   if (verbs === undefined && served.kind.origin === 'custom') throw notFound(served, name)
   if (!verbs?.some(isHere)) throw noSuchPath()
-  // What is below `/watch` is a watch and nothing else.
+  // Paths below `/watch` serve only watches.
   if (reading.has(info.verb) && method !== 'GET' && !isServedHead(served, info, method)) throw notAllowed()
   const verb = verbs.find((each) => each === info.verb)
   if (verb === undefined || !isHere(verb)) throw notAllowed()
@@ -196,29 +201,29 @@ function verbOf(served: ServedType, info: ResourceInfo, method: string): Verb {
   return verb
 }
 
-/** As in Kubernetes, HEAD is for custom objects alone. A watch has nothing to send to it. */
+/** Only custom resources serve HEAD, as in Kubernetes. A watch never does. */
 function isServedHead({ kind }: ServedType, { verb }: ResourceInfo, method: string): boolean {
   return method === 'HEAD' && kind.origin === 'custom' && verb !== 'watch'
 }
 
-/** A new object is sent to its collection, and what is done to one object names it. */
+/** Verbs on one object need a name in the path. Creations and collection verbs must not have one. */
 function isAddressed(verb: Verb, name: string): boolean {
   return verb === 'watch' || ofOne.has(verb) === (name !== '')
 }
 
-/** Every name is one segment of a path, so there is no object to look for. */
+/** A name is a single path segment. If it is not a valid segment, no such object can exist. */
 function assertName(name: string): void {
   const [fault] = checkPathSegment(name)
   if (fault !== undefined) throw badRequest(`the name ${JSON.stringify(shorten(name, 100))} is invalid: ${fault}`)
 }
 
-/** What the verb is done to: the resource itself, or the view of it that the sub-resource is. */
+/** Returns the resource itself, or the view that the subresource stands for. */
 function resourceOf(served: ServedType, { subresource }: ResourceInfo): Resource {
   if (served.endpoint !== undefined) throw noSuchPath()
   return subresource === '' ? served : (served.views.get(subresource) ?? served)
 }
 
-/** 405: there is something at this path, but it does not have this verb. */
+/** 405: the path exists but does not serve this verb. */
 export function notAllowed(): ApiError {
   return new ApiError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {})
 }

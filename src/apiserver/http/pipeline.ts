@@ -1,20 +1,20 @@
 /**
- * The way of every request: an array of named steps; the order of the lines is the order of execution. A step does its
- * part, answers, or throws. Most do their part at once, so only those that give a promise are waited for.
+ * The request pipeline: a list of steps, executed in order. Most steps are synchronous, so the pipeline awaits only the
+ * steps that return a promise.
  */
 import type { Exchange } from './request/exchange.ts'
 
-/** One step: it does its part, answers, or throws. */
+/** A pipeline step. It does its work and returns, sends the response, or throws. */
 export type Step = (exchange: Exchange) => void | Promise<void>
 
 export interface PipelineEnds {
-  /** Turns whatever a step throws into an answer. */
+  /** Turns an error thrown by a step into a response. */
   readonly answerError: (exchange: Exchange, error: unknown) => Promise<void>
-  /** Called for every request that has been handled, however that ended. */
+  /** Called after every request, whatever its outcome. */
   readonly onHandled: (exchange: Exchange) => void
 }
 
-/** Runs the steps in order, up to the one that answers. Skips those that are undefined. What a step throws becomes the answer. */
+/** Runs the steps in order until one sends a response, skipping undefined steps. Turns thrown errors into responses. */
 export function pipeline(
   all: readonly (Step | undefined)[],
   { answerError, onHandled }: PipelineEnds,

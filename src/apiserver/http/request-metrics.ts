@@ -1,6 +1,6 @@
 /**
- * What is counted of requests: how many, how long they took, how large the answers were, how many are under way.
- * Requests for what nobody serves are counted together: a path that a client made up does not become a label.
+ * Request metrics: counts, durations, response sizes and requests in flight. Requests for unknown paths share one
+ * series, so that clients cannot create labels by inventing paths.
  */
 
 import { type Count, Counter, type Distribution, Gauge, Histogram, type Metric } from '../../base/telemetry/metrics.ts'
@@ -12,7 +12,7 @@ const place = ['group', 'version', 'resource', 'subresource', 'scope', 'verb']
 const durations = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 const sizes = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9]
 
-/** What tells the requests for one type apart. */
+/** The properties that distinguish requests for one type. */
 interface RequestClass {
   readonly verb: string
   readonly scope: string
@@ -28,29 +28,29 @@ interface Series extends RequestClass {
   readonly size: Distribution | undefined
 }
 
-/** Counts requests, and measures how long they take and how large the answers are. */
+/** Counts requests and measures their durations and response sizes. */
 export class RequestMetrics {
   readonly #total = new Counter({
     name: 'apiserver_request_total',
-    help: 'How many requests were answered, by resource, verb and response code.',
+    help: 'Number of requests by resource, verb and response code.',
     labels: [...place, 'dry_run', 'code'],
   })
   readonly #durations = new Histogram(
     {
       name: 'apiserver_request_duration_seconds',
-      help: 'How long requests took, from their arrival to the end of the answer; watches are not counted.',
+      help: 'Request duration in seconds, from arrival to the end of the response, excluding watches.',
       labels: place,
     },
     durations,
   )
   readonly #sizes = new Histogram(
-    { name: 'apiserver_response_sizes', help: 'How large answers were, in bytes.', labels: place },
+    { name: 'apiserver_response_sizes', help: 'Response size in bytes.', labels: place },
     sizes,
   )
-  /** By the values of the labels. */
+  /** Label values by their joined text. */
   readonly #deprecated = new Map<string, readonly string[]>()
   readonly #underWay = { readOnly: 0, mutating: 0, longRunning: 0 }
-  /** The series of each type, and of requests for what nobody serves. They are few: verbs, and codes of answers. */
+  /** Series by type, and the series of requests for unknown paths. Each list is short: verbs times response codes. */
   readonly #known = new WeakMap<Served, Series[]>()
   readonly #unknown: Series[] = []
   readonly metrics: readonly Metric[] = [
@@ -60,7 +60,7 @@ export class RequestMetrics {
     new Gauge(
       {
         name: 'apiserver_requested_deprecated_apis',
-        help: 'Deprecated versions that were requested, and the release that may remove them.',
+        help: 'Deprecated API versions that were requested, with the release that removes them.',
         labels: ['group', 'version', 'resource', 'subresource', 'removed_release'],
         across: 'max',
       },
@@ -69,7 +69,7 @@ export class RequestMetrics {
     new Gauge(
       {
         name: 'apiserver_current_inflight_requests',
-        help: 'How many requests are under way, but for watches.',
+        help: 'Number of requests in flight, excluding watches.',
         labels: ['request_kind'],
       },
       () => [
@@ -77,20 +77,19 @@ export class RequestMetrics {
         [['mutating'], this.#underWay.mutating],
       ],
     ),
-    new Gauge(
-      { name: 'apiserver_longrunning_requests', help: 'How many watches are under way.', labels: ['verb'] },
-      () => [[['WATCH'], this.#underWay.longRunning]],
-    ),
+    new Gauge({ name: 'apiserver_longrunning_requests', help: 'Number of active watches.', labels: ['verb'] }, () => [
+      [['WATCH'], this.#underWay.longRunning],
+    ]),
   ]
 
-  /** A request begins that is understood. `end` must follow. */
+  /** Counts a parsed request as in flight. `end` must follow. */
   begin(exchange: Exchange): void {
     this.#underWay[classOf(exchange)]++
   }
 
-  /** `now` by the monotonic clock. */
+  /** `now` is a time of the monotonic clock. */
   end(exchange: Exchange, now: number): void {
-    // What could not be understood was never begun.
+    // A request that could not be parsed was never counted as in flight.
     if (exchange.info !== undefined) this.#underWay[classOf(exchange)]--
     const series = this.#seriesOf(exchange)
     series.total.value++
@@ -101,7 +100,7 @@ export class RequestMetrics {
   #seriesOf(exchange: Exchange): Series {
     const { served, info, status } = exchange
     const known = served === undefined ? this.#unknown : this.#seriesOfType(served)
-    // The sub-resource is one that is served: its name was not made up by the client.
+    // `served` is set only for a subresource that exists, so its name cannot be invented by the client.
     const isPlaced = served !== undefined && info.resource
     const scope = isPlaced ? scopeOf(info) : ''
     const subresource = isPlaced ? info.subresource : ''
@@ -141,7 +140,7 @@ export class RequestMetrics {
     }
   }
 
-  /** Set once: it says that it happens, not how often. */
+  /** Set once per type: the metric reports use, not frequency. */
   #countDeprecated({ served, info }: Exchange): void {
     if (served?.kind.deprecated === undefined || !info?.resource) return
     const { group, plural, kind } = served
@@ -158,7 +157,7 @@ function classOf({ info }: Exchange): 'readOnly' | 'mutating' | 'longRunning' {
 }
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
-/** The verbs as these metrics have always named them. */
+/** Verb labels that these metrics traditionally use. */
 const verbs: { readonly [verb: string]: string } = {
   create: 'POST',
   update: 'PUT',

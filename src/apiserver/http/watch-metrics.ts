@@ -1,15 +1,15 @@
-/** What is counted of watches: how many there are of each type, how many events they sent, and how large. */
+/** Watch metrics: the number of watches per type, and the number and sizes of their events. */
 
 import { type Count, Counter, type Distribution, Gauge, Histogram, type Metric } from '../../base/telemetry/metrics.ts'
 import type { Resource } from '../registry/catalogue/resource.ts'
 
-/** From one KiB to 128. */
+/** From 1 KiB to 128 KiB. */
 const sizes = Array.from({ length: 8 }, (_, i) => 1024 * 2 ** i)
 const labels = ['group', 'version', 'kind']
 
-/** The series of one type: a watch looks them up when it begins. */
+/** The series of one type. A watch looks them up when it starts. */
 class WatchSeries {
-  /** How many watches are under way. */
+  /** Number of active watches. */
   watchers = 0
   readonly #events: Count
   readonly #sizes: Distribution
@@ -25,22 +25,22 @@ class WatchSeries {
   }
 }
 
-/** Counts watches and the events that they send. */
+/** Counts watches and their events. */
 export class WatchMetrics {
   readonly #events = new Counter({
     name: 'apiserver_watch_events_total',
-    help: 'How many events were sent to watches.',
+    help: 'Number of events sent to watches.',
     labels,
   })
   readonly #sizes = new Histogram(
-    { name: 'apiserver_watch_events_sizes', help: 'How large the events of watches were, in bytes.', labels },
+    { name: 'apiserver_watch_events_sizes', help: 'Size of watch events in bytes.', labels },
     sizes,
   )
   readonly #series = new Map<string, { readonly values: readonly string[]; readonly series: WatchSeries }>()
   readonly metrics: readonly Metric[] = [
     this.#events,
     this.#sizes,
-    new Gauge({ name: 'apiserver_registered_watchers', help: 'How many watches are under way.', labels }, () =>
+    new Gauge({ name: 'apiserver_registered_watchers', help: 'Number of active watches.', labels }, () =>
       [...this.#series.values()].map(({ values, series }) => [values, series.watchers] as const),
     ),
   ]

@@ -1,7 +1,7 @@
 /**
- * A document in encoded blocks: one of all built-in types, one of each custom type, one of what each other server publishes. A block is made when it is first
- * needed and kept for as long as its type is served, so a custom type that comes, changes or goes costs what it is itself
- * and leaves the others alone.
+ * An OpenAPI document in encoded blocks: one for all built-in types, one per custom type and one per document of an
+ * aggregated server. Each block is built on first use and cached while its type is served. Adding, changing or removing
+ * a custom type therefore rebuilds only its own block.
  */
 import { setImmediate } from 'node:timers/promises'
 import type { Served } from '../../registry/catalogue/served.ts'
@@ -10,13 +10,13 @@ import type { NamedPart, Parts } from './parts.ts'
 
 export interface Block<T> {
   readonly paths: readonly T[]
-  /** By their names. */
+  /** Encoded types by name. */
   readonly types: ReadonlyMap<string, T>
 }
 
-/** How parts are made and encoded. */
+/** How to build and encode the parts of a document. */
 export interface Encoding<T> {
-  /** The parts of these types. */
+  /** Builds the parts that describe these types. */
   readonly partsOf: (described: Described) => Pick<Parts, 'paths' | 'types'>
   readonly encodePath: (part: NamedPart) => T
   readonly encodeType: (part: NamedPart) => T
@@ -25,14 +25,16 @@ export interface Encoding<T> {
 export class Blocks<T> {
   readonly #encoding: Encoding<T>
   #own: { readonly types: readonly Served[]; readonly block: Promise<Block<T>> } | undefined
-  /** By the custom type, or by what another server publishes. */
+  /** Blocks by their source: a custom type, or the document of an aggregated server. */
   readonly #foreign = new WeakMap<object, Promise<Block<T>>>()
 
   constructor(encoding: Encoding<T>) {
     this.#encoding = encoding
   }
 
-  /** All blocks in one. A type that several mention is the first one's: that of the server itself. */
+  /**
+   * Joins all blocks. If several blocks define the same type, the first definition wins: this server's own comes first.
+   */
   async join(described: Described): Promise<Block<T>> {
     const own = await this.#ownBlock(described)
     const paths = [...own.paths]
@@ -73,7 +75,7 @@ export class Blocks<T> {
     return block
   }
 
-  /** Without the types that are known already. */
+  /** Encodes the parts, leaving out the types in `known`. */
   async #encode({ paths, types }: Pick<Parts, 'paths' | 'types'>, known: ReadonlyMap<string, T>): Promise<Block<T>> {
     const { encodePath, encodeType } = this.#encoding
     const encodedPaths = await inSlices(paths, encodePath)
@@ -89,7 +91,7 @@ export function sameTypes(a: readonly object[], b: readonly object[]): boolean {
 
 const sliceMs = 5
 
-/** In slices of a few milliseconds: requests are answered in between. */
+/** Maps the items in slices of a few milliseconds, so that the event loop can handle requests in between. */
 export async function inSlices<T, R>(items: Iterable<T>, map: (item: T) => R): Promise<R[]> {
   const results: R[] = []
   let until = performance.now() + sliceMs

@@ -1,4 +1,4 @@
-/** The paths of discovery. They are described like the resources, though they have no objects. */
+/** Describes the discovery paths as operations, although they serve no objects. */
 import type { Vendor } from '../../../api/model/vendor.ts'
 import { apiGroup, apiGroupList, apiResourceList, apiVersions, versionInfo } from '../../../api/schema/meta-types.ts'
 import type { Schema } from '../../../api/schema/schema.ts'
@@ -6,28 +6,28 @@ import { offered } from '../response/negotiate.ts'
 import type { GroupVersion } from './group-version.ts'
 import { answers, type Path } from './operations.ts'
 
-/** The paths above the versions of groups. */
+/** The discovery paths above the group versions: `/version`, `/api`, `/apis` and one path per group. */
 export function discoveryPaths(vendor: Vendor, groupVersions: readonly GroupVersion[]): Path[] {
   const produces = offered({ vendor, hasProtobuf: true })
   const groups = new Map(groupVersions.filter(({ group }) => group !== '').map((version) => [version.group, version]))
   return [
     discovery('/version/', 'version', {
       id: 'getCodeVersion',
-      doc: 'Tells what the server is.',
+      doc: 'Returns the version of the server.',
       schema: versionInfo,
       produces: ['application/json'],
     }),
     discovery('/api/', 'core', {
       id: 'getCoreAPIVersions',
-      doc: 'Tells the versions of the core group.',
+      doc: 'Lists the versions of the core group.',
       schema: apiVersions,
       produces,
     }),
-    discovery('/apis/', 'apis', { id: 'getAPIVersions', doc: 'Tells the groups.', schema: apiGroupList, produces }),
+    discovery('/apis/', 'apis', { id: 'getAPIVersions', doc: 'Lists the API groups.', schema: apiGroupList, produces }),
     ...[...groups.values()].map(({ group, name, tag, version }) =>
       discovery(`/apis/${group}/`, tag.slice(0, -version.length - 1), {
         id: `get${name.slice(0, -version.length)}APIGroup`,
-        doc: 'Tells the versions of the group.',
+        doc: 'Lists the versions of the group.',
         schema: apiGroup,
         produces,
       }),
@@ -35,11 +35,11 @@ export function discoveryPaths(vendor: Vendor, groupVersions: readonly GroupVers
   ]
 }
 
-/** The resource types of one version of a group. */
+/** The path that lists the resource types of one group version. */
 export function versionPath(vendor: Vendor, { path, tag, name }: GroupVersion): Path {
   return discovery(`${path}/`, tag, {
     id: `get${name}APIResources`,
-    doc: 'Tells the resource types.',
+    doc: 'Lists the resource types of the group version.',
     schema: apiResourceList,
     produces: offered({ vendor, hasProtobuf: true }),
   })

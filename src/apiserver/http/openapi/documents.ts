@@ -1,6 +1,6 @@
 /**
- * The documents as they are kept: each made when it is first asked for, then only its compressed bytes stay. What makes
- * them is loaded at that moment too, so a server that nobody asks pays nothing.
+ * Caches the OpenAPI documents. Each document is built on first request and then kept only as compressed bytes. The
+ * code that builds documents is also loaded on first request, so an unused endpoint costs no memory.
  */
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
@@ -12,12 +12,12 @@ import type { MakerV2 } from './make.ts'
 import type { DocumentText } from './parts.ts'
 
 export interface Document {
-  /** Changes with the content: the name of exactly these bytes. */
+  /** Hash of the content. Identifies exactly these bytes. */
   readonly hash: string
   readonly gzip: Buffer
 }
 
-/** A document that was made, and what of: it is good for as long as these are what there is. */
+/** A document and the sources it was built from. It stays valid while the sources are unchanged. */
 interface Made {
   readonly sources: readonly object[]
   readonly document: Promise<Document>
@@ -25,11 +25,11 @@ interface Made {
 
 export class Documents {
   readonly #describe: () => Described
-  /** By name; as many as there are versions of groups, and three more. */
+  /** Documents by name: one for each group version, and three more. */
   readonly #made = new Map<string, Made>()
   #maker: Promise<MakerV2> | undefined
 
-  /** `describe` returns what is served at the moment. */
+  /** `describe` returns the types that are currently served. */
   constructor(describe: () => Described) {
     this.#describe = describe
   }
@@ -44,7 +44,7 @@ export class Documents {
     return this.#once('v2 protobuf', sourcesOf(described), async () => (await this.#makerV2()).protobuf(described))
   }
 
-  /** Where to get the document of each version of a group: an address that changes with its content. */
+  /** The index of version 3: the URL of each group version's document. The URL includes a hash of the content. */
   v3Index(): Promise<Document> {
     const described = this.#describe()
     return this.#once(`v3 with ${JSON.stringify(described.elsewhere.v3)}`, described.types, async () => {
@@ -61,7 +61,7 @@ export class Documents {
     })
   }
 
-  /** The document of one version of a group, by its place: `api/v1`, `apis/storage.orch.io/v1`. */
+  /** The document of one group version, by its path without the leading slash: `api/v1`, `apis/storage.orch.io/v1`. */
   async v3(place: string): Promise<Document | undefined> {
     const described = this.#describe()
     const version = groupVersions(described).find(({ path }) => path === `/${place}`)
@@ -73,7 +73,7 @@ export class Documents {
     return this.#once(`v3 ${version.path}`, version.types, make)
   }
 
-  /** Versions that are not served any more leave nothing behind. */
+  /** Drops the documents of group versions that are no longer served. */
   #forget(versions: readonly GroupVersion[]): void {
     const served = new Set(versions.map(({ path }) => `v3 ${path}`))
     for (const name of this.#made.keys()) if (name.startsWith('v3 ') && !served.has(name)) this.#made.delete(name)
@@ -84,7 +84,7 @@ export class Documents {
     return this.#maker
   }
 
-  /** Those who ask while it is being made share it; when making it fails, the next one tries again. */
+  /** Concurrent requests share one build. After a failed build, the next request tries again. */
   #once(name: string, sources: readonly object[], make: () => Promise<DocumentText>): Promise<Document> {
     const made = this.#made.get(name)
     if (made !== undefined && sameTypes(made.sources, sources)) return made.document
@@ -97,21 +97,22 @@ export class Documents {
   }
 }
 
-/** All that a document of version 2 is made of. */
+/** All sources of a version 2 document. */
 function sourcesOf({ types, elsewhere }: Described): readonly object[] {
   return [...types, ...elsewhere.documents]
 }
 
-/** Where the document of one version of a group is served, with the hash of its content. */
+/** The URL of a group version's document, including the hash of its content. */
 export function addressV3(place: string, hash: string): string {
   return `/openapi/v3/${place}?hash=${hash}`
 }
 
-/** As large as a piece is that is hashed and handed to the compressor at once. */
+/** Size of the pieces that are hashed and compressed at once. */
 const pieceBytes = 256 * 1024
 
 /**
- * A document may have many megabytes: it is hashed and compressed piece by piece, and requests are answered in between.
+ * Hashes and compresses a document piece by piece. A document can have many megabytes, so the event loop must be able
+ * to handle requests in between.
  */
 async function pack(parts: DocumentText): Promise<Document> {
   const hash = createHash('sha256')

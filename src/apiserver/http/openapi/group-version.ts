@@ -1,34 +1,34 @@
-/** The versions of groups that are served: each is described by a document of its own, and all by one together. */
+/** The served group versions. OpenAPI v3 has one document for each, OpenAPI v2 one document for all. */
 import type { Vendor } from '../../../api/model/vendor.ts'
 import type { Kind } from '../../../api/schema/kind.ts'
 import type { Served } from '../../registry/catalogue/served.ts'
 import type { DescribedElsewhere } from './published-elsewhere.ts'
 
 export interface GroupVersion {
-  /** The group as on the wire; '' for the core group. */
+  /** Group name as on the wire; '' for the core group. */
   readonly group: string
   readonly version: string
-  /** Where it is served: `/api/v1`, `/apis/storage.orch.io/v1`. */
+  /** Base path: `/api/v1`, `/apis/storage.orch.io/v1`. */
   readonly path: string
-  /** The package of its types: `core.v1`. */
+  /** Package of the group version's types: `core.v1`. */
   readonly home: string
-  /** As it stands in names of operations: `CoreV1`. */
+  /** Name used in operation ids: `CoreV1`. */
   readonly name: string
-  /** As it groups operations: `core_v1`. */
+  /** Tag that groups its operations: `core_v1`. */
   readonly tag: string
   readonly types: readonly Served[]
 }
 
-/** What is described: the types of one generation of the catalogue, and what other servers publish. */
+/** The input of a document: the types of one catalogue generation, and the documents of aggregated servers. */
 export interface Described {
   readonly vendor: Vendor
-  /** The version of the server. */
+  /** Version of the server. */
   readonly version: string
   readonly types: readonly Served[]
   readonly elsewhere: DescribedElsewhere
 }
 
-/** The versions of groups among these types, in the order of their first type. */
+/** The group versions of these types, ordered by their first type. */
 export function groupVersions({ types }: Described): GroupVersion[] {
   const byPath = Map.groupBy(types, ({ group, kind }) => pathOf(group, kind.version))
   return [...byPath].map(([path, members]) => {
@@ -47,14 +47,14 @@ export function groupVersions({ types }: Described): GroupVersion[] {
   })
 }
 
-/** Whether a kind is in somebody else's group: one that a user defined. */
+/** Whether the kind belongs to a user-defined group. */
 export function isForeign({ group }: Kind): boolean {
   return group.endsWith('.')
 }
 
 /**
- * The package of the types of a kind: `core.v1`. Where the group belongs to somebody else, it is their domain turned
- * around, with a dot before it that says so: `.com.example.stable.v1`.
+ * Package of a kind's types: `core.v1`. For a user-defined group, it is the reversed domain with a leading dot:
+ * `.com.example.stable.v1`.
  */
 export function homeOf(kind: Kind): string {
   const { group, version } = kind

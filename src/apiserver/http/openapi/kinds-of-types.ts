@@ -1,4 +1,6 @@
-/** Marks the definitions that are kinds with their group, version and name, so that tools find the type of an object. */
+/**
+ * Marks each definition that is a kind with its group, version and kind, so that tools can find the type of an object.
+ */
 import type { JsonObject } from '../../../api/json/json.ts'
 import { groupName, type Vendor } from '../../../api/model/vendor.ts'
 import type { Kind } from '../../../api/schema/kind.ts'
@@ -15,7 +17,7 @@ import {
 import type { Definitions } from '../../../api/schema/openapi.ts'
 import { type GroupVersion, homeOf } from './group-version.ts'
 
-/** To be called when everything else is written: only what a document defines already is marked. */
+/** Call this after all paths are written, because it marks only definitions that the document already contains. */
 export function markKinds(definitions: Definitions, groupVersions: readonly GroupVersion[]): void {
   for (const { group, version, home, types } of groupVersions) {
     for (const { kind, vendor, subresources } of types) {
@@ -28,12 +30,12 @@ export function markKinds(definitions: Definitions, groupVersions: readonly Grou
   const metaTypes = { Status: status, APIVersions: apiVersions, APIGroup: apiGroup, APIGroupList: apiGroupList }
   for (const [kind, schema] of Object.entries({ ...metaTypes, APIResourceList: apiResourceList }))
     definitions.mark(schema, '', [{ group: '', kind, version: 'v1' }])
-  // These are sent to and from every version of every group under its own name.
+  // Every group version accepts and sends these types under its own group and version.
   definitions.mark(deleteOptions, '', inEach(groupVersions, 'DeleteOptions'))
   definitions.mark(watchEvent, '', inEach(groupVersions, 'WatchEvent'))
 }
 
-/** The kind of a sub-resource may be of another group than the object. */
+/** A subresource may have a kind from another group than its parent. */
 function markType(definitions: Definitions, type: Kind, vendor: Vendor): void {
   const { group, version, kind, schema } = type
   definitions.mark(schema, homeOf(type), [{ group: groupName(vendor, group), kind, version }])

@@ -1,6 +1,6 @@
 /**
- * Makes the bytes of a document from its blocks. Loaded when the first is asked for, with all that it needs. A document
- * of all kinds takes a tenth of a second: it is made in slices, and what has not changed since is not made again.
+ * Builds the bytes of a document from its blocks. This module and its dependencies are loaded when the first document
+ * is requested. A document of all kinds takes about 100 ms, so it is built in slices, and unchanged blocks are reused.
  */
 import { stringifyJson } from '../../../api/codec/json.ts'
 import type { JsonObject } from '../../../api/json/json.ts'
@@ -11,7 +11,7 @@ import { encodeV2 } from './protobuf-v2.ts'
 import { headV2, partsV2 } from './v2.ts'
 import { partsV3 } from './v3.ts'
 
-/** Makes the documents of version 2, and keeps their blocks. */
+/** Builds the version 2 documents and caches their blocks. */
 export class MakerV2 {
   readonly #json = new Blocks<string>({ partsOf: partsV2, encodePath: memberText, encodeType: memberText })
   readonly #protobuf = new Blocks<Buffer>({
@@ -27,14 +27,14 @@ export class MakerV2 {
     return [before, ...inOrder(paths), '},"definitions":{', ...inOrder(types.values()), after]
   }
 
-  /** The Protobuf form, which kubectl asks for. */
+  /** The Protobuf encoding, which kubectl requests. */
   async protobuf(described: Described): Promise<DocumentText> {
     const { paths, types } = await this.#protobuf.join(described)
     return [encodeV2(headV2(described)), ...paths, ...types.values()]
   }
 }
 
-/** One version of a group as a document of OpenAPI v3. */
+/** Builds the OpenAPI v3 document of one group version. */
 export async function makeV3Json(described: Described, version: GroupVersion): Promise<DocumentText> {
   const { head, paths, types } = partsV3(described, version)
   const pathTexts = await inSlices(paths, memberText)
@@ -44,17 +44,17 @@ export async function makeV3Json(described: Described, version: GroupVersion): P
   return [`${opened(head)},"paths":{`, ...inOrder(pathTexts), middle, ...inOrder(typeTexts), '}}}']
 }
 
-/** The members of a map in the byte order of their names, with commas between them. */
+/** Sorts the members of a JSON object by the bytes of their names and separates them with commas. */
 function inOrder(members: Iterable<string>): string[] {
   return [...members].sort().map((member, i) => (i === 0 ? member : `,${member}`))
 }
 
-/** A member of a JSON object. */
+/** One member of a JSON object. */
 function memberText([name, value]: NamedPart): string {
   return `${JSON.stringify(name)}:${stringifyJson(value)}`
 }
 
-/** A JSON object that is still open for more members. */
+/** A JSON object without its closing brace, so that more members can follow. */
 function opened(object: JsonObject): string {
   return JSON.stringify(object).slice(0, -1)
 }

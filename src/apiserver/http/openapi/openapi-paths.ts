@@ -1,9 +1,9 @@
 /**
- * /openapi/v2 and /openapi/v3: what is served, described for people and programs.
+ * /openapi/v2 and /openapi/v3: descriptions of the served API.
  *
- * Version 2 is one document, in JSON or in Protobuf; a client that has it asks with its ETag and gets a 304. Version 3
- * is an index of documents, one for each version of a group; their addresses hold a hash of the content and may be kept
- * for good. They are made again when the catalogue has changed, in those parts that have.
+ * Version 2 is a single document in JSON or Protobuf. A client that sends its ETag gets a 304 if nothing changed.
+ * Version 3 is an index of documents, one for each group version. Their URLs include a hash of the content, so clients
+ * may cache them forever. When the catalogue changes, only the affected parts are rebuilt.
  */
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
@@ -20,17 +20,17 @@ import type { DescribedElsewhere } from './published-elsewhere.ts'
 
 const json = 'application/json'
 const protobuf = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
-/** Asked for by older clients; it is not a proper media type, and they fail when it is in the answer. */
+/** Requested by older clients. It is not a valid media type, and those clients fail if the response uses it. */
 const oldProtobuf = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf'
 const oneYear = 31_536_000
 
 export interface OpenApiOptions {
   readonly catalogue: Catalogue
-  /** Of the server. */
+  /** Version of the server. */
   readonly version: string
-  /** What other servers publish. */
+  /** The documents of aggregated servers. */
   readonly published: () => DescribedElsewhere
-  /** Passes the request for a document of version 3 on to the server whose it is; returns false where it is ours. */
+  /** Forwards a request for a version 3 document to the aggregated server that owns it. Returns false if it is ours. */
   readonly passOn: (exchange: Exchange, place: string) => false | Promise<void>
 }
 
@@ -70,7 +70,7 @@ async function sendV3(exchange: Exchange, documents: Documents, place: string, h
   await sendDocument(exchange, json, document)
 }
 
-/** An address of another content leads to the present one. */
+/** Redirects a URL with an outdated hash to the current document. */
 function redirect(exchange: Exchange, address: string): void {
   exchange.setHeader('location', address)
   sendText(exchange, 302, `the document is now at ${address}\n`)
@@ -91,7 +91,7 @@ async function sendDocument(exchange: Exchange, type: string, { hash, gzip }: Do
   return exchange.send(200, type, gzip)
 }
 
-/** Whether the client has this content already. */
+/** Whether the client already has this content. */
 function holds({ headers }: Exchange, hash: string): boolean {
   const tags = headers.all('if-none-match').flatMap((value) => value.split(','))
   return tags.some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === `"${hash}"`)

@@ -1,6 +1,6 @@
 /**
- * Everything that can be done with the served resources, path by path, in a form that belongs to no version of OpenAPI:
- * what is sent, what may be in the query, what is answered. `v2.ts` and `v3.ts` write it down.
+ * All operations on the served resources, path by path, independent of the OpenAPI version: request bodies, query
+ * parameters and responses. `v2.ts` and `v3.ts` write them in their formats.
  */
 import { groupName } from '../../../api/model/vendor.ts'
 import type { Verb } from '../../../api/model/verb.ts'
@@ -18,10 +18,12 @@ export type Method = 'get' | 'put' | 'post' | 'delete' | 'patch'
 
 export interface Operation {
   readonly method: Method
-  /** Unique in all documents; programs are made from it. */
+  /** Unique across all documents. Code generators derive method names from it. */
   readonly id: string
   readonly doc: string
-  /** What the method means here: `get`, `list`, `deletecollection`, ... Unset where no object is concerned. */
+  /**
+   * The action that the method performs: `get`, `list`, `deletecollection` and so on. Unset if no object is involved.
+   */
   readonly action?: string
   readonly kind?: { readonly group: string; readonly version: string; readonly kind: string }
   readonly query: readonly QueryName[]
@@ -32,20 +34,20 @@ export interface Operation {
 
 export interface Path {
   readonly path: string
-  /** Groups its operations with others. */
+  /** Groups related operations. */
   readonly tag: string
-  /** The package that the types of its operations belong to. */
+  /** Package of the types that its operations use. */
   readonly home: string
   readonly parameters: readonly PathName[]
   readonly operations: readonly Operation[]
 }
 
-/** All paths of one version of a group. */
+/** All paths of one group version. */
 export function* versionPaths(groupVersion: GroupVersion): Generator<Path> {
   for (const served of groupVersion.types) yield* typePaths(groupVersion, served)
 }
 
-/** The paths of one type: its collections, its objects, their sub-resources, and the older paths of watches. */
+/** The paths of one type: its collections, its objects, their subresources, and the legacy watch paths. */
 function typePaths(groupVersion: GroupVersion, served: Served): Path[] {
   const { kind } = served
   const place = placeOf(groupVersion, kind)
@@ -81,7 +83,7 @@ function typePaths(groupVersion: GroupVersion, served: Served): Path[] {
   return paths.filter(({ operations }) => operations.length > 0)
 }
 
-/** What is not among the verbs is not described. */
+/** Verbs that are not served have no operation. */
 type Offered = Operation | undefined
 
 function placeOf({ path: base, name, tag, home }: GroupVersion, kind: Kind) {
@@ -98,7 +100,7 @@ function placeOf({ path: base, name, tag, home }: GroupVersion, kind: Kind) {
   })
   return {
     one: `${name}${one}`,
-    /** Of its ways through, clients know each by its method, which stands before the type. */
+    /** Clients expect the method before the type in the ids of connect operations. */
     connect: (method: Method) => `connect${name}${capital(method)}${one}`,
     parameters,
     ofOne: ['name', ...parameters] as PathName[],
@@ -134,7 +136,7 @@ const methodOf: { readonly [V in Verb]?: Method } = {
   delete: 'delete',
 }
 
-/** A way through to somewhere else: what is sent and answered there has no form of ours. */
+/** A connect subresource, such as `proxy` or `exec`. Its requests and responses have no schema. */
 function connectPaths(
   groupVersion: GroupVersion,
   served: Served,
@@ -176,7 +178,7 @@ function acrossNamespaces(operation: Operations, type: Kind, { path, name, tag, 
 
 type Operations = ReturnType<typeof operationsOf>
 
-/** What can be done with the objects of a type; each under the id that its path gives it, if its verb is served. */
+/** The operations on objects of a type. Each takes the id from its path, and is undefined if its verb is not served. */
 function operationsOf(served: Served) {
   const { vendor, kind, verbs } = served
   const group = groupName(vendor, kind.group)
@@ -192,7 +194,7 @@ function operationsOf(served: Served) {
 type Draft = Omit<Operation, 'id' | 'kind' | 'produces'> & Partial<Operation>
 type Make = (verb: Verb, operation: Draft) => (id: string) => Operation | undefined
 
-/** What the descriptions call one object, and all of them; and their forms, which are read and written alike. */
+/** How descriptions name one object and all objects, and the media types for requests and responses. */
 interface Words {
   readonly noun: string
   readonly all: string
@@ -219,7 +221,7 @@ function readings(kind: Kind, { noun, all, forms: { whole, streams } }: Words, m
     watchOne: make('watch', {
       method: 'get',
       action: 'watch',
-      doc: `Watches ${noun}. Better: list with watch and a field selector on the name.`,
+      doc: `Watches ${noun}. Deprecated: list with watch=true and a field selector on the name instead.`,
       query: queryOf.watch,
       answers: answers(watchEvent, [200]),
       produces: streams,
@@ -227,7 +229,7 @@ function readings(kind: Kind, { noun, all, forms: { whole, streams } }: Words, m
     watchAll: make('watch', {
       method: 'get',
       action: 'watchlist',
-      doc: `Watches ${all}. Better: list with watch.`,
+      doc: `Watches ${all}. Deprecated: list with watch=true instead.`,
       query: queryOf.watch,
       answers: answers(watchEvent, [200]),
       produces: streams,
@@ -257,7 +259,7 @@ function writings({ schema }: Kind, { noun, forms }: Words, make: Make) {
     patch: make('patch', {
       method: 'patch',
       action: 'patch',
-      doc: `Changes ${noun} in part.`,
+      doc: `Patches ${noun}.`,
       query: queryOf.patch,
       body: { schema: patch, required: true, types: patchTypes },
       answers: answers(schema, [200, 201]),
@@ -279,7 +281,7 @@ function deletions({ schema, life }: Kind, { noun, all, forms }: Words, make: Ma
     removeAll: make('deletecollection', {
       method: 'delete',
       action: 'deletecollection',
-      doc: `Deletes all ${all} that are selected.`,
+      doc: `Deletes the selected ${all}.`,
       query: queryOf.deletecollection,
       body: options,
       answers: answers(status, [200]),
@@ -290,7 +292,7 @@ function deletions({ schema, life }: Kind, { noun, all, forms }: Words, make: Ma
 const meanings = { 200: 'OK', 201: 'Created', 202: 'Accepted' }
 type Code = keyof typeof meanings
 
-/** Every operation may also be refused for want of an identity. */
+/** Every operation may also be rejected with 401. */
 export function answers(schema: Schema, codes: readonly Code[]): Operation['answers'] {
   const good = codes.map((code) => [code, { doc: meanings[code], schema }] as const)
   return { ...Object.fromEntries(good), 401: { doc: 'Unauthorized', schema: status } }

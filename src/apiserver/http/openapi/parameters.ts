@@ -1,4 +1,4 @@
-/** The parameters of paths and queries, and which verb takes which: the tables of standard operations. */
+/** Path and query parameters, and the query parameters that each verb accepts. */
 
 export interface Parameter {
   readonly type: 'string' | 'integer' | 'boolean'
@@ -8,47 +8,56 @@ export interface Parameter {
 const selectors = {
   fieldSelector: {
     type: 'string',
-    doc: 'Restricts the list of returned objects by their fields, as `metadata.name=a,status.phase!=b`; each kind says which fields.',
+    doc: 'Restricts the list of returned objects by their fields, such as `metadata.name=a,status.phase!=b`. Each kind supports only certain fields.',
   },
   labelSelector: {
     type: 'string',
-    doc: 'Restricts the list of returned objects by their labels, as `a=b,c!=d,e in (f,g),h,!i`.',
+    doc: 'Restricts the list of returned objects by their labels, such as `a=b,c!=d,e in (f,g),h,!i`.',
   },
 } satisfies { [name: string]: Parameter }
 
 const paging = {
-  continue: { type: 'string', doc: 'The `continue` of the part before: yields the next part of the same list.' },
-  limit: { type: 'integer', doc: 'At most so many objects; the rest is had by `continue`.' },
+  continue: {
+    type: 'string',
+    doc: 'The `continue` token of the previous page. Returns the next page of the same list.',
+  },
+  limit: {
+    type: 'integer',
+    doc: 'Maximum number of objects to return. The remaining objects are available with `continue`.',
+  },
   resourceVersion: {
     type: 'string',
-    doc: 'Which state to read: the most recent when unset, any with 0, else one not older than this version.',
+    doc: 'The version to read. Unset means the most recent version, 0 any version, and other values a version that is not older.',
   },
   resourceVersionMatch: {
     type: 'string',
-    doc: 'How resourceVersion is meant: Exact, or NotOlderThan.',
+    doc: 'How to apply resourceVersion: Exact or NotOlderThan.',
   },
-  timeoutSeconds: { type: 'integer', doc: 'How long the call may last, whatever goes on.' },
+  timeoutSeconds: { type: 'integer', doc: 'Timeout for the call in seconds, regardless of activity.' },
 } satisfies { [name: string]: Parameter }
 
 const writing = {
-  dryRun: { type: 'string', doc: 'With `All`, everything is checked and answered as usual, and nothing is written.' },
-  fieldManager: { type: 'string', doc: 'Who writes: the owner of the fields that change. At most 128 bytes.' },
+  dryRun: {
+    type: 'string',
+    doc: 'If set to `All`, the request is checked and answered as usual, but nothing is stored.',
+  },
+  fieldManager: { type: 'string', doc: 'Name of the field manager that owns the changed fields. At most 128 bytes.' },
   fieldValidation: {
     type: 'string',
-    doc: 'What happens to unknown and repeated fields: Strict refuses, Warn warns (as when unset), Ignore drops them silently.',
+    doc: 'How to treat unknown and duplicate fields: Strict rejects the request, Warn (the default) warns, Ignore drops them.',
   },
 } satisfies { [name: string]: Parameter }
 
-/** The options of ways through to pods, nodes and services. */
+/** Options of the connect subresources of pods, nodes and services. */
 const connecting = {
-  command: { type: 'string', doc: 'The command and each of its arguments, in their order.' },
-  container: { type: 'string', doc: 'The container, where the pod has several.' },
-  path: { type: 'string', doc: 'The path that is asked for there.' },
-  ports: { type: 'integer', doc: 'The ports to forward.' },
-  stderr: { type: 'boolean', doc: 'Whether its errors are wanted.' },
-  stdin: { type: 'boolean', doc: 'Whether input is sent.' },
-  stdout: { type: 'boolean', doc: 'Whether its output is wanted.' },
-  tty: { type: 'boolean', doc: 'Whether it is to have a terminal.' },
+  command: { type: 'string', doc: 'The command to run. Repeat the parameter for each argument.' },
+  container: { type: 'string', doc: 'Name of the container, if the pod has more than one.' },
+  path: { type: 'string', doc: 'Path of the proxied request.' },
+  ports: { type: 'integer', doc: 'Ports to forward.' },
+  stderr: { type: 'boolean', doc: 'Whether to return standard error.' },
+  stdin: { type: 'boolean', doc: 'Whether to send standard input.' },
+  stdout: { type: 'boolean', doc: 'Whether to return standard output.' },
+  tty: { type: 'boolean', doc: 'Whether to allocate a terminal.' },
 } satisfies { [name: string]: Parameter }
 
 export const queryParameters = {
@@ -58,30 +67,30 @@ export const queryParameters = {
   ...writing,
   allowWatchBookmarks: {
     type: 'boolean',
-    doc: 'A watch may send events of type BOOKMARK, which carry only a version.',
+    doc: 'Allows a watch to send BOOKMARK events, which contain only a resourceVersion.',
   },
-  force: { type: 'boolean', doc: 'Apply only: takes over fields that other managers own.' },
+  force: { type: 'boolean', doc: 'Takes over fields that other managers own. Only for apply patches.' },
   gracePeriodSeconds: {
     type: 'integer',
-    doc: 'How long the object may take to end; 0: none. Unset: as the kind has it.',
+    doc: 'Time for the object to terminate, in seconds. 0 deletes it immediately. Defaults to the grace period of the kind.',
   },
-  pretty: { type: 'string', doc: 'With `true`, the answer is indented for people.' },
+  pretty: { type: 'string', doc: 'If `true`, the response is indented for readability.' },
   propagationPolicy: {
     type: 'string',
-    doc: 'What happens to the objects that this one owns: Orphan keeps them, Background deletes them afterwards, Foreground before.',
+    doc: 'How to treat dependents: Orphan keeps them, Background deletes them after the object, Foreground before it.',
   },
   watch: {
     type: 'boolean',
-    doc: 'Watch for changes to the described resources: instead of a list, a stream of its changes from resourceVersion on.',
+    doc: 'Watch for changes to the described resources. Returns a stream of events since resourceVersion instead of a list.',
   },
 } satisfies { [name: string]: Parameter }
 
 export type QueryName = keyof typeof queryParameters
 
 export const pathParameters = {
-  name: { type: 'string', doc: 'The name of the object.' },
-  namespace: { type: 'string', doc: 'The namespace of the object.' },
-  path: { type: 'string', doc: 'The path that is asked for there.' },
+  name: { type: 'string', doc: 'Name of the object.' },
+  namespace: { type: 'string', doc: 'Namespace of the object.' },
+  path: { type: 'string', doc: 'Path of the proxied request.' },
 } satisfies { [name: string]: Parameter }
 
 export type PathName = keyof typeof pathParameters
@@ -99,7 +108,7 @@ const list: readonly QueryName[] = [
   'watch',
 ]
 
-/** What each verb takes in its query, all of it and nothing else. */
+/** The complete list of query parameters that each verb accepts. */
 export const queryOf = {
   get: ['pretty'],
   list,

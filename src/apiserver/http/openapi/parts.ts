@@ -1,6 +1,6 @@
 /**
- * A document in parts: its head, its paths, its types. Each path and type is made when it is asked for and is garbage
- * once it is encoded, so that the whole is never in memory but as bytes.
+ * A document in parts: head, paths and types. Each path and type is built on demand and can be garbage-collected once
+ * encoded, so only the encoded bytes of the whole document are ever in memory.
  */
 import type { JsonObject } from '../../../api/json/json.ts'
 import type { Definitions } from '../../../api/schema/openapi.ts'
@@ -12,24 +12,24 @@ import type { PathName } from './parameters.ts'
 export type NamedPart = readonly [name: string, value: JsonObject]
 
 export interface Parts {
-  /** What is neither a path nor a type. */
+  /** Everything except paths and types. */
   readonly head: JsonObject
   readonly paths: Iterable<NamedPart>
-  /** The types that the paths refer to: to be read after them. */
+  /** The types that the paths refer to. Read them after the paths. */
   readonly types: Iterable<NamedPart>
 }
 
-/** The bytes of a whole document, in the pieces that it was made in. */
+/** The bytes of a whole document, in pieces. */
 export type DocumentText = Iterable<string | Buffer>
 
-/** How one version of OpenAPI writes. */
+/** How one OpenAPI version writes its parts. */
 export interface Writing {
   readonly definitions: Definitions
   readonly writeOperation: (operation: Operation, path: Path, writing: Writing) => JsonObject
   readonly pathParameter: (name: PathName) => JsonObject
 }
 
-/** Each path with its operations, written when it is reached. */
+/** Yields each path with its operations, written on demand. */
 export function* writePaths(paths: Iterable<Path>, writing: Writing): Generator<NamedPart> {
   for (const path of paths) yield [path.path, writePath(path, writing)]
 }
@@ -42,7 +42,7 @@ function writePath(path: Path, writing: Writing): JsonObject {
   }
 }
 
-/** The types that were mentioned so far, marked with the kinds that they are. */
+/** Yields the types that the paths mentioned so far, marked with their group, version and kind. */
 export function* writeTypes(definitions: Definitions, versions: readonly GroupVersion[]): Generator<NamedPart> {
   markKinds(definitions, versions)
   yield* definitions.entries()

@@ -1,19 +1,20 @@
 /**
- * The document of version 2 in Protobuf, as the clients of the command line read it: the message `Document` of the
- * package `openapi.v2`. Each function below writes one message of it from the JSON of the same thing, by the public
- * field numbers; what is open in JSON (defaults, extensions) is carried as text. A key that is not in the tables is a
- * bug and throws: nothing is lost silently.
+ * Encodes the version 2 document as Protobuf for kubectl: the message `Document` of the package `openapi.v2`. Each
+ * function below writes one message from the corresponding JSON, using the public field numbers. Free-form JSON, such
+ * as defaults and extensions, is written as text. A key that is missing from the tables is a bug and throws, so no data
+ * is lost silently.
  */
 
 import { stringifyJson } from '../../../api/codec/json.ts'
 import type { Json, JsonObject } from '../../../api/json/json.ts'
 import { WireWriter } from '../../../wire/protobuf/protobuf-wire.ts'
 
-/** Writes a value into the message that is open. */
+/** Writes a value into the currently open message. */
 type Write = (writer: WireWriter, value: Json) => void
 
 /**
- * A part of a document. Parts can be put one after the other: a reader joins the fields of a message that comes twice.
+ * Encodes a part of a document. Parts can be concatenated because a Protobuf reader merges repeated fields of a
+ * message.
  */
 export function encodeV2(document: JsonObject): Buffer {
   const writer = new WireWriter()
@@ -51,7 +52,7 @@ const messages =
   (writer, value) => {
     for (const item of value as Json[]) writer.message(field, (inner) => write(inner, item))
   }
-/** A map: pairs of name and value, each a message. */
+/** A map: each entry is a message with a name and a value. */
 const named =
   (field: number, write: Write): Write =>
   (writer, value) => {
@@ -61,7 +62,7 @@ const named =
         pair.message(2, (inner) => write(inner, item!))
       })
   }
-/** A message by its table of keys; `extension` is the field that takes the vendor's own words. */
+/** Writes a message according to its table of keys. `extension` is the field number for vendor extensions. */
 const record =
   (table: { readonly [key: string]: Write }, extension: number): Write =>
   (writer, value) => {
@@ -72,7 +73,7 @@ const record =
     }
   }
 
-/** Any JSON, as text: JSON is YAML. */
+/** Any JSON as text, which is also valid YAML. */
 function writeAny(writer: WireWriter, value: Json): void {
   writer.string(2, stringifyJson(value))
 }
@@ -107,7 +108,7 @@ const writeSchemaFields = record(
   31,
 )
 
-/** Schemas lie in schemas. */
+/** A function rather than a constant, because schemas nest. */
 function writeSchema(writer: WireWriter, value: Json): void {
   writeSchemaFields(writer, value)
 }
@@ -130,7 +131,7 @@ const writePathParameter = record(
   22,
 )
 
-/** A parameter lies in a choice of forms, by the place where it is sent. */
+/** The wrapper messages of a parameter, by its location. */
 const parameterForms: { readonly [place: string]: Write } = {
   body: message(1, message(1, writeBodyParameter)),
   query: message(1, message(2, message(3, writeQueryParameter))),

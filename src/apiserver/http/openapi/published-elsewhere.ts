@@ -1,16 +1,16 @@
-/** What other servers publish of themselves as OpenAPI, which is joined into the documents of this one. */
+/** The OpenAPI documents of aggregated servers, which are merged into this server's documents. */
 import type { JsonObject } from '../../../api/json/json.ts'
 
-/** Paths and types that another server publishes, each with its name. */
+/** Named paths and types from an aggregated server. */
 export interface PublishedParts {
   readonly paths: readonly (readonly [name: string, value: JsonObject])[]
   readonly types: readonly (readonly [name: string, value: JsonObject])[]
 }
 
-/** What other servers behind this one publish. */
+/** All OpenAPI documents of aggregated servers. */
 export interface DescribedElsewhere {
-  /** Of version 2; the same object for as long as it is the same document. */
+  /** Version 2 documents. The object identity changes only with the content. */
   readonly documents: readonly PublishedParts[]
-  /** The documents of version 3 that they serve. */
+  /** Version 3 documents that aggregated servers serve. */
   readonly v3: readonly { readonly place: string; readonly hash: string }[]
 }

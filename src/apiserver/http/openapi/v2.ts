@@ -1,4 +1,4 @@
-/** The document of version 2: all groups in one. */
+/** The version 2 document, which covers all groups. */
 import type { JsonObject } from '../../../api/json/json.ts'
 import { Definitions } from '../../../api/schema/openapi.ts'
 import { discoveryPaths, versionPath } from './discovery-operations.ts'
@@ -7,7 +7,7 @@ import { type Operation, type Path, versionPaths } from './operations.ts'
 import { type PathName, pathParameters, type QueryName, queryParameters } from './parameters.ts'
 import { bearerToken, type Parts, type Writing, writePaths, writeTypes } from './parts.ts'
 
-/** What is neither a path nor a type. */
+/** Everything except paths and types. */
 export function headV2({ version }: Described): JsonObject {
   return {
     swagger: '2.0',
@@ -17,7 +17,7 @@ export function headV2({ version }: Described): JsonObject {
   }
 }
 
-/** The paths and types of these types of objects, which are either all built-in or all custom. */
+/** The paths and definitions for these types, which must be either all built-in or all custom. */
 export function partsV2(described: Described): Pick<Parts, 'paths' | 'types'> {
   const versions = groupVersions(described)
   const definitions = new Definitions(described.vendor, 2)
@@ -27,7 +27,7 @@ export function partsV2(described: Described): Pick<Parts, 'paths' | 'types'> {
   }
 }
 
-/** Of the groups of others only their resources are described. */
+/** For user-defined groups, only the resources are described, not the discovery paths. */
 function* allPaths({ vendor, types }: Described, versions: readonly GroupVersion[]): Generator<Path> {
   const isOwn = !types.some(({ kind }) => isForeign(kind))
   if (isOwn) yield* discoveryPaths(vendor, versions)

@@ -1,4 +1,4 @@
-/** The documents of version 3: one for each version of each group. */
+/** The version 3 documents: one for each group version. */
 import type { JsonObject } from '../../../api/json/json.ts'
 import { Definitions } from '../../../api/schema/openapi.ts'
 import { versionPath } from './discovery-operations.ts'
@@ -20,7 +20,10 @@ export function partsV3(described: Described, version: GroupVersion): Parts {
   }
 }
 
-/** Types that all versions share name those of the server itself: so the document of one does not change with another. */
+/**
+ * Shared types are marked only with the built-in group versions, so that one document does not change with another
+ * group.
+ */
 function ownVersions(described: Described): GroupVersion[] {
   return groupVersions({ ...described, types: described.types.filter(({ kind }) => !isForeign(kind)) })
 }

@@ -1,7 +1,7 @@
 /**
- * `/backup`: the whole store as a stream, for those who may read that path. It is as large as the store, so it is sent at
- * the client's pace, and its time is bounded by that pace alone. An answer that fails half way is cut off, which the
- * client sees; so it does by the end that is missing.
+ * `/backup` streams the whole store to users who may read that path. The response is as large as the store, so the
+ * client's reading speed sets the pace and is the only time limit. If the stream fails halfway, the server cuts the
+ * connection. The client also notices that the end marker is missing.
  */
 
 import { tooManyRequests } from '../../../api/model/api-error.ts'
@@ -9,15 +9,15 @@ import type { SharedCount } from '../../../base/limits/shared-count.ts'
 import { notAllowed, type PathHandler } from '../dispatch.ts'
 import type { Exchange } from '../request/exchange.ts'
 
-/** Where a backup is asked for. */
+/** Path of the backup endpoint. */
 export const backupPath = '/backup'
 
-/** How many are sent at a time: each reads all of the store. */
+/** Maximum number of concurrent backups, because each one reads the whole store. */
 export const maxBackups = 2
-/** A client that takes nothing for so long is cut off. */
+/** A client that reads nothing for this long is disconnected. */
 const patienceMs = 60_000
 
-/** Serves `/backup`; `make` begins a backup of what is stored now, `underWay` counts those of the whole server. */
+/** Serves `/backup`. `make` starts a backup of the current state. `underWay` counts the backups of all workers. */
 export function backupPaths(make: () => AsyncIterable<Buffer>, underWay: SharedCount): PathHandler {
   return (exchange, { path, verb }) => {
     if (path !== backupPath) return false
@@ -30,7 +30,7 @@ export function backupPaths(make: () => AsyncIterable<Buffer>, underWay: SharedC
 async function send(exchange: Exchange, chunks: AsyncIterable<Buffer>): Promise<void> {
   const { transport } = exchange
   for await (const chunk of chunks) {
-    // Nothing is sent before the first chunk is there: until then a failure is an answer like any other.
+    // Send no headers before the first chunk is available, so that an earlier failure gets a normal error response.
     if (!exchange.answered) exchange.open(200, 'application/octet-stream')
     if (exchange.gone) return
     exchange.sentBytes += chunk.length

@@ -1,13 +1,12 @@
 /**
- * `/debug/pprof/`: profiles of the running server, for the administrator alone, as pprof is for Go. The answers open in the
- * developer tools of Chrome.
+ * `/debug/pprof/`: profiles of the running server, like Go's pprof. The files open in Chrome DevTools.
  *
- *   /debug/pprof/profile?seconds=30   where processor time goes (.cpuprofile)
- *   /debug/pprof/heap?seconds=30      where memory is allocated, by samples (.heapprofile)
- *   /debug/pprof/snapshot             every object in memory (.heapsnapshot); the server stands still while it is taken
+ *   /debug/pprof/profile?seconds=30   CPU profile (.cpuprofile)
+ *   /debug/pprof/heap?seconds=30      sampled allocation profile (.heapprofile)
+ *   /debug/pprof/snapshot             all objects in memory (.heapsnapshot); pauses the server meanwhile
  *
- * One at a time. A snapshot holds everything that the server knows, secrets too: so a right to the path is not enough,
- * the user must be a member of `system:masters`.
+ * Only one profile runs at a time. A snapshot contains everything in memory, including secrets. Permission for the path
+ * is therefore not enough: the user must be a member of `system:masters`.
  */
 import type { Session } from 'node:inspector/promises'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -19,7 +18,7 @@ import { sendPageNotFound, sendText } from '../response/responses.ts'
 
 const root = '/debug/pprof'
 const defaultSeconds = 30
-/** Within the time of a request. */
+/** Stays below the request timeout. */
 const maxSeconds = 50
 
 type Take = (session: Session, exchange: Exchange, seconds: number) => Promise<void>
@@ -30,7 +29,7 @@ const pages: ReadonlyMap<string, Take> = new Map([
   ['snapshot', takeSnapshot],
 ])
 
-/** Serves the pages. */
+/** Serves the profiling paths. */
 export function debugPages(): PathHandler {
   let isTaking = false
   return (exchange, { path, verb, query }) => {
@@ -60,7 +59,7 @@ function secondsIn(query: URLSearchParams): number {
 }
 
 async function withSession(run: (session: Session) => Promise<void>): Promise<void> {
-  // Loaded when a profile is asked for: few servers ever take one.
+  // Loaded on first use because few servers ever take a profile.
   const { Session } = await import('node:inspector/promises')
   const session = new Session()
   session.connect()
@@ -71,7 +70,7 @@ async function withSession(run: (session: Session) => Promise<void>): Promise<vo
   }
 }
 
-/** Until the time is over or nobody waits for it any more. */
+/** Waits until the time is up or the client disconnects. */
 async function record(exchange: Exchange, seconds: number): Promise<void> {
   await pause(seconds * 1000, undefined, { signal: exchange.abandoned }).catch(() => {})
 }
@@ -92,7 +91,7 @@ async function takeHeapProfile(session: Session, exchange: Exchange, seconds: nu
   await sendFile(exchange, 'orch.heapprofile', JSON.stringify(profile))
 }
 
-/** Its text is made while it is sent, no faster than it is taken. */
+/** Serializes the snapshot while sending it, no faster than the client reads. */
 async function takeSnapshot(_: Session, exchange: Exchange): Promise<void> {
   const { getHeapSnapshot } = await import('node:v8')
   nameFile(exchange, 'orch.heapsnapshot')

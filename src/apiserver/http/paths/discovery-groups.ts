@@ -1,22 +1,22 @@
 /**
- * The groups and their versions in the order in which clients are told of them: what this server serves in the order of
- * its catalogue, and what others serve at the place that their APIServices give it.
+ * The order of groups and versions in discovery. This server's groups keep the order of the catalogue. Groups of
+ * aggregated servers are placed according to the priorities of their APIServices.
  */
 import { compareVersions } from '../../../api/model/version-order.ts'
 import type { Served } from '../../registry/catalogue/served.ts'
 
-/** Those with more come first. */
+/** Priorities from an APIService; higher values come first. */
 export interface Priorities {
   readonly ofGroup: number
   readonly ofVersion: number
 }
 
-/** The versions that other servers serve. */
+/** The group versions that aggregated servers serve. */
 export interface VersionsElsewhere {
-  /** Moves on with every change. */
+  /** Increases with every change. */
   readonly generation: number
   all(): Iterable<{ readonly group: string; readonly version: string }>
-  /** Of every version, also of those that this server serves, by `group/version`. */
+  /** Priorities by `group/version`, including the versions that this server serves itself. */
   priorities(): ReadonlyMap<string, Priorities>
 }
 
@@ -25,7 +25,7 @@ export interface Group {
   readonly versions: readonly string[]
 }
 
-/** All groups but the core group. */
+/** All groups except the core group. */
 export function orderedGroups(served: readonly Served[], elsewhere: VersionsElsewhere): Group[] {
   const local = [...Map.groupBy(served, ({ group }) => group)].filter(([group]) => group !== '')
   const own = new Map<string, readonly string[]>(local.map(([group, types]) => [group, versionsOf(types)]))
@@ -38,16 +38,16 @@ export function orderedGroups(served: readonly Served[], elsewhere: VersionsElse
     const added = others.get(name)?.map(({ version }) => version) ?? []
     const versions =
       added.length === 0 ? own.get(name)! : joined(name, [...(own.get(name) ?? []), ...added], priorities)
-    // What is not registered is the group of the registrations themselves, or about to be.
+    // A built-in group without an APIService is the group of APIServices itself, or its APIService does not exist yet.
     const unregistered = builtIn.has(name) ? Number.POSITIVE_INFINITY : 0
     const all = versions.map((version) => priorities.get(`${name}/${version}`)?.ofGroup ?? unregistered)
     return { name, versions, priority: Math.max(...all) }
   })
-  // Groups of the same priority stay as they are.
+  // The sort is stable, so groups of equal priority keep their order.
   return groups.sort((a, b) => compareNumbers(b.priority, a.priority)).map(({ name, versions }) => ({ name, versions }))
 }
 
-/** With versions in which nothing is served, after all others. */
+/** Adds the versions that serve no resources, after all others. */
 export function withSpoken(groups: readonly Group[], spoken: readonly string[]): Group[] {
   const all = new Map(groups.map(({ name, versions }) => [name, versions]))
   for (const apiVersion of spoken) {
@@ -57,7 +57,7 @@ export function withSpoken(groups: readonly Group[], spoken: readonly string[]):
   return [...all].map(([name, versions]) => ({ name, versions }))
 }
 
-/** Infinite ones too, which a difference does not compare. */
+/** Also compares infinite values, for which subtraction yields NaN. */
 function compareNumbers(a: number, b: number): number {
   return a < b ? -1 : Number(a > b)
 }
@@ -67,7 +67,10 @@ function joined(group: string, versions: readonly string[], priorities: Readonly
   return [...new Set(versions)].sort((a, b) => priority(b) - priority(a) || compareVersions(a, b))
 }
 
-/** The versions of a group in the order of its kinds: the preferred one first. Custom kinds come in no order. */
+/**
+ * The versions of a group, preferred version first. Built-in kinds are already in order; versions of custom kinds are
+ * sorted.
+ */
 export function versionsOf(served: readonly Served[]): string[] {
   const versions = [...new Set(served.map(({ kind }) => kind.version))]
   return served.every(({ kind }) => kind.origin === 'custom') ? versions.sort(compareVersions) : versions

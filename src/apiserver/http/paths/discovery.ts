@@ -1,6 +1,6 @@
 /**
- * Discovery: what the server serves, listed under `/api`, `/apis` and below. Every document is made on first use, and
- * kept as bytes with its ETag until the catalogue changes.
+ * Discovery documents under `/api` and `/apis`. Each document is built on first use and cached with its ETag until the
+ * catalogue changes.
  */
 import { createHash } from 'node:crypto'
 import { jsonDocument } from '../../../api/codec/json.ts'
@@ -30,13 +30,15 @@ interface Document {
 export interface DiscoveryOptions {
   readonly catalogue: Catalogue
   readonly elsewhere: VersionsElsewhere
-  /** Versions that are on, as `group/version`, though nothing is served in them: the server sends their kinds to others. */
+  /**
+   * Enabled versions, as `group/version`, that serve no resources. The server sends objects of their kinds to others.
+   */
   readonly spoken: readonly string[]
-  /** Where clients reach the server: `127.0.0.1:6443`. */
+  /** The address at which clients reach the server: `127.0.0.1:6443`. */
   readonly address: () => string
 }
 
-/** Serves `/api`, `/apis` and what is below, except for objects. */
+/** Serves `/api`, `/apis` and the paths below them, except for objects. */
 export function discoveryPaths(options: DiscoveryOptions): PathHandler {
   const { catalogue, elsewhere } = options
   const current = whileUnchanged([catalogue, elsewhere], () => new Documents(options))
@@ -51,7 +53,7 @@ export function discoveryPaths(options: DiscoveryOptions): PathHandler {
   }
 }
 
-/** All documents of one generation of the catalogue. */
+/** All documents of one catalogue generation. */
 class Documents {
   readonly #makers: ReadonlyMap<string, Maker>
   readonly #made = new Map<string, Document>()
@@ -78,7 +80,7 @@ class Documents {
 
 async function unknownDocument(exchange: Exchange, path: string, documents: Documents): Promise<void> {
   const group = path.split('/').slice(0, 3).join('/')
-  // Below a group that is served, or the core group, it is the version that is unknown.
+  // In a served group, or in the core group, only the version is unknown.
   if (path.startsWith('/api/') || documents.has(group)) throw noSuchPath()
   sendPageNotFound(exchange)
 }
@@ -110,13 +112,13 @@ function encode({ make, isRoute }: Maker): Document {
 interface Maker {
   readonly make: () => JsonObject
   /**
-   * Whether kube-apiserver registers the path as a route: it then rejects HEAD, and adds empty details to an answer 406.
-   * Lists of groups and the versions of custom kinds are no routes there.
+   * Whether kube-apiserver registers the path as a route. If so, it rejects HEAD and adds empty details to a 406. Group
+   * lists and the versions of custom kinds are not routes there.
    */
   readonly isRoute: boolean
 }
 
-/** Every document by its path; those of versions that others serve are theirs. */
+/** Returns the document builders by path. Aggregated servers serve the documents of their own versions. */
 function documents(
   lists: ReadonlyMap<string, readonly Served[]>,
   groups: readonly Group[],
@@ -144,7 +146,7 @@ function groupList(groups: readonly Group[]): JsonObject {
   return { kind: 'APIGroupList', apiVersion: 'v1', groups: groups.map(groupEntry) }
 }
 
-/** Its versions have no group before them: `v1`. */
+/** Versions of the core group have no group prefix: `v1`. */
 function isCore(apiVersion: string): boolean {
   return !apiVersion.includes('/')
 }
@@ -186,7 +188,7 @@ function mainEntry(served: Served): JsonObject {
   }
 }
 
-/** Changes when objects are stored in another version. The core group is the empty text: `/v1/ConfigMap`. */
+/** Changes when objects are stored in another version. The core group is an empty string: `/v1/ConfigMap`. */
 function storageHash({ kind, vendor }: Served): string {
   const { group, version } = kind.conversion?.stored ?? kind
   const storedAs = kind.evolution?.storedAs ?? apiVersionOf(vendor, group, version)
@@ -204,7 +206,7 @@ function subresourceEntries(served: Served): JsonObject[] {
   }))
 }
 
-/** The kind of a sub-resource, with its group and version where they are not those of the list. */
+/** The kind of a subresource, with group and version if they differ from those of the list. */
 function typeEntry({ group, version, kind }: Kind, served: Served): JsonObject {
   if (apiVersionOf(served.vendor, group, version) === served.apiVersion) return { kind }
   return { group: groupName(served.vendor, group), version, kind }

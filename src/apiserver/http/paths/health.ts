@@ -1,26 +1,26 @@
 /**
- * /livez, /readyz and /healthz: whether the server is alive, and whether it should be sent requests. Machines read the
- * status code alone; `?verbose` lists each check, `?exclude=NAME` leaves one out, `/livez/NAME` asks for one.
+ * /livez, /readyz and /healthz: whether the server is alive and whether it can take requests. Probes look only at the
+ * status code. `?verbose` lists each check, `?exclude=NAME` skips a check, and `/livez/NAME` runs a single check.
  *
- * A failed check is a 500; /readyz is a 503 where the server is there and cannot serve for now. Why a check failed is
- * listed by /readyz, and returned by the check itself: `/livez/NAME`.
+ * A failed check results in a 500. /readyz returns a 503 if the server is running but temporarily cannot serve. Only
+ * /readyz and the single-check paths report why a check failed.
  */
 import { shorten } from '../../../base/text/shorten.ts'
 import { notAllowed, type PathHandler } from '../dispatch.ts'
 import type { Exchange } from '../request/exchange.ts'
 import { sendPageNotFound, sendText } from '../response/responses.ts'
 
-/** A check that passes, or says what is wrong. */
+/** A health check. `check` returns undefined if it passes, or a message that says what is wrong. */
 export interface HealthCheck {
   readonly name: string
   readonly check: () => string | undefined | Promise<string | undefined>
-  /** What people should know although it passes; shown where the checks are listed. */
+  /** A remark for a check that passes, shown when the checks are listed. */
   readonly note?: () => string | undefined
-  /** The server can serve nobody while this fails: /readyz is a 503 then, and not a 500. */
+  /** The server cannot serve any request while this check fails, so /readyz returns 503 instead of 500. */
   readonly unavailable?: boolean
 }
 
-/** Passes whenever it can be asked. */
+/** Always passes. */
 const ping: HealthCheck = { name: 'ping', check: () => undefined }
 
 interface Endpoint {
@@ -28,10 +28,10 @@ interface Endpoint {
   readonly checks: readonly HealthCheck[]
 }
 
-/** The endpoint that says whether to send requests here, and why not. */
+/** The endpoint that reports whether the server can take requests, and if not, why. */
 const readiness = 'readyz'
 
-/** The status code when these checks fail. */
+/** The status code if these checks fail. */
 function failureOf(endpoint: string, failed: readonly HealthCheck[]): number {
   return endpoint === readiness && failed.some(({ unavailable }) => unavailable) ? 503 : 500
 }
@@ -85,7 +85,7 @@ async function answerAll(exchange: Exchange, { name, checks }: Endpoint, query: 
 
 const toldNames = 10
 
-/** A client that excludes an unknown check may have meant another one. */
+/** Warns about excluded names that match no check, which may be typos. */
 function warning(unknown: readonly string[]): string {
   const names = unknown.slice(0, toldNames).map((each) => JSON.stringify(shorten(each, 100)))
   const more = unknown.length > toldNames ? ` and ${unknown.length - toldNames} more` : ''

@@ -1,15 +1,15 @@
 /**
- * How others verify service account tokens: `/.well-known/openid-configuration` names the issuer, and `/openid/v1/jwks`
- * its public keys, as OpenID Connect has it. Not served where the issuer is no URL that could be asked.
+ * OpenID Connect discovery, with which others can verify service account tokens. `/.well-known/openid-configuration`
+ * names the issuer, and `/openid/v1/jwks` lists its public keys. Not served unless the issuer is a usable HTTPS URL.
  */
 import { stringifyJson } from '../../../api/codec/json.ts'
 import type { JsonObject } from '../../../api/json/json.ts'
 import { notAllowed, type PathHandler } from '../dispatch.ts'
 
-/** Where clients look for it. */
+/** The paths that OpenID Connect clients request. */
 export const issuerPaths = { configuration: '/.well-known/openid-configuration', keys: '/openid/v1/jwks' }
 
-/** What the issuer of tokens publishes. */
+/** The public data of the token issuer. */
 export interface PublicIssuer {
   readonly name: string
   readonly algorithms: readonly string[]
@@ -17,13 +17,13 @@ export interface PublicIssuer {
   publicKeys(): Promise<JsonObject>
 }
 
-/** Whether anybody could find the configuration below the name of the issuer. */
+/** Whether clients can find the configuration at the issuer's URL. */
 export function isDiscoverable(issuer: string): boolean {
   const url = URL.canParse(issuer) ? new URL(issuer) : undefined
   return url?.protocol === 'https:' && url.search === '' && url.hash === '' && !issuer.endsWith('#')
 }
 
-/** `keysAt` returns the address of the keys, which is known once the server listens. */
+/** `keysAt` returns the URL of the keys, which is known only once the server listens. */
 export function issuerDiscovery(issuer: PublicIssuer, keysAt: () => string): PathHandler {
   let keys: Promise<Buffer> | undefined
   const published = () => {

@@ -1,4 +1,4 @@
-/** `/metrics`: the numbers of this server as text for Prometheus. */
+/** `/metrics`: the server's metrics in the Prometheus text format. */
 import type { Exposing } from '../../../base/telemetry/exposition.ts'
 import { notAllowed, type PathHandler } from '../dispatch.ts'
 

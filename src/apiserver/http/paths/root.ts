@@ -1,4 +1,4 @@
-/** `/`, which lists what there is, `/version`, and the answer to everything that nobody serves. */
+/** Serves `/`, which lists the served paths, and `/version`. Also answers requests for unknown paths. */
 
 import { jsonDocument } from '../../../api/codec/json.ts'
 import type { JsonObject } from '../../../api/json/json.ts'
@@ -9,9 +9,9 @@ import { notAllowed, type PathHandler } from '../dispatch.ts'
 import { sendBytes, sendPageNotFound } from '../response/responses.ts'
 
 export interface VersionInfo {
-  /** Of this program. */
+  /** Version of this program. */
   readonly version: string
-  /** The level of the API that is spoken. */
+  /** Version of the Kubernetes API that the server implements. */
   readonly api: { readonly major: string; readonly minor: string; readonly patch: string }
 }
 
@@ -44,7 +44,7 @@ function versionDocument({ version, api }: VersionInfo): JsonObject {
   }
 }
 
-/** The last handler: a path below `/version` is an unknown resource, any other path is unknown. */
+/** The last handler. Reports a path below `/version` as an unknown resource, and any other path as not found. */
 export const unknownPath: PathHandler = async (exchange, { path }) => {
   if (path.startsWith('/version/')) throw noSuchPath()
   sendPageNotFound(exchange)

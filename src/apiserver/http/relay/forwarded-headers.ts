@@ -1,10 +1,11 @@
 /**
- * The headers of a request that is passed on to another server, and of the answer that comes back.
+ * The headers of a forwarded request, and of the response from the backend.
  *
- * On the way out the client's credentials are removed, and so is everything by which it could claim to be somebody else,
- * and what a browser says of the page, which this server has judged and which is of no origin of the other server's;
- * who it is is told to aggregated servers in headers of our own, which they believe because of our client certificate. On the way back
- * only the headers that describe the answer are kept: any other might speak for this server as a whole, as cookies do.
+ * From the request, this server removes the client's credentials, all headers that could claim another identity, and
+ * the headers in which a browser describes the calling page: this server has already checked them, and they mean
+ * nothing to the backend. Aggregated servers receive the user's identity in X-Remote-* headers, which they trust
+ * because of our client certificate. From the response, this server relays only headers that describe the response.
+ * Others, such as cookies, could affect this server's whole origin.
  */
 
 import { ApiError } from '../../../api/model/api-error.ts'
@@ -14,37 +15,37 @@ import { withoutWebSocketToken } from '../websocket/websocket-token.ts'
 
 export interface ForwardedRequest {
   readonly rawHeaders: readonly string[]
-  /** Whom the other server is told of; undefined where it is told of nobody. */
+  /** The user to identify to the backend; undefined for backends that must not learn the user. */
   readonly user: User | undefined
-  /** Of the client. */
+  /** IP address of the client. */
   readonly address: string
-  /** Further names, or beginnings of names, by which backends are told who asks; in lower case. */
+  /** Additional header names or prefixes, in lower case, that backends trust for identity. */
   readonly identityHeaders: readonly string[]
-  /** This server, as `Via` names it. */
+  /** This server's name in `Via`. */
   readonly via: string
-  /** Further headers that are not passed on; in lower case. */
+  /** Additional headers to remove, in lower case. */
   readonly dropped: readonly string[]
-  /** What this server adds, in place of what the client sent under these names; in lower case. */
+  /** Headers that this server adds, in lower case. They replace headers of the same name from the client. */
   readonly added: { readonly [name: string]: string }
 }
 
-/** Of the connection, or decided by whoever sends the request on. */
+/** Hop-by-hop headers, and headers that the forwarding client sets itself. */
 const ofConnection = new Set([
   ...['connection', 'keep-alive', 'proxy-connection', 'proxy-authenticate', 'proxy-authorization', 'te', 'trailer'],
   ...['transfer-encoding', 'upgrade', 'host', 'content-length', 'expect', 'http2-settings'],
 ])
 const credentials = new Set(['authorization', 'cookie', 'x-forwarded-for', 'via'])
 const identityPrefixes = ['x-remote-', 'impersonate-']
-/** Whether a browser describes the page by it that caused the request. */
+/** Whether a browser sends this header to describe the page that made the request. */
 const isOfPage = (name: string) => name === 'origin' || name.startsWith('sec-fetch-')
 
-/** Alternating names and values. */
+/** Returns alternating names and values. */
 export function requestHeaders(request: ForwardedRequest): string[] {
   const { rawHeaders, user, address, identityHeaders, via, added } = request
   const dropped = new Set([...connectionHeaders(rawHeaders), ...request.dropped, ...Object.keys(added)])
   const claims = [...identityPrefixes, ...identityHeaders]
   const kept = filterHeaders(rawHeaders, (name) => {
-    // Some servers take `_` for `-`.
+    // Some servers treat `_` as `-`.
     const read = name.replaceAll('_', '-')
     if (dropped.has(name) || isOfPage(name)) return false
     return !credentials.has(read) && !claims.some((claim) => read.startsWith(claim))
@@ -58,7 +59,10 @@ export function requestHeaders(request: ForwardedRequest): string[] {
   ]
 }
 
-/** Removes a bearer token that a browser offered as a subprotocol: it is a credential for this server alone. */
+/**
+ * Removes a bearer token that a browser sent as a WebSocket subprotocol, because it is a credential for this server
+ * only.
+ */
 function withoutTokens(headers: readonly string[]): string[] {
   const passed: string[] = []
   for (let i = 0; i < headers.length; i += 2) {
@@ -69,7 +73,7 @@ function withoutTokens(headers: readonly string[]): string[] {
   return passed
 }
 
-/** The headers of the user's identity, as the front proxy of a cluster sends them. */
+/** The user's identity in the headers of an authenticating front proxy. */
 export function identityOf({ name, groups, extra }: User): string[] {
   const headers = ['X-Remote-User', headerValue(name)]
   for (const group of groups) headers.push('X-Remote-Group', headerValue(group))
@@ -78,7 +82,7 @@ export function identityOf({ name, groups, extra }: User): string[] {
   return headers
 }
 
-/** Node sends one byte for each character; names of users are UTF-8. */
+/** Node sends one byte per character, but user names are UTF-8. */
 function headerValue(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are not allowed in a header
   if (/[\x00-\x08\x0a-\x1f\x7f]/.test(text))
@@ -86,7 +90,7 @@ function headerValue(text: string): string {
   return Buffer.from(text, 'utf8').toString('latin1')
 }
 
-/** What may not stand in the name of a header is percent-encoded, and `%` with it, so that it can be read back. */
+/** Percent-encodes characters that are not allowed in a header name, and `%` itself so that decoding is unambiguous. */
 function headerName(key: string): string {
   return [...Buffer.from(key, 'utf8')]
     .map((byte) => {
@@ -98,14 +102,14 @@ function headerName(key: string): string {
     .join('')
 }
 
-/** Whether a request has come through this server before. */
+/** Whether the request has already passed through this server. */
 export function hasPassed(rawHeaders: readonly string[], via: string): boolean {
   return valuesOf(rawHeaders, 'via').some((value) => value.split(',').some((hop) => hop.trim() === via))
 }
 
 /**
- * The headers of an answer that describe it, or the protocol that a tunnel goes on in. No other is relayed: browsers act on
- * ever more headers, and would act on them for the whole origin of this server.
+ * The response headers to relay: those that describe the response, and those of a protocol upgrade. All others are
+ * dropped because browsers might apply them to this server's whole origin.
  */
 const relayedHeaders = new Set([
   ...['content-type', 'content-encoding', 'content-language', 'content-disposition', 'content-range', 'accept-ranges'],
@@ -113,13 +117,13 @@ const relayedHeaders = new Set([
   ...['sec-websocket-accept', 'sec-websocket-protocol', 'sec-websocket-extensions', 'sec-websocket-version'],
   ...['x-stream-protocol-version', 'x-accepted-stream-protocol-versions'],
 ])
-/** Clients of HTTP/2 reject answers with many headers; Node's takes 128. */
+/** HTTP/2 clients reject responses with too many headers; Node's limit is 128. */
 const maxWarnings = 50
 const maxWarningLength = 4000
 
 /**
- * Alternating names in lower case and values. Of a header that may occur once the first counts. The length is told by
- * whoever sends the answer on, if it is told at all.
+ * Returns alternating names, in lower case, and values. Of a header that may occur only once, the first value is kept.
+ * Content-Length is not included: the code that sends the response sets it if needed.
  */
 export function answerHeaders(rawHeaders: readonly string[]): string[] {
   const dropped = connectionHeaders(rawHeaders)
@@ -135,12 +139,12 @@ function relayedValues(name: string, values: readonly string[]): string[] {
   return name === 'warning' ? boundWarnings(values) : values.slice(0, 1)
 }
 
-/** Browsers read headers in the parts of such an answer, cookies among them, and act on those. */
+/** Browsers process headers, including cookies, in the parts of multipart/x-mixed-replace responses. */
 function relayedType(contentType: string): string {
   return /^\s*multipart\/x-mixed-replace/i.test(contentType) ? 'application/octet-stream' : contentType
 }
 
-/** The first ones, as far as there is room. */
+/** The first warnings, as many as fit. */
 function boundWarnings(values: readonly string[]): string[] {
   let room = maxWarningLength
   return values.slice(0, maxWarnings).filter((value) => {
@@ -149,13 +153,13 @@ function boundWarnings(values: readonly string[]): string[] {
   })
 }
 
-/** Those that only concern one connection: the usual ones, and those that `Connection` names. */
+/** Hop-by-hop headers: the standard ones and those listed in `Connection`. */
 function connectionHeaders(rawHeaders: readonly string[]): Set<string> {
   const named = valuesOf(rawHeaders, 'connection').flatMap((value) => value.toLowerCase().split(','))
   return new Set([...ofConnection, ...named.map((name) => name.trim())])
 }
 
-/** Those whose name, in lower case, is kept. */
+/** Keeps the headers whose lower-case name passes `isKept`. */
 function filterHeaders(rawHeaders: readonly string[], isKept: (name: string) => boolean): string[] {
   return rawHeaders
     .filter((_, i) => i % 2 === 0)

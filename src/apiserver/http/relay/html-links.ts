@@ -1,14 +1,14 @@
 /**
- * Changes the links of an HTML page while it passes through: those to a path of its own server, which would lead the
- * browser to a path of ours. Everything else of the page passes byte by byte, so that no page is ever held back: what is
- * kept is one tag, up to a bound, and a longer tag passes as it is. What stands in comments and scripts is not looked at.
+ * Rewrites links in an HTML page while streaming it. Links to a path on the page's own server would otherwise lead the
+ * browser to a path on this server. All other bytes pass unchanged. The reader buffers at most one tag, up to a limit;
+ * longer tags pass unchanged. Comments and scripts are not searched for links.
  */
 import type { Readable } from 'node:stream'
 
-/** Where a link leads instead; undefined where it stays as it is. */
+/** Returns the new link, or undefined to keep the link unchanged. */
 export type ChangeLink = (link: string) => string | undefined
 
-/** The attributes that hold links, by the name of the tag. */
+/** The attributes that contain links, by tag name. */
 const linkAttributes = new Map(
   Object.entries({
     a: 'href',
@@ -37,14 +37,14 @@ const linkAttributes = new Map(
     video: 'poster src',
   }).map(([tag, names]) => [tag, new Set(names.split(' '))]),
 )
-/** What ends a stretch that is not looked at, and how much of that is still a part of it. */
+/** The end of a section without links, such as a comment, and how much of the match belongs to that section. */
 interface End {
   readonly pattern: RegExp
   readonly longest: number
   readonly taken: number
 }
 const endOfComment: End = { pattern: /-->/, longest: 3, taken: 3 }
-/** Tags up to whose end no other tag begins. */
+/** Elements whose content contains no tags. */
 const rawEnds = new Map<string, End>(
   ['script', 'style', 'textarea', 'title', 'xmp'].map((name) => [
     name,
@@ -53,21 +53,21 @@ const rawEnds = new Map<string, End>(
 )
 const maxTag = 8192
 
-/** The page, in parts. Whoever stops reading it destroys the stream. */
+/** Yields the page in parts. A caller that stops reading must destroy the stream. */
 export async function* withLinks(page: Readable, change: ChangeLink): AsyncGenerator<Buffer> {
   const reader = new PageReader(change)
-  // Tags are ASCII in all forms of text that browsers read pages in but UTF-16, in which none is found.
+  // In every encoding that browsers support except UTF-16, tags are ASCII. In UTF-16 no tag is found.
   for await (const chunk of page) yield Buffer.from(reader.read(chunk.toString('latin1')), 'latin1')
   yield Buffer.from(reader.rest, 'latin1')
 }
 
 class PageReader {
   readonly #change: ChangeLink
-  /** What has come and is not passed on yet. */
+  /** Input that has not been passed on yet. */
   #held = ''
-  /** Of the stretch that is not looked at; undefined outside of one. */
+  /** End of the section that is being skipped; undefined outside such a section. */
   #until: End | undefined
-  /** Of the tag that is held: how far it was looked at, and the quote that is open there. */
+  /** Scan state in the buffered tag: position, and the open quote character. */
   #seen = 1
   #quote = ''
 
@@ -79,7 +79,7 @@ class PageReader {
     return this.#held
   }
 
-  /** Returns what can be passed on when this has come. */
+  /** Adds the text and returns the output that is ready. */
   read(text: string): string {
     this.#held += text
     let passed = ''
@@ -106,7 +106,7 @@ class PageReader {
     return length > 0 ? this.#take(length) : undefined
   }
 
-  /** The text before a tag, or the tag; undefined where more has to come first. */
+  /** Returns the text before the next tag, or the tag. Returns undefined if more input is needed. */
   #nextTag(): string | undefined {
     const start = this.#held.indexOf('<')
     if (start !== 0) return this.#held === '' ? undefined : this.#take(start < 0 ? this.#held.length : start)
@@ -143,7 +143,10 @@ class PageReader {
   }
 }
 
-/** The name of an attribute, and its value with the quotes. A name begins only after what cannot be a part of one. */
+/**
+ * An attribute's name and its value including quotes. The lookbehind makes sure that the match starts at the beginning
+ * of a name.
+ */
 const attribute = /(?<![^\s"'/])([^\s"'>/=]+)(\s*=\s*)("[^"]*"|'[^']*'|[^\s"'>]+)/g
 
 function changeTag(tag: string, names: ReadonlySet<string>, change: ChangeLink): string {

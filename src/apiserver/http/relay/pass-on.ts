@@ -1,15 +1,14 @@
 /**
- * Passes requests on to other servers: aggregated ones, nodes, pods. By then this server has authenticated and authorized
- * the client.
+ * Forwards requests to other servers: aggregated API servers, nodes and pods. The client is already authenticated and
+ * authorized.
  *
- * Bodies, answers and watches are streamed at the pace of their reader. A server that has too much under way or that does
- * not answer costs its own requests a clear refusal, and nobody else anything. A redirect is never followed, and not passed
- * on unless it stays where the request went (CVE-2022-3172). A tunnel opens only when the other server itself has answered
- * 101, and leads to the server that this request was resolved to; any other answer is an ordinary answer
- * (CVE-2018-1002105, CVE-2020-8559).
+ * Bodies, responses and watches are streamed at the reader's pace. If a backend is overloaded or does not respond, only
+ * its own requests fail. Redirects are never followed, and are relayed only if they stay on the requested backend
+ * (CVE-2022-3172). A tunnel opens only after the backend itself has answered 101, and only to the server that this
+ * request was resolved to. Any other answer is relayed as an ordinary response (CVE-2018-1002105, CVE-2020-8559).
  *
- * To a browser an answer would be a page of this server's own origin, which may act as the visitor. So every answer is
- * sandboxed: its scripts do not run, and it is of an origin of its own (docs/decisions/0049).
+ * A browser would treat a relayed response as a page of this server's origin, which could act as the visitor. Every
+ * response is therefore sandboxed: scripts do not run, and the page gets an opaque origin (docs/decisions/0049).
  */
 import { randomUUID } from 'node:crypto'
 import type { Duplex, Readable } from 'node:stream'
@@ -29,17 +28,17 @@ import { RequestsUnderWay, type UnderWayLimits } from './requests-under-way.ts'
 
 export interface PasserParts {
   readonly clock: Clock
-  /** Further names, or beginnings of names, of headers by which servers are told who asks; in lower case. */
+  /** Additional header names or prefixes, in lower case, that backends trust for identity. */
   readonly identityHeaders: readonly string[]
-  /** How many requests may be under way, watches among them. */
+  /** Maximum numbers of concurrent forwarded requests, including watches. */
   readonly limits: UnderWayLimits
 }
 
-/** How long the beginning of an answer may take, where the request itself has no limit: a watch. */
+/** Timeout for the response headers if the request itself has no deadline, as for a watch. */
 const longestMs = 60_000
-/** The answer that a server took too long is ours to give, before the request's own time is over. */
+/** Time reserved to send our own timeout error before the request's deadline. */
 const reserveMs = 500
-/** Of an answer that is read to be told in a Status. */
+/** Maximum size of a failed response that is quoted in a Status. */
 const maxFailureBytes = 2048
 
 const busyMessages = {
@@ -47,10 +46,10 @@ const busyMessages = {
   all: 'too many requests to other servers are under way; try again',
 }
 
-/** Passes requests on, as many at a time as may be. */
+/** Forwards requests, up to the configured limits. */
 export class RequestPasser {
   readonly #parts: PasserParts
-  /** Tells this server from every other: a request that comes back is going in a circle. */
+  /** Unique name of this server. Seeing it in an incoming request reveals a forwarding loop. */
   readonly #via = `1.1 orch-${randomUUID()}`
   readonly #underWay: RequestsUnderWay
 
@@ -62,7 +61,7 @@ export class RequestPasser {
   async pass(exchange: Exchange, passage: Passage): Promise<void> {
     const { transport } = exchange
     const { to, errors } = passage
-    // HTTP/2 lets a client send what no head in HTTP/1.1 may hold.
+    // HTTP/2 allows characters in the path that HTTP/1.1 does not.
     if (/[^\x21-\xff]/.test(passage.path)) throw badRequest('the path is not properly percent-encoded')
     if (hasPassed(transport.rawHeaders, this.#via)) throw errors.unusable('it leads the request back to this server')
     if (passage.mustSwitch && transport.upgrade === undefined) throw badRequest('Upgrade request required')
@@ -98,9 +97,9 @@ export class RequestPasser {
           address: transport.peer.address,
           identityHeaders,
           via: this.#via,
-          // A page whose links are changed has to be readable here.
+          // A page must arrive uncompressed so that its links can be rewritten.
           dropped: [...(passage.link === undefined ? [] : ['accept-encoding']), ...(isTraced ? ['tracestate'] : [])],
-          // Where nothing is recorded here the client's own are passed on as they are.
+          // If this server records no trace, the client's trace headers pass unchanged.
           added: isTraced ? exchange.traceHeaders : {},
         }),
         body: bodyOf(exchange),
@@ -116,7 +115,7 @@ export class RequestPasser {
   }
 }
 
-/** Undefined where there is none: then nothing is announced to the other server either. */
+/** Returns undefined if the request has no body, so that no body is announced to the backend. */
 function bodyOf({ transport, headers }: Exchange): RelayedRequest['body'] {
   if (!transport.hasBody || transport.upgrade !== undefined) return undefined
   const announced = headers.one('content-length')
@@ -124,7 +123,7 @@ function bodyOf({ transport, headers }: Exchange): RelayedRequest['body'] {
   return { stream: transport.body, length, isWhole: () => transport.bodyWhole }
 }
 
-/** 304 says that the client has the answer already, and leads nowhere. */
+/** 304 is not a redirect: it means that the client's cached copy is current. */
 function isRedirect(status: number): boolean {
   return status >= 300 && status < 400 && status !== 304
 }
@@ -149,7 +148,7 @@ async function passAnswer(exchange: Exchange, passage: Passage, answer: RelayedA
   await passBody(exchange, body, hasLinks ? withLinks(body, link) : body)
 }
 
-/** Whether the answer is a page in HTML that can be read here. */
+/** Whether the response is an uncompressed HTML page. */
 function isPage(method: string, rawHeaders: readonly string[]): boolean {
   const [contentType = ''] = valuesOf(rawHeaders, 'content-type')
   const [type = ''] = contentType.split(';', 1)
@@ -166,17 +165,17 @@ function unusableBecause(status: number, location: string | undefined): string |
   return status < 200 || status > 599 ? `it answered with the status ${status}` : undefined
 }
 
-/** Where the client may look on; undefined where the answer names no place, or one on another host. */
+/** The Location to relay; undefined if the response has none or it points to another host. */
 function locationOf({ redirect }: Passage, { status, rawHeaders }: RelayedAnswer): string | undefined {
   const [location] = valuesOf(rawHeaders, 'location')
   if (location === undefined) return undefined
   if (isRedirect(status)) return redirect?.(location)
-  // Only of what was created is it no way to somewhere else. Without a rewrite both servers have the same paths.
+  // Besides redirects, only a 201 may carry a Location. Without a rewrite function, both servers use the same paths.
   if (status !== 201) return undefined
   return redirect === undefined ? pathOnly(location) : redirect(location)
 }
 
-/** Browsers take `\\` for `/`, and leave the host where a path begins with two of them. */
+/** Browsers treat `\\` like `/`, and a path that starts with two slashes names another host. */
 function pathOnly(location: string): string | undefined {
   return /^\/(?![/\\])[\x21-\x7e]*$/.test(location) ? location : undefined
 }
@@ -191,12 +190,15 @@ async function readStart(body: RelayedAnswer['body']): Promise<string> {
       if (size >= maxFailureBytes) break
     }
   } catch {
-    // What came before it broke off is told.
+    // Use the part that arrived before the failure.
   }
   return Buffer.concat(parts).subarray(0, maxFailureBytes).toString('utf8').trim()
 }
 
-/** A stream goes on for as long as both sides like, and holds nothing that others wait for. */
+/**
+ * Removes the deadline of a stream and releases its flow-control seats, because a stream may last as long as both sides
+ * want.
+ */
 function goOn(exchange: Exchange): void {
   exchange.deadline = Number.POSITIVE_INFINITY
   exchange.seats?.release()
@@ -211,7 +213,10 @@ function passHeaders(exchange: Exchange, rawHeaders: readonly string[]): void {
   }
 }
 
-/** Whoever reads slowly slows the other server down; an answer that breaks off is cut off here too. */
+/**
+ * Relays the body. A slow client slows the backend down. If the backend's response is truncated, the client's
+ * connection is cut too.
+ */
 async function passBody(exchange: Exchange, body: Readable, parts: AsyncIterable<Buffer>): Promise<void> {
   const { transport } = exchange
   try {
@@ -230,7 +235,7 @@ async function passBody(exchange: Exchange, body: Readable, parts: AsyncIterable
   }
 }
 
-/** From here on neither side's bytes are looked at. */
+/** From here on, bytes are relayed in both directions without inspection. */
 async function tunnel(
   exchange: Exchange,
   answer: RelayedAnswer & { readonly switched: Duplex },

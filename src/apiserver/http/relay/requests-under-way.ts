@@ -1,21 +1,24 @@
 /**
- * Counts the requests that this server is passing on to other servers. Each takes a connection of its own, and may go on for
- * good. So they are bounded: to one server, for one user over all servers, and in all. Otherwise one user who may reach many
- * pods could use up the files that this process may open, and nobody could connect any more.
+ * Counts the requests that this server forwards to other servers. Each uses its own connection and may last
+ * indefinitely. The counts are limited per backend, per user and in total. Otherwise one user with access to many pods
+ * could exhaust this process's file descriptors and block all new connections.
  */
 import { superusers, type User } from '../../../api/model/user.ts'
 
 export interface UnderWayLimits {
   readonly perServer: number
-  /** Of one user. `system:masters` are not bounded by it. */
+  /** Limit per user. Does not apply to `system:masters`. */
   readonly perUser: number
   readonly inAll: number
 }
 
-/** Which limit is reached. */
+/** The limit that was reached. */
 export type ReachedLimit = 'server' | 'user' | 'all'
 
-/** The limits for a process that may open so many files and accepts so many connections. Each worker has an equal share. */
+/**
+ * Computes the limits from the number of file descriptors and the maximum number of connections. Each worker gets an
+ * equal share.
+ */
 export function underWayLimits(openFiles: number, maxConnections: number, workers: number): UnderWayLimits {
   const inAll = Math.max(openFiles - maxConnections - keptFiles, Math.floor(openFiles * minPart))
   const perServer = Math.min(inAll, Math.max(minPerServer, Math.floor(openFiles / 8)))
@@ -23,9 +26,9 @@ export function underWayLimits(openFiles: number, maxConnections: number, worker
   return { perServer: share(perServer), perUser: share(inAll / 2), inAll: share(inAll) }
 }
 
-/** Files that the store and other connections need. */
+/** File descriptors reserved for the store and other connections. */
 const keptFiles = 64
-/** Of all files, where `--max-connections` leaves fewer. */
+/** Minimum share of all file descriptors, in case `--max-connections` leaves fewer. */
 const minPart = 1 / 16
 const minPerServer = 64
 
@@ -39,7 +42,9 @@ export class RequestsUnderWay {
     this.#limits = limits
   }
 
-  /** Counts a request to this server until the returned function is called. Returns the limit if one is reached. */
+  /**
+   * Counts a request to this server until the returned function is called. Returns the limit that was reached, if any.
+   */
   begin(server: string, user: User): (() => void) | ReachedLimit {
     const { perServer, perUser, inAll } = this.#limits
     if ((this.#byServer.get(server) ?? 0) >= perServer) return 'server'

@@ -1,6 +1,6 @@
 /**
- * Reads a request's body, bounded in size, and only as it was sent: no compressed bodies. A body counts when the client
- * has ended it and all that was announced has come: half of one could say something quite different from the whole.
+ * Reads a request body with a size limit. Compressed bodies are rejected. A body is accepted only if it is complete,
+ * because a truncated body could mean something entirely different.
  */
 
 import { badRequest, entityTooLarge, unsupportedMediaType } from '../../../api/model/api-error.ts'
@@ -12,7 +12,7 @@ import type { Exchange } from './exchange.ts'
 
 export { maxBodyBytes }
 
-/** Throws at once what the headers alone give away. */
+/** Throws immediately if the headers already show that the body is unacceptable. */
 export function readBody(exchange: Exchange): Promise<Buffer> {
   const encoding = exchange.headers.one('content-encoding')
   if (encoding !== undefined && encoding !== '' && encoding.toLowerCase() !== 'identity') {
@@ -40,7 +40,7 @@ function taken(exchange: Exchange, body: Buffer, announced: number | undefined):
   return body
 }
 
-/** All chunks, up to the limit. */
+/** Collects all chunks, up to the limit. */
 function gather(exchange: Exchange, announced: number | undefined): Promise<Buffer> {
   const { transport } = exchange
   const stream = transport.body
@@ -63,7 +63,7 @@ function gather(exchange: Exchange, announced: number | undefined): Promise<Buff
       exchange.bodyRead = true
       resolve(body.join())
     }
-    // A body that breaks off is its client's doing: left, reset, or badly framed.
+    // A truncated body is the client's fault: it disconnected, reset the stream, or sent bad framing.
     const onBreak = () => ended || reject(brokenOff())
     readStream(stream, { onData, onEnd, onBreak })
   })

@@ -1,4 +1,4 @@
-/** The options of a way through to somewhere else, read off the query: `pods/exec?command=ls&command=-l&tty=true`. */
+/** Reads the options of a connect subresource from the query: `pods/exec?command=ls&command=-l&tty=true`. */
 
 import type { Json } from '../../../api/json/json.ts'
 import { badRequest } from '../../../api/model/api-error.ts'
@@ -6,7 +6,7 @@ import type { ApiObject } from '../../../api/model/object.ts'
 import type { Connection } from '../../registry/catalogue/endpoint.ts'
 import { isTrue, type ResourceInfo } from './request-info.ts'
 
-/** As an object that admission can look at. Other parameters are passed on to the destination. */
+/** Returns the options as an object for admission. Other parameters are forwarded to the backend. */
 export function connectOptions({ kind, options, takesPath }: Connection, { query, below }: ResourceInfo): ApiObject {
   const given = Object.entries(options).filter(([name]) => query.has(name))
   return {

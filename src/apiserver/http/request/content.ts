@@ -1,4 +1,7 @@
-/** From a request's body to a JSON value, by its content type: JSON, YAML, or Protobuf where there is such a form. */
+/**
+ * Parses a request body into a JSON value according to its content type: JSON, YAML, or Protobuf if the type supports
+ * it.
+ */
 
 import { largeDocument } from '../../../api/codec/document-worker.ts'
 import { type ParsedJson, parseSteps } from '../../../api/codec/json.ts'
@@ -12,13 +15,13 @@ import { type Offering, offered } from '../response/negotiate.ts'
 import { maxBodyBytes, readBody } from './body.ts'
 import type { Exchange } from './exchange.ts'
 
-/** What a body is read as. */
+/** The accepted formats of a body, and its Protobuf schema. */
 export interface BodyType extends Offering {
-  /** The type of a message whose envelope says this; throws where it is not what is wanted. */
+  /** Returns the schema for a Protobuf message with this type in its envelope. Throws if the type is not accepted. */
   readonly schemaOf: (sent: DocumentType) => ObjectSchema
 }
 
-/** The media type of the body without parameters, as it was sent; '' when none is named. */
+/** The body's media type as sent, without parameters; '' if there is none. */
 export function mediaType(exchange: Exchange): string {
   const header = exchange.headers.one('content-type') ?? ''
   if (!header.includes(';')) return header.trim()
@@ -28,14 +31,14 @@ export function mediaType(exchange: Exchange): string {
   return type
 }
 
-/** Text is UTF-8, whatever a client would like it to be; ASCII is part of it. */
+/** Only UTF-8 is accepted, which includes ASCII. */
 function refuseCharset(parameter: string): void {
   const charset = /^charset="?([^"]*)"?$/i.exec(parameter)?.[1]?.toLowerCase()
   if (charset === undefined || ['utf-8', 'utf8', 'us-ascii'].includes(charset)) return
   throw unsupportedMediaType(`charset ${JSON.stringify(shorten(charset, 50))} is not accepted: send UTF-8`)
 }
 
-/** The body of a write. */
+/** Reads the body of a write. */
 export async function readContent(exchange: Exchange, type: BodyType): Promise<ParsedJson> {
   assertReadable(exchange, type)
   const bytes = await readBody(exchange)
@@ -43,15 +46,13 @@ export async function readContent(exchange: Exchange, type: BodyType): Promise<P
   return noted(exchange, await parseContent(exchange, type, bytes), bytes)
 }
 
-/** Lets the audit see what was sent. */
+/** Passes the parsed body to the audit record. */
 export function noted(exchange: Exchange, parsed: ParsedJson, { length }: Buffer): ParsedJson {
   exchange.audit?.hasSent(parsed.value, length)
   return parsed
 }
 
-/**
- * The body where one may be left out; undefined when it is empty. The content type of an empty body does not matter.
- */
+/** Reads an optional body. Returns undefined if the body is empty, whatever its content type. */
 export async function readOptionalContent(exchange: Exchange, type: BodyType): Promise<ParsedJson | undefined> {
   const bytes = await readBody(exchange)
   if (bytes.length === 0) return undefined
@@ -60,7 +61,7 @@ export async function readOptionalContent(exchange: Exchange, type: BodyType): P
   return noted(exchange, await parseContent(exchange, type, bytes), bytes)
 }
 
-/** Throws 415 unless the body is said to be in one of the forms that can be read. */
+/** Throws 415 unless the content type is one that the server can read. */
 export function assertReadable(exchange: Exchange, offering: Offering): void {
   const type = mediaType(exchange).toLowerCase()
   if (type === '' || type === 'application/json') return
@@ -78,7 +79,10 @@ function parseContent(exchange: Exchange, type: BodyType, bytes: Buffer): Promis
   return exchange.pace.run(parseSteps(bytes))
 }
 
-/** In Protobuf nothing is unknown or said twice: what is not known is passed over, and the last of a field counts. */
+/**
+ * Protobuf has no unknown or duplicate fields to report: unknown fields are skipped, and the last value of a field
+ * wins.
+ */
 function* readProtobuf({ schemaOf, vendor }: BodyType, bytes: Buffer): Generator<void, ParsedJson> {
   try {
     const { apiVersion, kind, message } = open(bytes)
@@ -90,13 +94,13 @@ function* readProtobuf({ schemaOf, vendor }: BodyType, bytes: Buffer): Generator
   }
 }
 
-/** YAML. Much of it is JSON, and is then parsed as JSON. The YAML parser is loaded on first use. */
+/** Reads YAML. If the text looks like JSON, tries the JSON parser first. The YAML parser is loaded on first use. */
 export async function readYaml({ documentWorker, pace }: Exchange, bytes: Buffer): Promise<ParsedJson> {
   if (bytes[0] === 0x7b /* { */) {
     try {
       return await pace.run(parseSteps(bytes))
     } catch (error) {
-      // A map in the flow style of YAML begins like an object of JSON.
+      // A YAML flow mapping also starts with a brace.
       if (!(error instanceof ApiError && error.cause instanceof SyntaxError)) throw error
     }
   }

@@ -1,15 +1,15 @@
 /**
- * The deadlines of the requests under way, looked after by one timer: a timer for each request would cost more than
- * many a request. A deadline is met within a quarter of a second.
+ * Enforces the deadlines of all requests with a single timer, because a timer per request would cost more than many
+ * requests. The timer checks every 250 ms.
  *
- * They are in an array, and each knows its place there: a set of what comes and goes at once is forever built anew.
+ * The requests are in an array, and each one stores its index. A Set with such a turnover would be rehashed constantly.
  */
 import type { Clock } from '../../../base/time/clock.ts'
 
 export interface Bounded {
-  /** When its time is over, on the monotonic clock. */
+  /** Deadline on the monotonic clock. */
   deadline: number
-  /** Where it stands among those whose time runs. */
+  /** Index in the array of requests with a running deadline. */
   deadlineIndex: number
 }
 
@@ -31,7 +31,7 @@ export class Deadlines<T extends Bounded> {
     bounded.deadlineIndex = this.#open.push(bounded) - 1
   }
 
-  /** Does nothing where its time was over before. */
+  /** Does nothing if the deadline has already passed. */
   delete(bounded: T): void {
     if (this.#open[bounded.deadlineIndex] !== bounded) return
     const last = this.#open.pop()!

@@ -1,6 +1,6 @@
 /**
- * Reads DeleteOptions from the body and the query. If there is a body, its options count and those of the query do not,
- * with two exceptions that protect data: a dry run and preconditions count from either place.
+ * Reads DeleteOptions from the body and the query. If there is a body, query options are ignored, with two exceptions
+ * that protect data: a dry run and preconditions take effect from either source.
  */
 
 import type { Json, JsonObject } from '../../../api/json/json.ts'
@@ -22,9 +22,14 @@ import { isTrue } from './request-info.ts'
 import type { ResourceRequest } from './resource-request.ts'
 
 export interface ReadDeleteOptions extends JudgedDeleteOptions {
-  /** An old way to wait for dependents: then a deletion that is not done yet is answered with 202. */
+  /**
+   * Set by the legacy option `orphanDependents: false`. A deletion that has not completed is then answered with 202.
+   */
   readonly waits: boolean
-  /** The options as admission webhooks see them: without their type, with the dry run and preconditions of the query. */
+  /**
+   * The options for admission webhooks: without apiVersion and kind, but with the dry run and preconditions from the
+   * query.
+   */
   readonly sent: JsonObject
 }
 
@@ -33,7 +38,7 @@ export async function readDeleteOptions(request: ResourceRequest): Promise<ReadD
   const { query, name } = info
   const body = await readOptionalContent(exchange, bodyTypeOf(resource))
   const sent = body === undefined ? fromQuery(query) : decodeOptions(body.value ?? {})
-  // The version beside the body of a deletecollection is the one to list, as in 1.23.
+  // For deletecollection with a body, the resourceVersion in the query is the version to list, as in 1.23.
   const isVersionToList = name === '' && body !== undefined
   const queryPreconditions = { ...uidFromQuery(query), ...(isVersionToList ? {} : versionFromQuery(query)) }
   const judged = judgeDeleteOptions(sent, resource, {

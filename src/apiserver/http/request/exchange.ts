@@ -1,6 +1,6 @@
 /**
- * One request and its answer, the same for HTTP/1.1 and HTTP/2. The two transports (`transport/http1/`, `transport/http2/`) make it;
- * everything behind them sees only this.
+ * One request and its response, independent of the HTTP version. The transports (`transport/http1/`,
+ * `transport/http2/`) create exchanges, and all later code uses only this class.
  */
 import type { Duplex } from 'node:stream'
 import type { DocumentWorker } from '../../../api/codec/document-worker.ts'
@@ -23,56 +23,56 @@ import { type Form, jsonForm } from '../response/forms.ts'
 import type { RequestHeaders } from './headers.ts'
 import type { RequestInfo } from './request-info.ts'
 
-/** One request and its answer. */
+/** A request and its response. */
 export class Exchange {
-  /** A step may put another in its place before there is an answer. */
+  /** A step may replace the transport before the response starts. */
   transport: ServerTransport
   readonly arrived: number
-  /** When its time is over; set by the step that bounds it. */
+  /** Deadline on the monotonic clock; set by the deadline step. */
   deadline = Number.POSITIVE_INFINITY
   deadlineIndex = -1
-  /** Set by the pipeline's steps, in the order of the steps. */
+  /** The following fields are set by pipeline steps, in the order of the steps. */
   headers!: RequestHeaders
-  /** Names the request in the answer, the log and the audit. */
+  /** Identifies the request in the response, the log and the audit log. */
   auditId = ''
   info!: RequestInfo
-  /** Collects what admission controls do with it; set by the step that reads whether the client asks for that. */
+  /** Records what admission does with the request, if the client asks for an explanation. */
   explanation: AdmissionExplanation | undefined
-  /** Why no webhook is to be asked about it; set by the step that reads whether the caller breaks the glass. */
+  /** The reason for bypassing admission webhooks, if the client uses break-glass. */
   bypass: string | undefined
-  /** What the audit is told of it; undefined where it is not recorded. Opened once the user is known. */
+  /** The audit record; undefined if the request is not audited. Opened after authentication. */
   audit: AuditRecord | undefined
-  /** Called when an answer in parts begins. */
+  /** Called when a streamed response starts. */
   onOpened: (() => void) | undefined
-  /** The user as which the request runs. */
+  /** The user that the request runs as. */
   user!: User
-  /** The user who sent the request, where that is another one. */
+  /** The user who sent the request, if the request impersonates another user. */
   impersonator: User | undefined
-  /** Its place in a trace, where it is recorded. */
+  /** Trace context, if the request is traced. */
   trace: TraceContext | undefined
-  /** The seats that flow control has given it; set by the step that limits requests. */
+  /** The seats that flow control assigned to the request. */
   seats: Occupancy | undefined
-  /** How the answer is written; JSON until something else is agreed on. */
+  /** The negotiated response format; JSON before negotiation. */
   form: Form = jsonForm
-  /** Converts documents that are too large for the event loop; set by the step that dispatches. */
+  /** Converts documents that are too large for the event loop; set by the dispatch step. */
   documentWorker: DocumentWorker | undefined
-  /** Whether the form is what the client and the resource agreed on. */
+  /** Whether `form` has been negotiated for the resource. */
   agreed = false
-  /** Whether an answer has begun: then an error can only cut it off. */
+  /** Whether the response has started. After that, an error can only cut it off. */
   answered = false
-  /** Whether the whole answer has been handed over. */
+  /** Whether the whole response has been handed to the transport. */
   complete = false
-  /** Whether the time for it is over. */
+  /** Whether the deadline has passed. */
   late = false
   bodyRead = false
-  /** Whether the body may be needed again, and what was read of it then. */
+  /** Whether to keep the body for another attempt, and the body that was read. */
   keepsBody = false
   body: Promise<Buffer> | undefined
-  /** What is asked for, once that is known to be served. */
+  /** The requested type, once it is known to be served. */
   served: Served | undefined
-  /** The code of the answer; 0 before there is one. */
+  /** Status code of the response; 0 before the response starts. */
   status = 0
-  /** How much of an answer was sent. */
+  /** Number of response bytes sent. */
   sentBytes = 0
   readonly #headers: ResponseHeaders = []
   #warnings: string[] | undefined
@@ -86,18 +86,18 @@ export class Exchange {
     this.arrived = arrived
   }
 
-  /** Whether nobody waits for the answer any more. */
+  /** Whether the client is gone or the deadline has passed, so that nothing can be sent. */
   get gone(): boolean {
     return this.late || this.transport.gone
   }
 
-  /** Aborts when nobody waits for the answer any more; made when first asked for. */
+  /** Aborts when the client disconnects or the deadline passes. Created on first use. */
   get abandoned(): AbortSignal {
     this.#abandoned ??= this.#followAbandoned()
     return this.#abandoned.signal
   }
 
-  /** Without `AbortSignal.any`, which takes ten times as long. */
+  /** Avoids `AbortSignal.any`, which takes ten times as long. */
   #followAbandoned(): AbortController {
     const controller = new AbortController()
     const { signal } = this.transport
@@ -106,40 +106,40 @@ export class Exchange {
     return controller
   }
 
-  /** The trace that the caller says the request belongs to. */
+  /** The trace headers that the client sent. */
   get sentTrace(): SentTrace {
     return { parent: this.headers.first('traceparent'), state: this.headers.list('tracestate') }
   }
 
-  /** What those are told of the trace whom this request leads to. */
+  /** Trace headers for outgoing requests on behalf of this one. */
   get traceHeaders(): TraceHeaders {
     return traceHeaders(this.trace, () => this.sentTrace)
   }
 
-  /** Paces the work on a large body, so that other requests have their turn. */
+  /** Splits the work on a large body into time slices, so that other requests can run in between. */
   get pace(): TimeSlice {
     this.#pace ??= new TimeSlice()
     return this.#pace
   }
 
-  /** Where its time goes. */
+  /** Time spent in each part of the request. */
   get timings(): Timings {
     this.#timings ??= new Timings()
     return this.#timings
   }
 
-  /** Its time is over. */
+  /** Marks the request as past its deadline. */
   expire(): void {
     this.late = true
     this.abandon()
   }
 
-  /** Nobody waits for the answer any more. */
+  /** Aborts the work for a response that can no longer be sent. */
   abandon(): void {
     this.#abandoned?.abort()
   }
 
-  /** Runs when the request has been handled, however that ended. */
+  /** Registers a function to run when the request has been handled, whatever its outcome. */
   onFinish(run: () => void): void {
     const before = this.#onFinish
     this.#onFinish =
@@ -162,25 +162,26 @@ export class Exchange {
     else this.#headers[known + 1] = value
   }
 
-  /** A header that may occur several times. */
+  /** Adds a header that may occur several times. */
   addHeader(name: string, value: string): void {
     this.#headers.push(name, value)
   }
 
-  /** A sentence for the user that does not stop the request. Bounded, as they travel in headers. */
+  /** Adds a warning for the user. Their number and size are limited because they are sent in headers. */
   warn(text: string): void {
     this.#warnings ??= []
     if (this.#warnings.length < maxWarnings && !this.#warnings.includes(text)) this.#warnings.push(text)
   }
 
-  /** What was warned of so far does not count: the request begins anew. */
+  /** Discards the warnings so far because the request starts over. */
   forgetWarnings(): void {
     this.#warnings = undefined
   }
 
   /**
-   * The first answer counts; one that comes after the time was over is dropped. A long one is under way until the client
-   * has taken it or is gone: what the answers of those who take none can hold is bounded by how many requests may be.
+   * Sends the response, unless one was sent before, such as a timeout. A large response stays in flight until the
+   * client has read it or disconnects. The limit on concurrent requests thereby also limits the memory for unread
+   * responses.
    */
   send(status: number, contentType: string, body: Buffer): void | Promise<void> {
     if (this.answered) return
@@ -199,7 +200,7 @@ export class Exchange {
     this.complete = true
   }
 
-  /** `contentType` is undefined where the headers that were set say all that there is to say. */
+  /** `contentType` is undefined if the caller has set all headers. */
   open(status: number, contentType: string | undefined): void {
     if (this.answered) return
     this.answered = true
@@ -208,7 +209,7 @@ export class Exchange {
     this.onOpened?.()
   }
 
-  /** Switches protocols; from then on the connection is the caller's. */
+  /** Switches protocols. From then on, the caller owns the connection. */
   switchProtocols(upgrade: UpgradeRequest): Duplex {
     this.answered = true
     this.complete = true
@@ -228,11 +229,14 @@ export class Exchange {
   }
 }
 
-/** Bytes of an answer that is not left behind in memory for its client to take. */
+/** A response of at least this many bytes counts as in flight until the client has read it. */
 const longAnswer = 128 * 1024
 
 const maxWarnings = 50
-/** Few warnings may be long, as those of pod security are; of many each is cut to this many bytes. */
+/**
+ * If there are few warnings, each may be long, as those of pod security are. If there are many, each is cut to this
+ * many bytes.
+ */
 const shortestCut = 500
 const warningRoom = 4000
 

@@ -1,6 +1,6 @@
 /**
- * The request's headers as they came, none merged or dropped: identity is read from them.
- * Names are compared without case. A name that must occur once and occurs twice is a 400.
+ * The request headers exactly as received, neither merged nor dropped, because authentication reads them. Names are
+ * case-insensitive. A single-valued header that occurs twice results in a 400.
  */
 import { ApiError, badRequest } from '../../../api/model/api-error.ts'
 
@@ -9,19 +9,19 @@ const maxHeaders = 200
 export class RequestHeaders {
   readonly #raw: readonly string[]
 
-  /** `raw` alternates names and values, as Node hands them out. They are few, so they are searched as they are. */
+  /** `raw` alternates names and values, as in Node. A linear search is fast enough for few headers. */
   constructor(raw: readonly string[]) {
     if (raw.length / 2 > maxHeaders)
       throw new ApiError(431, 'BadRequest', `the request has more than ${maxHeaders} headers`)
     this.#raw = raw
   }
 
-  /** The same without the headers of these names; the names are given in lower case. */
+  /** Returns a copy without the headers whose lower-case name matches. */
   without(isUnwanted: (name: string) => boolean): RequestHeaders {
     return new RequestHeaders(this.#raw.filter((_, i, raw) => !isUnwanted(raw[i - (i % 2)]!.toLowerCase())))
   }
 
-  /** Whether a header whose name begins so has been sent. */
+  /** Whether the request has a header with this prefix, given in lower case. */
   hasPrefix(prefix: string): boolean {
     for (let i = 0; i < this.#raw.length; i += 2) {
       const name = this.#raw[i]!
@@ -30,7 +30,7 @@ export class RequestHeaders {
     return false
   }
 
-  /** The headers whose names begin so, with their names in lower case. */
+  /** The headers with this prefix, with their names in lower case. */
   withPrefix(prefix: string): { name: string; value: string }[] {
     const found: { name: string; value: string }[] = []
     for (let i = 0; i < this.#raw.length; i += 2) {
@@ -46,20 +46,20 @@ export class RequestHeaders {
     return values
   }
 
-  /** All values of a header as one list; '' when it is not there. */
+  /** All values of a header, joined with commas; '' if the header is missing. */
   list(name: string): string {
     const i = this.#find(name, 0)
     if (i < 0) return ''
     return this.#find(name, i + 2) < 0 ? this.#raw[i + 1]! : this.all(name).join(',')
   }
 
-  /** The first value of a header; undefined when it is not there. */
+  /** The first value of a header; undefined if the header is missing. */
   first(name: string): string | undefined {
     const i = this.#find(name, 0)
     return i < 0 ? undefined : this.#raw[i + 1]
   }
 
-  /** The only value of a header; undefined when it is not there. */
+  /** The only value of a header; undefined if the header is missing. Throws 400 if there are several. */
   one(name: string): string | undefined {
     const i = this.#find(name, 0)
     if (i < 0) return undefined
@@ -67,7 +67,7 @@ export class RequestHeaders {
     return this.#raw[i + 1]
   }
 
-  /** Where the next header of this name, given in lower case, stands; -1 when there is none. */
+  /** Index of the next header with this lower-case name; -1 if there is none. */
   #find(name: string, from: number): number {
     for (let i = from; i < this.#raw.length; i += 2) {
       const sent = this.#raw[i]!

@@ -1,4 +1,7 @@
-/** The query parameters of list, watch and deletecollection, checked as the table of versions demands. */
+/**
+ * The query parameters of list, watch and deletecollection, with the checks on resourceVersion and
+ * resourceVersionMatch.
+ */
 import { invalidObject } from '../../../api/model/api-error.ts'
 import { type FieldError, forbidden, notSupported } from '../../../api/model/field-error.ts'
 import { groupName, type Vendor } from '../../../api/model/vendor.ts'
@@ -7,7 +10,7 @@ import type { ListQuery } from '../../registry/verbs/list.ts'
 import { text, wholeNumber } from './query.ts'
 import type { ResourceRequest } from './resource-request.ts'
 
-/** Which objects a request means: by its path and its two selectors. */
+/** The objects that a request selects, by its path, label selector and field selector. */
 export function readSelection({ info, resource }: ResourceRequest): ParsedSelection {
   return parseSelection(resource, {
     namespace: info.namespace === '' ? undefined : info.namespace,
@@ -17,11 +20,11 @@ export function readSelection({ info, resource }: ResourceRequest): ParsedSelect
   })
 }
 
-/** Everything that the query of a list says. */
+/** Reads the query of a list. */
 export function readListQuery(request: ResourceRequest): ListQuery {
   const { exchange, info, resource } = request
   const { query } = info
-  // What cannot be read comes before what does not go together.
+  // Report unreadable values before invalid combinations.
   const { limit } = readCounts(query)
   const selection = readSelection(request)
   checkVersionMatch(query, resource.vendor, false)
@@ -36,7 +39,9 @@ export function readListQuery(request: ResourceRequest): ListQuery {
   }
 }
 
-/** The numbers in the query of a list or a watch: each must be one, whether it counts there or not. */
+/**
+ * Reads the numeric parameters of a list or watch. Both must be valid numbers, even if the request does not use them.
+ */
 export function readCounts(query: URLSearchParams): { readonly limit: number; readonly timeoutSeconds: number } {
   const count = (name: string) => Math.max(wholeNumber(query, name) ?? 0, 0)
   return { limit: count('limit'), timeoutSeconds: count('timeoutSeconds') }
@@ -44,7 +49,7 @@ export function readCounts(query: URLSearchParams): { readonly limit: number; re
 
 const matches = ['Exact', 'NotOlderThan', '']
 
-/** Every misuse of resourceVersionMatch is a 422. */
+/** Any misuse of resourceVersionMatch results in a 422. */
 export function checkVersionMatch(query: URLSearchParams, vendor: Vendor, watch: boolean): void {
   const match = text(query, 'resourceVersionMatch')
   if (match === '') return

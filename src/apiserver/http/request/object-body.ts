@@ -1,7 +1,7 @@
 /**
- * From what a request sent to a complete object (api/schema/normalize.ts) of the kind that its path names. The JSON is the
- * body, or what a patch or an apply made of the stored object. Fields that the kind does not have are refused, warned
- * of or ignored, as `fieldValidation` says.
+ * Turns the JSON of a request into a complete object (api/schema/normalize.ts) of the kind in the path. The JSON is the
+ * body, or the result of a patch or apply. Unknown fields are rejected, reported as warnings or ignored, depending on
+ * `fieldValidation`.
  */
 
 import { startOfJson } from '../../../api/codec/json.ts'
@@ -21,7 +21,7 @@ import { type BodyType, mediaType, readContent } from './content.ts'
 import type { Exchange } from './exchange.ts'
 import { fieldValidation } from './write-options.ts'
 
-/** The body of a create or update. `others` are versions of the kind that may be sent instead. */
+/** Reads the body of a create or update. `others` are further versions of the kind that are accepted. */
 export async function readObjectBody(
   exchange: Exchange,
   preferred: Served,
@@ -37,19 +37,19 @@ export async function readObjectBody(
   return accept(exchange, completed)
 }
 
-/** A document that could not be parsed; in Protobuf it says its type before anything else. */
+/** Whether the document could not be parsed. A Protobuf document names its type in the envelope, before the content. */
 function isUnreadable(exchange: Exchange, error: unknown): error is ApiError {
   return error instanceof ApiError && error.code === 400 && !mediaType(exchange).endsWith('protobuf')
 }
 
-/** Clients look for these words, which are those of the reference. */
+/** Clients match this text, which is kube-apiserver's. */
 function unrecognized({ kind }: Served, why: string): ApiError {
   return badRequest(
     `the object provided is unrecognized (must be of type ${kind.kind}): couldn't get version/kind; json parse error: ${why}`,
   )
 }
 
-/** What a patch made. `faults` are the unknown and repeated fields of the patch itself. */
+/** Completes the result of a patch. `faults` are the unknown and duplicate fields of the patch itself. */
 export async function readPatched(
   exchange: Exchange,
   resource: Served,
@@ -67,7 +67,7 @@ export async function readPatched(
   return accept(exchange, completed)
 }
 
-/** What an apply made. An unknown field is an error: an applied field is always intended. */
+/** Completes the result of an apply. Unknown fields are errors because an applied field is always intentional. */
 export async function readApplied(exchange: Exchange, resource: Served, value: JsonObject): Promise<ApiObject> {
   if (!isOfKind(resource, value)) throw otherKind(resource, value)
   const completed = await exchange.pace.run(normalizeSteps(resource, value, { keepsNull: true }))
@@ -77,8 +77,8 @@ export async function readApplied(exchange: Exchange, resource: Served, value: J
 }
 
 /**
- * What is applied fits a custom kind as a whole, also in those parts that this path cannot set, and that are therefore
- * not among what is merged. Those of a built-in kind are ignored, whatever they hold.
+ * Checks that the configuration fits the schema of a custom kind, including fields that this path cannot set and that
+ * are not merged. For built-in kinds, such fields are ignored.
  */
 export function assertAppliedFits({ kind, vendor }: Served, config: Json, parts: readonly string[]): void {
   if (!isObject(config)) return
@@ -98,7 +98,7 @@ function accept(exchange: Exchange, { object, ownersRepeated }: Normalized): Api
   return object
 }
 
-/** In Protobuf the envelope says what the body is: nothing in it is read as another type. */
+/** In Protobuf, the envelope names the type of the body, so the body is never decoded as another type. */
 function bodyTypeOf(preferred: Served, others: readonly Served[]): BodyType {
   const { vendor, hasProtobuf } = preferred
   const schemaOf = (sent: DocumentType) => {
@@ -110,15 +110,15 @@ function bodyTypeOf(preferred: Served, others: readonly Served[]): BodyType {
 }
 
 /**
- * The body must be of the kind that the path names. Where it does not say, the path decides, but for the kinds that users
- * define: their objects say what they are.
+ * Checks that the body has the kind in the path. For built-in kinds, a missing apiVersion or kind is taken from the
+ * path. Custom resources must set both.
  */
 function withType(resource: Served, value: Json): JsonObject {
   if (!isObject(value)) throw unrecognized(resource, `the body must be a JSON object, not ${typeName(value)}`)
   const wanted = { apiVersion: resource.apiVersion, kind: resource.kind.kind }
   assertSaid(resource, value)
   if (resource.kind.origin === 'custom') assertSays(resource, value)
-  // The body is nobody else's, and a copy of one with very many fields would take long.
+  // Modifies the body in place: nothing else uses it, and copying an object with very many fields is slow.
   return Object.assign(value, wanted)
 }
 
@@ -135,7 +135,7 @@ function assertSaid(resource: Served, value: JsonObject): void {
 
 const shownOfBody = 100
 
-/** Clients look for these words, too. */
+/** Clients match this text, too. */
 function assertSays({ kind }: Served, value: JsonObject): void {
   for (const [name, title] of [
     ['kind', 'Kind'],
@@ -148,7 +148,7 @@ function assertSays({ kind }: Served, value: JsonObject): void {
   }
 }
 
-/** What is applied must say its kind itself; its version is looked at where it is merged. */
+/** An applied configuration must set its kind. The merge checks its version. */
 export function assertAppliedKind(resource: Served, config: Json): void {
   if (!isObject(config) || own(config, 'kind') === resource.kind.kind) return
   throw otherKind(resource, { apiVersion: resource.apiVersion, kind: typeText(config, 'kind') })
@@ -184,12 +184,12 @@ function unknownFields({ unknown }: Pick<Normalized, 'unknown'>): string[] {
   return unknown.slice(0, maxTold).map((path) => `unknown field "${shorten(path, maxPathLength)}"`)
 }
 
-/** Fields that a document names twice, in the words of a fault. */
+/** Error texts for fields that occur twice in a document. */
 export function duplicateFields(paths: readonly string[]): string[] {
   return paths.slice(0, maxTold).map((path) => `duplicate field "${shorten(path, maxPathLength)}"`)
 }
 
-/** Refuses the request, warns, or says nothing, as `fieldValidation` wants; `refuse` makes the error. */
+/** Rejects the request, adds warnings, or does nothing, depending on `fieldValidation`. `refuse` creates the error. */
 export function reportFields(exchange: Exchange, faults: readonly string[], refuse: (why: string) => Error): void {
   if (faults.length === 0) return
   const mode = fieldValidation(exchange.info.query)

@@ -1,11 +1,11 @@
-/** Reading query parameters: a wrong value is a 400 that names the parameter. */
+/** Reads query parameters. An invalid value results in a 400 that names the parameter. */
 
 import { badRequest } from '../../../api/model/api-error.ts'
 import { shorten } from '../../../base/text/shorten.ts'
 
 /**
- * A whole number of 64 bits; undefined when the parameter is not sent. Numbers beyond 2^53 are cut to that: no count
- * reaches it.
+ * A 64-bit integer; undefined if the parameter is missing. Values above 2^53 - 1 are reduced to it, which no real count
+ * exceeds.
  */
 export function wholeNumber(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name)
@@ -15,7 +15,7 @@ export function wholeNumber(query: URLSearchParams, name: string): number | unde
   return Math.min(Number(text), Number.MAX_SAFE_INTEGER)
 }
 
-/** The parameter, or '' where it is not sent. */
+/** The parameter, or '' if it is missing. */
 export function text(query: URLSearchParams, name: string): string {
   return query.get(name) ?? ''
 }

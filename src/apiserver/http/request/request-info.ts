@@ -1,40 +1,40 @@
 /**
- * What a request asks for, read off its method and path once: the authorizer and the router see the same answer.
+ * Parses the method and path of a request once, so that the authorizer and the router see the same result.
  *
  *   /api/v1/namespaces/a/configmaps/b        get configmaps b in a
  *   /apis/storage.orch.io/v1/storageclasses  list storageclasses
- *   /livez                                   a path that is not a resource
+ *   /livez                                   a non-resource path
  */
 import { badRequest, noSuchPath } from '../../../api/model/api-error.ts'
 import type { Verb } from '../../../api/model/verb.ts'
 
 export interface ResourceInfo {
   readonly resource: true
-  /** '' for a method that no resource has. */
+  /** '' for a method that resources do not support. */
   readonly verb: Verb | ''
   readonly path: string
-  /** As on the wire; '' is the core group. */
+  /** Group name as on the wire; '' is the core group. */
   readonly group: string
   readonly version: string
   readonly plural: string
-  /** '' when the path names none. */
+  /** '' if the path has no namespace. */
   readonly namespace: string
   readonly name: string
   readonly subresource: string
-  /** What follows the sub-resource, as `a/b`: for those that are ways through to somewhere else. */
+  /** The rest of the path after a connect subresource: `a/b`. */
   readonly below: string
   readonly query: URLSearchParams
 }
 
 export interface PathInfo {
   readonly resource: false
-  /** The method in lower case: what non-resource rules name. */
+  /** The method in lower case, as in non-resource rules. */
   readonly verb: string
   readonly path: string
   readonly query: URLSearchParams
 }
 
-/** What a request asks for, by its method and path. */
+/** The target of a request, parsed from its method and path. */
 export type RequestInfo = ResourceInfo | PathInfo
 
 const verbs: ReadonlyMap<string, Verb> = new Map([
@@ -45,7 +45,7 @@ const verbs: ReadonlyMap<string, Verb> = new Map([
   ['PATCH', 'patch'],
   ['DELETE', 'delete'],
 ])
-/** What may follow a namespace's name without being a resource inside it. */
+/** Subresources of a namespace. Any other segment after a namespace's name is a resource in it. */
 const namespaceSubresources = new Set(['status', 'finalize'])
 
 export function readRequest(method: string, target: string): RequestInfo {
@@ -76,13 +76,13 @@ function pathInfo(method: string, segments: readonly string[], path: string, que
   return { resource: false, verb: method.toLowerCase(), path: `/${segments.join('/')}${slash}`, query }
 }
 
-/** Shared by all requests without one; nobody changes a query. */
+/** Shared by all requests without a query. Never modified. */
 const noQuery = new URLSearchParams()
 
-/** Paths in which no segment needs decoding or could be refused: nearly all. */
+/** Paths whose segments need neither decoding nor checks: nearly all. */
 const plainPath = /^(?:\/[A-Za-z0-9][A-Za-z0-9._:-]*)+$/
 
-/** The decoded segments. A segment can never hold a slash or climb: names are looked up as they stand. */
+/** The decoded segments. No segment can contain a slash or be `.` or `..`. */
 function readSegments(path: string): string[] {
   if (plainPath.test(path)) return path.slice(1).split('/')
   if (!path.startsWith('/')) throw badRequest('the request target must be a path')
@@ -119,7 +119,7 @@ interface Place {
   readonly watchPrefix: boolean
 }
 
-/** Undefined for what is not below a version of a group. */
+/** Returns undefined for paths that are not below a group version. */
 function readPlace(segments: readonly string[]): Place | undefined {
   const core = segments[0] === 'api'
   if (!core && segments[0] !== 'apis') return undefined
@@ -138,16 +138,16 @@ function readPlace(segments: readonly string[]): Place | undefined {
   return { group, version, watchPrefix, namespace, plural, name, subresource, below }
 }
 
-/** Whether what begins here is a namespace and a resource inside it. */
+/** Whether a namespace and a resource in it start at this segment. */
 function isNamespaced(segments: readonly string[], at: number): boolean {
   return segments[at] === 'namespaces' && segments.length > at + 2 && !namespaceSubresources.has(segments[at + 2]!)
 }
 
-/** What is below `/watch` is a watch by any method. */
+/** A request below `/watch` is a watch, whatever its method. */
 function exactVerb(verb: Verb | '', place: Place, query: URLSearchParams): Verb | '' {
   if (place.watchPrefix) return 'watch'
   if (verb === 'get') {
-    // List and watch are separate permissions, so it must be clear which of them this is.
+    // List and watch are separate permissions, so the parameter must be unambiguous.
     if (query.getAll('watch').length > 1) throw badRequest('watch is given more than once: say it once')
     if (place.subresource === '' && isTrue(query, 'watch')) return 'watch'
     return place.name === '' ? 'list' : 'get'
@@ -155,16 +155,16 @@ function exactVerb(verb: Verb | '', place: Place, query: URLSearchParams): Verb 
   return verb === 'delete' && place.name === '' ? 'deletecollection' : verb
 }
 
-/** A boolean parameter: there, and not `false` or `0`. */
+/** A boolean parameter: true if present and not `false` or `0`. */
 export function isTrue(query: URLSearchParams, name: string): boolean {
   const value = query.get(name)
   return value !== null && value.toLowerCase() !== 'false' && value !== '0'
 }
 
-/** What is streamed for as long as somebody reads or writes it. */
+/** Subresources that stream data for as long as either side keeps the connection open. */
 const streams = new Set(['attach', 'exec', 'log', 'portforward', 'proxy'])
 
-/** Whether a request has no natural end: a watch, or a stream through to somewhere else. */
+/** Whether the request has no natural end: a watch, or a stream to a node or pod. */
 export function isLongRunning(info: RequestInfo): boolean {
   return info.verb === 'watch' || (info.resource && streams.has(info.subresource))
 }
@@ -174,7 +174,7 @@ const switchable =
 
 const asksForWatch = /\/watch\/|[?&]watch(?:[=&]|$)/
 
-/** Whether a request for this path and query may end in a tunnel to a node or a pod, or in a watch over a WebSocket. */
+/** Whether a request for this target may become a tunnel to a node or pod, or a watch over a WebSocket. */
 export function maySwitchProtocols(target: string): boolean {
   return switchable.test(target) || (target.startsWith('/api') && asksForWatch.test(target))
 }

@@ -1,4 +1,4 @@
-/** A request for a resource that is served: what the verbs' handlers are given. */
+/** A request for a served resource: the input of the verb handlers. */
 
 import type { FieldError } from '../../../api/model/field-error.ts'
 import type { DroppedField } from '../../../api/schema/context.ts'
@@ -18,14 +18,17 @@ export interface ResourceRequest {
   readonly resource: Resource
   readonly admission: Admission
   readonly watchMetrics: WatchMetrics
-  /** The least that a watch lasts which asks for no time of its own. */
+  /** Minimum duration of a watch that sets no timeout, in milliseconds. */
   readonly minWatchMs: number
   readonly authorizer: Authorizer
 }
 
 export type Handler = (request: ResourceRequest) => void | Promise<void>
 
-/** `optionsKind` names the options in errors: CreateOptions and so on. `faults` are reported with those found here. */
+/**
+ * `optionsKind` names the options in errors, such as CreateOptions. `faults` are reported together with the errors
+ * found here.
+ */
 export function writeContext(
   { exchange, info, resource, admission, authorizer }: ResourceRequest,
   optionsKind: string,
@@ -53,20 +56,20 @@ export function writeContext(
     abandoned: () => exchange.abandoned,
     pace: exchange.pace,
     timings: exchange.timings,
-    // Who updates or applies may find that it is a creation, which is a right of its own.
+    // An update or apply of a missing object creates it, which needs the create permission.
     assertMayCreate: () => assertAllowed(authorizer, { user: exchange.user, attributes: { ...info, verb: 'create' } }),
   }
 }
 
 /**
- * Whether the client wants to know of fields that are not stored, and says so. Kubernetes drops a field behind a disabled
- * gate silently, so a client that says nothing gets no warning that it would not get there.
+ * Whether the client explicitly asks for reports about fields that are not stored. Kubernetes silently drops fields
+ * behind a disabled feature gate. A client that sends no fieldValidation therefore gets no extra warning here.
  */
 function asksAboutFields(query: URLSearchParams): boolean {
   return query.has('fieldValidation') && fieldValidation(query) !== 'Ignore'
 }
 
-/** The write succeeds without the field, so even `fieldValidation=Strict` cannot reject it as unknown. */
+/** The write succeeds without the field, so even `fieldValidation=Strict` cannot reject the field as unknown. */
 function warnOfDropped(exchange: Exchange, { path, feature }: DroppedField): void {
   exchange.warn(`${path}: dropped, because the feature ${feature} is disabled`)
 }

@@ -1,4 +1,4 @@
-/** The query parameters of writes: dryRun, fieldManager, fieldValidation. Wrong values are 422, as for any options. */
+/** The query parameters of writes: dryRun, fieldManager and fieldValidation. Invalid values result in a 422. */
 
 import type { JsonObject } from '../../../api/json/json.ts'
 import { invalidObject } from '../../../api/model/api-error.ts'
@@ -7,7 +7,7 @@ import { groupName, type Vendor } from '../../../api/model/vendor.ts'
 
 export type FieldValidation = 'Strict' | 'Warn' | 'Ignore'
 
-/** Unset is Warn. Checked by `readWriteOptions` before. */
+/** Defaults to Warn. `readWriteOptions` has already checked the value. */
 export function fieldValidation(query: URLSearchParams): FieldValidation {
   const value = query.get('fieldValidation')
   return value === 'Strict' || value === 'Ignore' ? value : 'Warn'
@@ -15,7 +15,7 @@ export function fieldValidation(query: URLSearchParams): FieldValidation {
 
 export interface WriteOptions {
   readonly dryRun: boolean
-  /** '' when not sent. */
+  /** '' if not sent. */
   readonly fieldManager: string
 }
 
@@ -24,14 +24,14 @@ const noOptions: WriteOptions = { dryRun: false, fieldManager: '' }
 const maxManagerLength = 128
 
 export interface OptionsCheck {
-  /** The kind of options that errors name: CreateOptions, UpdateOptions, PatchOptions. */
+  /** The kind of options to name in errors: CreateOptions, UpdateOptions or PatchOptions. */
   readonly kind: string
   readonly vendor: Vendor
-  /** What else is wrong with the options. */
+  /** Other errors in the options. */
   readonly faults: readonly FieldError[]
 }
 
-/** Reads and checks the options of a write. Throws 422 with all faults at once. */
+/** Reads and checks the options of a write. Throws a 422 that lists all errors. */
 export function readWriteOptions(query: URLSearchParams, { kind, vendor, faults }: OptionsCheck): WriteOptions {
   if (query.size === 0 && faults.length === 0) return noOptions
   const errors = [...faults, ...checkDryRun(query), ...checkManager(query), ...checkValidation(query)]
@@ -39,7 +39,7 @@ export function readWriteOptions(query: URLSearchParams, { kind, vendor, faults 
   return { dryRun: asksForDryRun(query), fieldManager: query.get('fieldManager') ?? '' }
 }
 
-/** The options as they were sent, for admission webhooks. */
+/** The options as sent, for admission webhooks. */
 export function sentWriteOptions(query: URLSearchParams): JsonObject {
   const text = (name: string) => (query.get(name) ? { [name]: query.get(name) } : {})
   return {
@@ -49,7 +49,7 @@ export function sentWriteOptions(query: URLSearchParams): JsonObject {
   }
 }
 
-/** In whichever place it is said: what was meant to be tried only is never done. */
+/** True if any of several values is All, so that a request meant as a dry run never writes. */
 function asksForDryRun(query: URLSearchParams): boolean {
   return query.getAll('dryRun').includes('All')
 }
@@ -69,7 +69,7 @@ function checkManager(query: URLSearchParams): FieldError[] {
         text: `Too long: must have at most ${maxManagerLength} bytes`,
       },
     ]
-  // U+FFFD stands for bytes that are not UTF-8: no manager has such a name.
+  // U+FFFD replaces bytes that are not UTF-8, and no valid manager name contains it.
   return /^[\P{C}]*$/u.test(name) && !name.includes('\ufffd')
     ? []
     : [invalid('fieldManager', name, 'should only contain printable characters')]
@@ -82,14 +82,14 @@ function checkValidation(query: URLSearchParams): FieldError[] {
     : [notSupported('fieldValidation', value, ['', 'Ignore', 'Warn', 'Strict'])]
 }
 
-/** A character that is cut in two is left out. */
+/** Drops an incomplete character at the end. */
 const wholeCharacters = { stream: true }
 
-/** The manager of a write that names none: the first word of the user agent. */
+/** The name of the field manager. Defaults to the user agent up to the first slash. */
 export function managerName(fieldManager: string, userAgent: string | undefined): string {
   if (fieldManager !== '') return fieldManager
   const agent = (userAgent ?? '').split('/', 1)[0]!
-  // Nearly all names are plain ASCII, for which the general rule would be needlessly expensive.
+  // Nearly all names are plain ASCII. The Unicode regular expression is slower.
   const printable = /^[ -~]*$/.test(agent) ? agent : agent.replaceAll(/\p{C}/gu, '')
   if (printable === '') return 'unknown'
   return printable.length <= maxManagerLength / 3

@@ -1,6 +1,6 @@
 /**
- * Lists that are made when they are asked for (`componentstatuses`, `auditevents`): their query is judged as that of any
- * other list is, and both selectors count. There is one state of them, the present one, and no pages.
+ * Lists that are generated on request (`componentstatuses`, `auditevents`). Their query is checked like that of any
+ * other list, and both selectors apply. They have no history and no paging.
  */
 
 import { badRequest } from '../../../api/model/api-error.ts'
@@ -12,7 +12,7 @@ import { shorten } from '../../../base/text/shorten.ts'
 import { checkVersionMatch, readCounts } from '../request/list-options.ts'
 import { text } from '../request/query.ts'
 
-/** Reads the query, and returns what takes the items out of a list that it does not mean. */
+/** Reads the query and returns a function that filters the items of a list. */
 export function itemChoice(query: URLSearchParams, vendor: Vendor): (list: ApiObject) => ApiObject {
   readCounts(query)
   const labels = new LabelMatcher(parseLabelSelector(text(query, 'labelSelector')))

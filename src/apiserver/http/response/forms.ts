@@ -1,6 +1,6 @@
 /**
- * The forms in which an answer can be written. Each starts from the JSON that the server holds already, or, for lists,
- * from one object after the other: a list may be longer than what fits into memory or into a turn of the event loop.
+ * The response formats. Each one converts the JSON that the server already holds. Lists are converted object by object,
+ * because a list may be too long for memory or for one turn of the event loop.
  */
 import { type DocumentWorker, largeDocument } from '../../../api/codec/document-worker.ts'
 import { parseOwnJson, stringifyJson } from '../../../api/codec/json.ts'
@@ -12,28 +12,28 @@ import type { ObjectSchema } from '../../../api/schema/schema.ts'
 
 export interface Form {
   readonly mediaType: string
-  /** What a stream of events in this form is called; undefined: there is none. */
+  /** Media type of an event stream; undefined if the format does not support watches. */
   readonly streamType: string | undefined
   /**
-   * From compact JSON to this form; undefined when that is the form. Loads what it needs on first use. Large documents
-   * are converted in another thread, where there is one.
+   * Converts compact JSON to this format; undefined if the format is compact JSON. Loads its dependencies on first use.
+   * Large documents are converted in a worker thread, if there is one.
    */
   readonly encode: ((json: Buffer, documentWorker: DocumentWorker | undefined) => Promise<Buffer>) | undefined
-  /** Writes lists of this form. `list` has everything but the items, which belong into the empty array `member`. */
+  /** Writes a list. `list` is the list without its items, which belong in the empty array `member`. */
   readonly openList: (list: JsonObject, member: string) => Promise<ListText>
-  /** What is shown in place of objects and lists; undefined: they themselves. */
+  /** The projection to apply to objects and lists, such as a Table; undefined for none. */
   readonly view: ListView | undefined
-  /** Where stored objects are written from messages that all readers share, and not from their JSON. */
+  /** Set if stored objects are written from shared Protobuf messages instead of their JSON. */
   readonly shared: SharedForm | undefined
 }
 
-/** What is shown of stored objects whose messages are shared. */
+/** The document types for stored objects with shared messages. */
 export interface SharedForm {
-  /** One object; undefined where only lists are shown. */
+  /** Type of a single object; undefined if only lists can be shown. */
   readonly one: MessageType | undefined
-  /** A list; undefined where only single objects are shown. */
+  /** Type of a list; undefined if only single objects can be shown. */
   readonly list: MessageType | undefined
-  /** Whether the whole object is shown, else its metadata. */
+  /** Whether to show the whole object or only its metadata. */
   readonly whole: boolean
 }
 
@@ -42,22 +42,22 @@ export interface MessageType {
   readonly schema: ObjectSchema
 }
 
-/** The text of a list, around its items. */
+/** The text of a list around its items. */
 export interface ListText {
   readonly before: string
   readonly between: string
   readonly after: string
-  /** `order` is by what its members are ordered, where the form keeps an order of its own for types. */
+  /** `order` defines the order of the item's members, if the format sorts members by type. */
   item(item: JsonObject, order: Order): string
 }
 
 export interface ListView {
-  /** What is shown in place of a list that has no items yet, and where in it they belong. */
+  /** The projected list without items, and the name of the array for them. */
   list(list: JsonObject): { readonly shown: JsonObject; readonly member: string }
   item(object: ApiObject): JsonObject
-  /** By what the members of the items are ordered. */
+  /** The order of the members of items. */
   readonly order: Order
-  /** Whether no more of an object is shown than its metadata. */
+  /** Whether only metadata is shown. */
   readonly metadataOnly: boolean
 }
 
@@ -74,7 +74,7 @@ export const jsonForm: Form = {
   shared: undefined,
 }
 
-/** Indented, for people. */
+/** Indented JSON. */
 export const prettyForm: Form = {
   mediaType: 'application/json',
   streamType: undefined,
@@ -109,7 +109,7 @@ export const yamlForm: Form = {
     return {
       ...around(stringifyYaml(list), `${member}: []\n`, { open: `${member}:\n`, close: '' }),
       between: '',
-      // Lists are not indented, so an item of the list stands there as it would by itself.
+      // Arrays are not indented, so an item has the same text as in an array of its own.
       item: (item) => stringifyYaml([item]),
     }
   },
@@ -117,12 +117,12 @@ export const yamlForm: Form = {
   shared: undefined,
 }
 
-/** A list without its items, or what shows one. It is made by the server, with its members in their order. */
+/** The JSON of a list without items. The server creates it with its members in the right order. */
 export function listDocument(list: JsonObject): string {
   return `${JSON.stringify(list)}\n`
 }
 
-/** Parts a text where the empty array stands. Nothing in a list beside its items can look like it. */
+/** Splits the text at the empty array. Nothing else in a list without items can match it. */
 function around(text: string, empty: string, { open, close }: { open: string; close: string }) {
   const at = text.indexOf(empty)
   return { before: text.slice(0, at) + open, after: close + text.slice(at + empty.length) }

@@ -1,6 +1,6 @@
 /**
- * Agrees with the client on the form of the answer, and writes down on the exchange what was agreed on. The events of a
- * watch have fewer forms than objects have; that is settled later, when the request is known to be sound otherwise.
+ * Negotiates the response format and stores it in the exchange. Watches support fewer formats than objects. Their
+ * format is negotiated later, after all other checks.
  */
 import type { EventForm } from '../../../storage/cache/event.ts'
 import type { Resource } from '../../registry/catalogue/resource.ts'
@@ -11,12 +11,14 @@ import { negotiate } from './negotiate.ts'
 import { openView, projectedEvents, projectedForm, type View, type Viewed, viewNames } from './projections.ts'
 import { protobufEvents, protobufOf } from './protobuf-form.ts'
 
-/** The form of objects, lists and errors. Throws 406 when the client accepts none that there is. */
+/**
+ * Negotiates the format of objects, lists and errors. Throws 406 if the client accepts none of the supported formats.
+ */
 export function negotiateResponse(exchange: Exchange, resource: Viewed): void {
   agree(exchange, resource, false)
 }
 
-/** The form of the events of a watch. Throws 406 when the client accepts none that can be streamed. */
+/** Negotiates the format of watch events. Throws 406 if the client accepts no format that supports streaming. */
 export function negotiateEvents(exchange: Exchange, resource: Resource): EventForm {
   const view = agree(exchange, resource, true)
   const { shared } = exchange.form
@@ -24,7 +26,7 @@ export function negotiateEvents(exchange: Exchange, resource: Resource): EventFo
   return view === undefined ? eventsOf(resource) : projectedEvents(view)
 }
 
-/** What is read and written through a subresource has no columns, but for the status of what somebody defines. */
+/** Subresources have no Table view, except for the status of custom resources. */
 const viewsOfSubresource = viewNames.filter((name) => name !== 'Table')
 
 function agree<T extends Viewed>(exchange: Exchange, resource: T, watch: boolean): View<T> | undefined {
@@ -35,7 +37,7 @@ function agree<T extends Viewed>(exchange: Exchange, resource: T, watch: boolean
   const views = subresource === '' || (subresource === 'status' && !isBuiltIn) ? viewNames : viewsOfSubresource
   const { vendor, hasProtobuf } = resource
   const protobuf = hasProtobuf ? () => protobufOf(resource) : undefined
-  // Of what somebody defines the forms are told, as of a document.
+  // For custom resources, a 406 lists the supported formats, as it does for documents.
   const { form, projection } = negotiate({ headers, query, watch, vendor, protobuf, ofResource: isBuiltIn }, views)
   const view = projection && openView(resource, projection, query)
   exchange.form = view === undefined ? form : projectedForm(form, view)

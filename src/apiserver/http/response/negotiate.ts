@@ -1,4 +1,4 @@
-/** Which form the answer takes: the best of what the client accepts and the server has. */
+/** Chooses the response format: the client's preferred format among those that the server supports. */
 import { ApiError, notAcceptable } from '../../../api/model/api-error.ts'
 import type { Vendor } from '../../../api/model/vendor.ts'
 import type { RequestHeaders } from '../request/headers.ts'
@@ -15,18 +15,18 @@ interface Clause {
 const json = 'application/json'
 const yaml = 'application/yaml'
 
-/** What the forms depend on: some types have no Protobuf form. */
+/** The supported formats depend on the type: some types have no Protobuf encoding. */
 export interface Offering {
   readonly vendor: Vendor
   readonly hasProtobuf: boolean
 }
 
-/** The forms of objects and lists, in answers as in bodies. */
+/** The media types of objects and lists, for request and response bodies. */
 export function offered({ vendor, hasProtobuf }: Offering): string[] {
   return hasProtobuf ? [json, yaml, vendor.protobufMediaType] : [json, yaml]
 }
 
-/** The forms of a watch. */
+/** The media types of watches. */
 export function streamed(offering: Offering): string[] {
   return offered(offering)
     .filter((type) => type !== yaml)
@@ -39,23 +39,26 @@ export interface Asked {
   readonly vendor: Vendor
   readonly headers: RequestHeaders
   readonly query: URLSearchParams
-  /** A watch is a stream of documents; it has no YAML form. */
+  /** Whether the response is a watch, which has no YAML format. */
   readonly watch: boolean
-  /** The Protobuf form of what is asked for, if it has one. */
+  /** The Protobuf format, if the type has one. */
   readonly protobuf: (() => Form) | undefined
-  /** Whether it is of a resource though it has no other views, as a review is; else the views say so. */
+  /**
+   * Whether the response belongs to a resource although it has no other views, such as a review. Defaults to whether
+   * there are views.
+   */
   readonly ofResource?: boolean
 }
 
 export interface Agreed {
   readonly form: Form
-  /** Another view of the objects than they themselves. */
+  /** The requested projection of the objects, such as a Table. */
   readonly projection: Projection | undefined
 }
 
 /**
- * Throws 406 when nothing fits. `views`: which other views than the objects themselves are available; documents have
- * none. The answer to a request for an unknown form does not list the known ones.
+ * Throws 406 if no format fits. `views` are the available projections; documents have none. For an unknown media type,
+ * the 406 of a resource does not list the supported ones.
  */
 export function negotiate(asked: Asked, views: readonly ViewName[]): Agreed {
   const accept = asked.headers.list('accept')
@@ -63,13 +66,13 @@ export function negotiate(asked: Asked, views: readonly ViewName[]): Agreed {
   let matched = false
   for (const clause of clauses) {
     const type = typeOf(clause, asked)
-    // Protobuf is known, though this may have no such form.
+    // Protobuf is a known media type even if this type does not support it.
     if (type !== undefined || covers(clause.type, asked.vendor.protobufMediaType)) matched = true
     if (type === undefined) continue
     const projection = projectionOf(clause, views)
     if (projection === undefined && asksForView(clause)) continue
     const form = isServed(clause, type, views.length > 0) ? formOf(type, clause, asked) : undefined
-    // A table has no Protobuf form.
+    // A Table has no Protobuf encoding.
     if (form !== undefined && !(type === asked.vendor.protobufMediaType && projection?.as === 'Table'))
       return { form, projection }
   }
@@ -78,7 +81,7 @@ export function negotiate(asked: Asked, views: readonly ViewName[]): Agreed {
     : new ApiError(406, 'NotAcceptable', '406: Not Acceptable', {})
 }
 
-/** The first of our types that a clause covers. */
+/** The first of our media types that the clause matches. */
 function typeOf({ type }: Clause, { vendor: { protobufMediaType }, protobuf }: Asked): string | undefined {
   if (covers(type, json)) return json
   if (covers(type, yaml)) return yaml
@@ -90,7 +93,7 @@ function notServed({ watch, vendor, protobuf }: Asked): ApiError {
   return notAcceptable(watch ? streamed(offering) : offered(offering))
 }
 
-/** The best of these types for the client, the first if it has no wish. Throws 406 when none will do. */
+/** The client's preferred type among these, or the first one without a preference. Throws 406 if none is acceptable. */
 export function chooseType(headers: RequestHeaders, types: readonly string[]): string {
   const accept = headers.list('accept')
   const clauses = accept.trim() === '' ? [anything] : parseAccept(accept)
@@ -101,7 +104,7 @@ export function chooseType(headers: RequestHeaders, types: readonly string[]): s
   throw notAcceptable(types)
 }
 
-/** The form for errors: what the client accepts, or JSON whatever it accepts. */
+/** The format for errors: one that the client accepts, or else JSON. */
 export function preferredForm(asked: Omit<Asked, 'protobuf'>): Form {
   try {
     return negotiate({ ...asked, protobuf: () => protobufStatus(asked.vendor) }, viewNames).form
@@ -124,7 +127,7 @@ function asksForView({ parameters }: Clause): boolean {
   return parameters.size > 0 && ['as', 'g', 'v'].some((name) => parameters.has(name))
 }
 
-/** Whether the rest of a clause can be served: a stream of events, and resources in a version of the server. */
+/** Whether the server supports the clause's `stream` and `sv` parameters. */
 function isServed({ parameters }: Clause, type: string, isResource: boolean): boolean {
   const { stream, sv } = { stream: parameters.get('stream'), sv: parameters.get('sv') }
   const streams = stream === undefined || (stream === 'watch' && type !== yaml)
@@ -137,10 +140,10 @@ function formOf(type: string, clause: Clause, asked: Asked): Form | undefined {
   return !asked.watch && isPretty(clause, asked) ? prettyForm : jsonForm
 }
 
-/** What counts as true in `pretty`, unlike in other parameters. */
+/** True values of `pretty`, which differ from those of other boolean parameters. */
 const yes = ['1', 't', 'T', 'true', 'True', 'TRUE']
 
-/** Asked for, or not asked but read by a person. */
+/** Indent if requested, or by default for curl, wget and browsers. */
 function isPretty({ parameters }: Clause, { headers, query }: Asked): boolean {
   if (parameters.get('pretty') === '1') return true
   const asked = query.get('pretty') ?? ''
@@ -152,7 +155,7 @@ function covers(pattern: string, type: string): boolean {
   return pattern === type || pattern === '*/*' || (pattern.endsWith('/*') && type.startsWith(pattern.slice(0, -1)))
 }
 
-/** What most clients send is parsed once. */
+/** The most common Accept headers, parsed in advance. */
 const usual: ReadonlyMap<string, readonly Clause[]> = new Map(
   ['*/*', json, `${json}, */*`, `${json},*/*`].map((accept) => [accept, parseAccept(accept)]),
 )
@@ -163,7 +166,7 @@ function clausesOf(accept: string): readonly Clause[] {
   return accept.trim() === '' ? [anything] : parseAccept(accept)
 }
 
-/** The clauses of an Accept header, best first; of equal ones the first. */
+/** The clauses of an Accept header by descending quality. Clauses of equal quality keep their order. */
 function parseAccept(header: string): Clause[] {
   return header
     .split(',')
@@ -173,7 +176,7 @@ function parseAccept(header: string): Clause[] {
     .toSorted((a, b) => b.quality - a.quality)
 }
 
-/** Without a value a parameter asks for nothing. */
+/** A parameter without a value is ignored. */
 function parseParameter(text: string): [name: string, value: string] {
   const [name = '', value = ''] = text.split('=', 2).map((side) => side.trim())
   return [name, value]

@@ -1,6 +1,6 @@
 /**
- * Other views of objects: as a Table for people, or their metadata alone. A view is made from the JSON of the answer,
- * whether that is one object or a list; a Status stays what it is.
+ * Projections of objects: a Table for display, or only the metadata. A projection is computed from the JSON of the
+ * response, either an object or a list. A Status is left unchanged.
  */
 
 import { jsonDocument, parseOwnJson } from '../../../api/codec/json.ts'
@@ -31,33 +31,33 @@ export type ViewName = (typeof viewNames)[number]
 
 export interface Projection {
   readonly as: ViewName
-  /** In whose name it was asked for, and is answered: `meta.orch.io`. */
+  /** The API group that the client requested, which the response repeats: `meta.orch.io`. */
   readonly group: string
   readonly version: string
 }
 
 const versions = ['v1', 'v1beta1']
-/** Views are the same under every profile, so that kubectl has its columns from any server. */
+/** Every profile accepts the groups of all profiles, so that kubectl can show columns from any server. */
 const groups = profileNames.map((profile) => groupName(vendorOf(profile), 'meta'))
 
-/** The projection that parameters of a media type ask for; undefined when there is no such one. */
+/** The projection for these media type parameters; undefined if it does not exist. */
 export function findProjection(as: string, group: string, version: string): Projection | undefined {
   const name = viewNames.find((candidate) => candidate === as)
   if (name === undefined || !groups.includes(group) || !versions.includes(version)) return undefined
   return { as: name, group, version }
 }
 
-/** What can be shown otherwise: stored objects, and answers that are made on the spot. */
+/** Types that support projections: stored objects and generated responses. */
 export type Viewed = Resource | Virtual
 
 export interface View<T extends Viewed = Viewed> {
   readonly resource: T
   readonly projection: Projection
-  /** What a row of a table carries of its object. */
+  /** The part of the object that a table row includes. */
   readonly include: 'None' | 'Metadata' | 'Object'
 }
 
-/** The view that a request asks for; throws 400 for a wrong `includeObject`. */
+/** Creates the requested view. Throws 400 for an invalid `includeObject`. */
 export function openView<T extends Viewed>(resource: T, projection: Projection, query: URLSearchParams): View<T> {
   const include = query.get('includeObject') || 'Metadata'
   if (projection.as === 'Table' && include !== 'None' && include !== 'Metadata' && include !== 'Object') {
@@ -68,7 +68,7 @@ export function openView<T extends Viewed>(resource: T, projection: Projection, 
   return { resource, projection, include: include as View['include'] }
 }
 
-/** A form that shows this view of every object and list, written as `form` writes. */
+/** Wraps `form` so that it applies the view to every object and list. */
 export function projectedForm(form: Form, view: View): Form {
   return {
     mediaType: form.mediaType,
@@ -123,12 +123,12 @@ function withType({ resource }: View, item: Json): ApiObject {
   return asObject({ apiVersion: resource.apiVersion, kind: resource.kind.kind, ...(item as JsonObject) })
 }
 
-/** By what the members of the rows or items are ordered. */
+/** The order of the members of rows or items. */
 function itemOrder(view: View): Order {
   return view.projection.as === 'Table' ? rowOrder(rowType(view)) : partialObjectMetadata
 }
 
-/** By what the members of the whole are ordered. */
+/** The order of the members of the whole document. */
 function shownOrder(view: View): Order {
   const { as } = view.projection
   if (as === 'Table') return tableOrder(rowType(view))
@@ -140,7 +140,7 @@ const tableOrder = memoizeByObject(tableOf)
 const partialList = partialObjectMetadataList('v1')
 const unordered = s.any()
 
-/** The type of what a row carries of its object. */
+/** The schema of the object in a row. */
 function rowType({ include, resource }: View): Schema {
   return include === 'Object' ? (orderOf(resource.kind) ?? unordered) : partialObjectMetadata
 }
@@ -175,7 +175,7 @@ function table(view: View, objects: readonly ApiObject[], metadata: JsonObject, 
   }
 }
 
-/** Rows are of the stored version, whichever is shown; `includeObject=Object` alone asks for the one shown. */
+/** Cells are computed from the stored version. Only `includeObject=Object` returns the requested version. */
 function rowOf(view: View, object: ApiObject): JsonObject {
   const stored = inStoredForm(view.resource, object)
   return { cells: cellsOf(view, stored), ...conditionsOf(view, stored), object: rowObject(view, object, stored) }
@@ -196,7 +196,7 @@ function cellsOf(view: View, stored: ApiObject): Json[] {
   return columnsOf(view).map((column) => shown(column.cell(stored, now, vendor)))
 }
 
-/** A control character in a cell could drive the terminal that it is printed on. */
+/** Control characters in a cell could manipulate the user's terminal. */
 function shown(cell: Json): Json {
   return typeof cell === 'string' ? cell.replaceAll(/\p{Cc}/gu, ' ') : cell
 }
@@ -206,7 +206,7 @@ function rowObject(view: View, object: ApiObject, stored: ApiObject): JsonObject
   return view.include === 'Object' ? asJson(object) : partial(view, withoutKept(view, stored))
 }
 
-/** Without the annotations that are there for clients of older versions alone. */
+/** Removes annotations that exist only for clients of older versions. */
 function withoutKept({ resource }: View, object: ApiObject): ApiObject {
   const { rowsWithout } = resource.kind.views
   const { annotations, ...metadata } = object.metadata
@@ -215,7 +215,7 @@ function withoutKept({ resource }: View, object: ApiObject): ApiObject {
   return { ...object, metadata: left.length === 0 ? metadata : { ...metadata, annotations: Object.fromEntries(left) } }
 }
 
-/** The events of a watch in this view. Only the first Table of a watch carries the columns. */
+/** Watch events in this view. Only the first Table of a watch includes the column definitions. */
 export function projectedEvents(view: View<Resource>): EventForm {
   const name = `${formOf(view.resource)} ${view.projection.as} ${metaVersion(view)} ${view.include}`
   if (view.projection.as !== 'Table')
@@ -237,14 +237,14 @@ function eventForm(view: View, name: string, show: (object: CachedObject) => Jso
   }
 }
 
-/** How far a watch is: who asked for a view reads nothing else. A table has a version of its own, and needs no row for it. */
+/** A bookmark in this view. A Table has its own resourceVersion and needs no row for it. */
 function positionIn(view: View, document: JsonObject): JsonObject {
   return view.projection.as === 'Table'
     ? table(view, [], listMetadata(document, false), false)
     : partial(view, asObject(document))
 }
 
-/** With its columns, or its row alone. */
+/** A Table with one row, with or without column definitions. */
 function tableOfOne(view: View, object: ApiObject, shown: 'columns' | 'rows'): JsonObject {
   return table(view, [object], listMetadata(asJson(object), false), shown === 'columns')
 }

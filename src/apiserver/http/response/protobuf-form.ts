@@ -1,7 +1,6 @@
 /**
- * Answers in Protobuf. A document of any known type is written from its JSON; stored objects are written from messages
- * that all readers share (apiserver/registry/reads/messages.ts), each with the envelope of what is shown: the object itself, or its
- * metadata alone.
+ * Responses in Protobuf. Generated documents are converted from their JSON. Stored objects are written from messages
+ * that all readers share (apiserver/registry/reads/messages.ts), each in the envelope of the object or of its metadata.
  */
 
 import { parseOwnJson } from '../../../api/codec/json.ts'
@@ -28,12 +27,12 @@ import type { Resource, ServedType } from '../../registry/catalogue/resource.ts'
 import { lastMessageOf, messageOf } from '../../registry/reads/messages.ts'
 import type { Form, MessageType, SharedForm } from './forms.ts'
 
-/** The types of documents by their kind. */
+/** Schemas by kind. */
 interface Types {
   readonly [kind: string]: ObjectSchema | ((version: string) => ObjectSchema)
 }
 
-/** For Statuses alone: whatever was asked for, its errors have this form. */
+/** For errors, which any request can result in. */
 export function protobufStatus(vendor: Vendor): Form {
   return formOf(vendor, {})
 }
@@ -42,12 +41,12 @@ export function protobufDiscovery(vendor: Vendor): Form {
   return formOf(vendor, discoveryTypes)
 }
 
-/** For objects of a kind and lists of them. */
+/** For objects of a kind and their lists. */
 export function protobufObjects(vendor: Vendor, kind: Kind): Form {
   return formOf(vendor, { [kind.kind]: kind.schema, [`${kind.kind}List`]: () => meta.listOf(kind) })
 }
 
-/** The same for what is stored, of which messages are shared. It is the same for every request. */
+/** The Protobuf format of a served type, using shared messages for stored objects. Cached per type. */
 export const protobufOf = memoizeByObject(
   (served: ServedType): Form =>
     served.endpoint === undefined ? sharing(served) : protobufObjects(served.vendor, served.kind),
@@ -91,7 +90,7 @@ function wholeObjects(one: DocumentType, kind: Kind): SharedForm {
   return { one: { type: one, schema: kind.schema }, list, whole: true }
 }
 
-/** Objects shown as their metadata, one by one or as a list; each only where it was asked for by that name. */
+/** Objects shown as metadata only: single objects or a list, depending on which of the two kinds was requested. */
 export function partialObjects(as: string, apiVersion: string, version: string): SharedForm {
   const one = { type: { apiVersion, kind: 'PartialObjectMetadata' }, schema: partialObjectMetadata }
   const type = { apiVersion, kind: 'PartialObjectMetadataList' }
@@ -99,12 +98,15 @@ export function partialObjects(as: string, apiVersion: string, version: string):
   return as === one.type.kind ? { one, list: undefined, whole: false } : { one: undefined, list, whole: false }
 }
 
-/** Where in a document what is shown of its object ends. */
+/** The end of the visible part in an object's document. */
 export function endOf({ whole }: SharedForm, form: EncodedObject): number {
   return whole ? form.end : metadataEnd(form)
 }
 
-/** Metadata is the first field of every object's message: by itself it is the message of an object shown as that. */
+/**
+ * Metadata is the first field of every object's message, so this prefix is itself a valid PartialObjectMetadata
+ * message.
+ */
 function metadataEnd({ document, start, end }: EncodedObject): number {
   const reader = new WireReader(document.subarray(start, end))
   if (reader.next() !== 1) throw new TypeError('a message does not begin with its metadata')
@@ -112,12 +114,12 @@ function metadataEnd({ document, start, end }: EncodedObject): number {
   return metadata.byteOffset + metadata.byteLength - document.byteOffset
 }
 
-/** The document that shows an object. */
+/** The document for one object. */
 export function documentFor(shared: SharedForm, { type }: MessageType, form: EncodedObject): Buffer {
   return shared.whole ? form.document : seal(type, form.document.subarray(form.start, endOf(shared, form)))
 }
 
-/** The events of a watch. What is seen of an event is always one object, whichever name it was asked for by. */
+/** Watch events. An event always contains a single object, even if the client requested the list kind. */
 export function protobufEvents(resource: Resource, shared: SharedForm): EventForm {
   const one = shared.one ?? partialObjects('PartialObjectMetadata', shared.list!.type.apiVersion, 'v1').one!
   const { type, schema } = one

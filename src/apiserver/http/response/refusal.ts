@@ -1,11 +1,11 @@
-/** The message of a 403, as kubectl's users know it: the user, the verb, the resource and the namespace. */
+/** The message of a 403, in the format that kubectl users know: user, verb, resource and namespace. */
 
 import { type ApiError, forbiddenError } from '../../../api/model/api-error.ts'
 import { shownName } from '../../../api/model/user.ts'
 import { shorten } from '../../../base/text/shorten.ts'
 import type { Decision, PathAttributes, Question, ResourceAttributes } from '../../authz/authorizer.ts'
 
-/** Of what the caller itself sent: a path, or a name in it. */
+/** Maximum length of a path or name from the request. */
 const maxShown = 500
 
 export function refusal(
@@ -39,7 +39,7 @@ function resourceRefusal(user: string, attributes: ResourceAttributes): string {
   return `User "${user}" cannot ${verb} resource "${what}" in API group "${group}" ${scope}`
 }
 
-/** The command that explains a refusal. What a shell could take for something else is in no command. */
+/** The command that explains the refusal. Omitted if an argument contains characters that are special to a shell. */
 function hint(attributes: ResourceAttributes | PathAttributes): string {
   const { words, namespace } = wordsOf(attributes)
   const isPlain = [...words, ...(namespace ? [namespace] : [])].every((word) => plain.test(word))
@@ -49,7 +49,7 @@ function hint(attributes: ResourceAttributes | PathAttributes): string {
 
 const plain = /^[A-Za-z0-9/][A-Za-z0-9./:_-]{0,300}$/
 
-/** The namespace is undefined where there is none to ask about, and '' at the cluster scope. */
+/** The namespace is undefined for non-resource paths, and '' at the cluster scope. */
 function wordsOf(attributes: ResourceAttributes | PathAttributes): { words: string[]; namespace?: string } {
   if (!attributes.resource) return { words: [attributes.verb, attributes.path] }
   const { verb, group, plural, subresource, name, namespace } = attributes

@@ -1,4 +1,4 @@
-/** Sends an answer in the form that was negotiated, compressed where the client asks for it and it pays. */
+/** Sends responses in the negotiated format. Large responses are compressed if the client accepts gzip. */
 import { promisify } from 'node:util'
 import { constants, createGzip, gzip } from 'node:zlib'
 import { jsonDocument } from '../../../api/codec/json.ts'
@@ -14,7 +14,7 @@ const compressFrom = 128 * 1024
 const gzipOptions = { level: constants.Z_BEST_SPEED }
 const gzipAsync = promisify(gzip)
 
-/** A Status, in the form that was negotiated. */
+/** Sends a Status in the negotiated format. */
 export async function sendStatus(exchange: Exchange, code: number, status: Status): Promise<void> {
   if (exchange.audit !== undefined) exchange.audit.failure = status
   await sendBytes(exchange, code, jsonDocument(asJson(status), statusType))
@@ -25,7 +25,7 @@ interface Sent {
   readonly kind: Kind
 }
 
-/** An object of this kind, a list of such, or a Status. */
+/** Sends an object of this kind, a list of such objects, or a Status. */
 export async function sendObject(exchange: Exchange, code: number, { object, kind }: Sent): Promise<void> {
   await sendBytes(exchange, code, jsonDocument(asJson(object), answerOrder(object, kind)))
 }
@@ -38,8 +38,7 @@ function answerOrder({ kind }: ApiObject, type: Kind): Order {
 const listOrder = memoizeByObject(listOf)
 
 /**
- * A JSON document as the server holds it, with the newline that ends it: at once, where it need neither be turned into
- * another form nor compressed.
+ * Sends a JSON document, including its final newline. Synchronous unless the document must be converted or compressed.
  */
 export function sendBytes(exchange: Exchange, code: number, json: Buffer): void | Promise<void> {
   const { form } = exchange
@@ -53,38 +52,37 @@ async function sendTurned(exchange: Exchange, code: number, json: Buffer): Promi
   await sendEncoded(exchange, code, form.encode === undefined ? json : await form.encode(json, exchange.documentWorker))
 }
 
-/** An answer that is written in its form already: at once, where it need not be compressed. */
+/** Sends a document that is already in the negotiated format. Synchronous unless it must be compressed. */
 export function sendEncoded(exchange: Exchange, code: number, body: Buffer): void | Promise<void> {
   if (wantsGzip(exchange, body.length)) return sendCompressed(exchange, code, body)
   return exchange.send(code, exchange.form.mediaType, body)
 }
 
-/** In the thread pool, off the event loop. */
+/** Compresses in the thread pool, off the event loop. */
 async function sendCompressed(exchange: Exchange, code: number, body: Buffer): Promise<void> {
   const compressed = await gzipAsync(body, gzipOptions)
   markGzip(exchange)
   await exchange.send(code, exchange.form.mediaType, compressed)
 }
 
-/** Plain text, for what people read. */
+/** Sends plain text for people. */
 export function sendText(exchange: Exchange, code: number, text: string): void {
   exchange.send(code, 'text/plain; charset=utf-8', Buffer.from(text))
 }
 
-/** For paths that are neither resources nor served otherwise. */
+/** For paths that are neither resources nor otherwise served. */
 export function sendPageNotFound(exchange: Exchange): void {
   sendText(exchange, 404, '404 page not found\n')
 }
 
-/** Returns the memory for the next chunk. */
+/** Returns the buffer for the next chunk. */
 export type ChunkMemory = () => Buffer
 
 const chunkBytes = 64 * 1024
 
 /**
- * A document in chunks, encoded in its form already, and written as fast as the client takes them. `size` is about how
- * long it will be. Chunks that are sent one by one may share their memory, so that a document of any length leaves
- * little to the collector.
+ * Sends a document in chunks, already in its format, as fast as the client reads them. `size` is its approximate
+ * length. Chunks that are sent one by one may share a buffer, so that even a very long document creates little garbage.
  */
 export async function sendChunks(
   exchange: Exchange,
@@ -104,13 +102,13 @@ export async function sendChunks(
   exchange.transport.end()
 }
 
-/** For chunks that are still needed when the next one is made. */
+/** A new buffer for each chunk, for chunks that are still in use when the next one is written. */
 function ownMemory(size: number): ChunkMemory {
   const bytes = Math.min(chunkBytes, size)
   return () => Buffer.allocUnsafeSlow(bytes)
 }
 
-/** For chunks of which each is done with when the next one is made. */
+/** One buffer for all chunks, for chunks that are sent before the next one is written. */
 function sharedMemory(): ChunkMemory {
   const memory = Buffer.allocUnsafeSlow(chunkBytes)
   return () => memory
@@ -129,7 +127,7 @@ function wantsGzip(exchange: Exchange, size: number): boolean {
   return size >= compressFrom && acceptsGzip(exchange)
 }
 
-/** Whether the client takes gzip, and does not refuse it with `q=0`. */
+/** Whether the client accepts gzip and does not exclude it with `q=0`. */
 export function acceptsGzip({ headers }: Exchange): boolean {
   return /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(headers?.list('accept-encoding') ?? '')
 }

@@ -1,8 +1,8 @@
 /**
- * Sends stored objects and lists of them in forms that are written from shared messages (Protobuf). Such a list begins
- * with its own length, so it is gone through twice: first to learn how long each message is, which makes those that are
- * not there yet, and then to send them, in chunks and no faster than its reader takes them. Between the two only the
- * objects of the cache are held, which are there anyway; a list from the store's history is read twice instead.
+ * Sends stored objects and lists from shared Protobuf messages. A Protobuf list starts with its length, so the objects
+ * are read twice: first to compute the length, which also creates missing messages, and then to send the messages in
+ * chunks, as fast as the client reads. In between, only the cached objects are held, which are in memory anyway. A list
+ * from the store's history is read twice from the store.
  */
 
 import { envelopeOf } from '../../../api/codec/protobuf/envelope.ts'
@@ -19,7 +19,7 @@ import type { SharedForm } from './forms.ts'
 import { documentFor, endOf } from './protobuf-form.ts'
 import { type ChunkMemory, sendChunks, sendEncoded } from './responses.ts'
 
-/** One object: at once, where its message is there already. */
+/** Sends one object. Synchronous if its message exists already. */
 export function sendMessage(exchange: Exchange, resource: Resource, object: CachedObject): void | Promise<void> {
   const { shared } = exchange.form
   const send = (form: EncodedObject) => sendEncoded(exchange, 200, documentFor(shared!, shared!.one!, form))
@@ -27,7 +27,7 @@ export function sendMessage(exchange: Exchange, resource: Resource, object: Cach
   return found === undefined ? exchange.pace.run(messageSteps(resource, object)).then(send) : send(found)
 }
 
-/** A list, and its objects, which can be gone through more than once. */
+/** A list whose objects can be iterated more than once. */
 export interface MessageList {
   /** The list without its items. */
   readonly empty: JsonObject
@@ -53,11 +53,11 @@ export async function sendMessageList(
 interface Items extends Pick<MessageList, 'slices'> {
   readonly resource: Resource
   readonly shared: SharedForm
-  /** The number of the field that they are. */
+  /** Field number of the items. */
   readonly number: number
 }
 
-/** What it costs to look at a message that is there, in the units of a Pace. */
+/** Cost of reading an existing message, in units of the TimeSlice. */
 const lookCost = 1
 
 async function itemsLength({ resource, shared, slices }: Items): Promise<number> {
@@ -79,7 +79,7 @@ async function makeMessage(pace: TimeSlice, resource: Resource, object: CachedOb
   return form
 }
 
-/** A chunk for each memory that is given. A message larger than that goes as it is. */
+/** Yields one chunk per buffer. A message larger than the buffer is yielded without copying. */
 async function* listChunks(
   { resource, shared, slices, number: field }: Items,
   { before, after }: { readonly before: Buffer; readonly after: Buffer },
@@ -114,5 +114,5 @@ async function* listChunks(
   yield chunk.subarray(0, used + after.copy(chunk, used))
 }
 
-/** The head of an item and the end of the list take no more together. */
+/** Upper limit for the head of an item and the end of the list together. */
 const margin = 16

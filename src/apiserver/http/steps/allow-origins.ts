@@ -1,8 +1,8 @@
 /**
- * Lets pages of other origins call this server from a browser (`--cors-allowed-origins`), with the headers that
- * kube-apiserver sends. A preflight from an allowed origin is answered here, before anybody is authenticated: browsers send
- * it without credentials. What an allowed origin may do is decided by the credentials of its requests alone; writes of other
- * origins are rejected (`refuse-foreign-pages.ts`).
+ * Allows pages of other origins to call this server from a browser (`--cors-allowed-origins`), with the same headers as
+ * kube-apiserver. A preflight from an allowed origin is answered here, before authentication, because browsers send
+ * preflights without credentials. The permissions of an allowed origin depend only on the credentials of its requests.
+ * Writes from other origins are rejected (`refuse-foreign-pages.ts`).
  */
 
 import type { Step } from '../pipeline.ts'
@@ -14,7 +14,7 @@ export type IsAllowedOrigin = (origin: string) => boolean
 /** Longer than any origin that a browser sends. */
 const maxOriginLength = 1024
 
-/** The step; `isAllowed` is undefined where no origin is allowed. */
+/** The CORS step. `isAllowed` is undefined if no origin is allowed. */
 export function allowOrigins(isAllowed: IsAllowedOrigin | undefined): Step {
   return (exchange) => {
     if (isAllowed === undefined) return

@@ -1,6 +1,6 @@
 /**
- * The one translator of errors: whatever is thrown further down becomes a Status. There is always an answer: should the
- * Status itself fail on its way into the form that was asked for, a last resort is sent that depends on nothing.
+ * Converts every thrown error into a Status response. If even the conversion to the negotiated format fails, a fixed
+ * fallback response is sent.
  */
 import {
   ApiError,
@@ -20,10 +20,7 @@ import { sendStatus } from '../response/responses.ts'
 
 export type AnswerError = (exchange: Exchange, error: unknown) => Promise<void>
 
-/**
- * `onFault` is called for what is the fault of the server: everything that is answered with a 5xx for a reason unknown
- * to the client.
- */
+/** `onFault` is called for errors that are the server's fault: unexpected errors, and store errors. */
 export function answerErrors(vendor: Vendor, onFault: (error: unknown, exchange: Exchange) => void): AnswerError {
   return async (exchange, error) => {
     const known = asApiError(error)
@@ -52,14 +49,14 @@ function asApiError(error: unknown): ApiError | undefined {
   return serviceUnavailable('the store is not available; try again', 1, { cause: error })
 }
 
-/** Without a time to try again: clients take one as permission to repeat what may have happened. */
+/** Sets no Retry-After, because clients would take it as permission to repeat a write that may have succeeded. */
 function unknownOutcome(cause: StoreError): ApiError {
   const message = 'the store did not confirm the write: it may or may not have happened. Look before you write again'
   return timeout(message, {}, { cause })
 }
 
 async function answer(exchange: Exchange, error: ApiError, vendor: Vendor): Promise<void> {
-  // Half an answer cannot become another one.
+  // The response has already started and cannot be replaced.
   if (exchange.answered) {
     if (!exchange.complete) exchange.transport.cut()
     return
@@ -70,7 +67,10 @@ async function answer(exchange: Exchange, error: ApiError, vendor: Vendor): Prom
   await sendStatus(exchange, error.code, failure(error))
 }
 
-/** The last resort: no form, no compression, nothing that a client sent. Where not even that can be sent, the end. */
+/**
+ * The fallback: no format conversion, no compression, and no data from the request. If this fails too, cuts the
+ * connection.
+ */
 function answerPlainly(exchange: Exchange, code: number): void {
   const status = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","code":${code}}`
   try {
@@ -81,7 +81,7 @@ function answerPlainly(exchange: Exchange, code: number): void {
   }
 }
 
-/** The form that was agreed on; before that, the one that the client would get. */
+/** The negotiated format, or the client's preferred one if nothing has been negotiated yet. */
 function errorForm({ form, agreed, headers, info }: Exchange, vendor: Vendor): Form {
   if (agreed || headers === undefined || info === undefined) return form
   return preferredForm({ headers, query: info.query, watch: false, vendor })

@@ -1,7 +1,7 @@
 /**
- * Records requests for the audit, as the policy says. A record is opened once the user is known, so that the policy can
- * decide by them; what is known of the request by its end is told then. A request that fails authentication is told of
- * too, without a user.
+ * Records requests in the audit log, as the policy demands. A record is opened after authentication because the policy
+ * depends on the user. The outcome is added when the request ends. A request that fails authentication is recorded
+ * without a user.
  */
 import { isIP } from 'node:net'
 import { internalError } from '../../../api/model/api-error.ts'
@@ -21,27 +21,27 @@ import type { RequestHeaders } from '../request/headers.ts'
 
 export interface AuditParts {
   readonly vendor: Vendor
-  /** The policy in force. */
+  /** The current policy. */
   readonly policy: Policy
   readonly sinks: readonly Sink[]
   readonly metrics: AuditMetrics
   readonly clock: Clock
 }
 
-/** The two places of the audit in the way of a request. */
+/** The two hooks of the audit in the request pipeline. */
 export interface AuditSteps {
-  /** Comes right after authentication. */
+  /** Runs right after authentication. */
   readonly open: Step
-  /** To be called for every request that was handled; `now` by the monotonic clock. */
+  /** Call this for every handled request. `now` is a time of the monotonic clock. */
   readonly close: (exchange: Exchange, now: number) => void
 }
 
-/** Sub-resources whose answers last as long as the caller likes. */
+/** Subresources whose responses may last as long as the client wants. */
 const longRunning: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy'])
 const maxUserAgent = 1024
 const maxSources = 20
 
-/** Opens and closes the records of requests. */
+/** Opens and closes the audit records of requests. */
 export function audit(parts: AuditParts): AuditSteps {
   const { policy, metrics, clock } = parts
   const tell = teller(parts)
@@ -71,7 +71,7 @@ export function audit(parts: AuditParts): AuditSteps {
   }
 }
 
-/** A stage that a request has come to, and when, by the monotonic clock. */
+/** A stage that the request has reached, and the time on the monotonic clock. */
 interface Reached {
   readonly stage: Stage
   readonly at: number
@@ -79,7 +79,7 @@ interface Reached {
 
 type Tell = (exchange: Exchange, record: AuditRecord, reached: Reached) => void | Promise<void>
 
-/** Hands an event to every sink; waits where one of them asks for that. */
+/** Returns a function that writes an event to every sink and waits if a sink requires it. */
 function teller({ vendor, sinks, metrics, clock }: AuditParts): Tell {
   const requestOf = describer(apiVersionOf(vendor, 'audit', 'v1'))
   const timeAt = wallTime(clock)
@@ -95,7 +95,7 @@ function teller({ vendor, sinks, metrics, clock }: AuditParts): Tell {
       responseObject: record.responseObject,
       annotations: { list: record.annotations, length: record.annotations.length },
       received: record.received,
-      // The wall clock may have been set back, if only by the part of a millisecond that it does not tell.
+      // The wall clock may have been set back, or differ by a fraction of a millisecond.
       reached: Math.max(record.received, timeAt(at)),
     }
     const event = eventOf(fields, vendor.groupDomain)
@@ -116,7 +116,7 @@ function teller({ vendor, sinks, metrics, clock }: AuditParts): Tell {
   }
 }
 
-/** What events tell of a request: the same as the last one told, unless somebody acts as another since then. */
+/** Describes the request for audit events. The last description is reused unless impersonation has started since. */
 function describer(apiVersion: string): (exchange: Exchange, record: AuditRecord) => AuditedRequest {
   const callerOf = callers()
   const beginnings = Object.fromEntries(levels.map((level) => [level, beginningOf(apiVersion, level)]))
@@ -141,7 +141,10 @@ function impersonated({ impersonator, user }: Exchange): User | undefined {
   return impersonator === undefined ? undefined : user
 }
 
-/** Finds the caller of a request: where no proxy names others, mostly that of the last request on its connection. */
+/**
+ * Returns the caller of a request. Without proxy headers, it is usually the same as for the last request on the
+ * connection.
+ */
 function callers(): (exchange: Exchange) => AuditedCaller {
   const latest = new WeakMap<Peer, AuditedCaller>()
   return (exchange) => {
@@ -174,7 +177,7 @@ function isProxied(headers: RequestHeaders): boolean {
   return headers.first(forwardedFor) !== undefined || headers.first(realIp) !== undefined
 }
 
-/** Those whom proxies name, in their order, and the other end of the connection last. */
+/** The client addresses that proxies report, in their order, followed by the address of the connection. */
 function sourcesOf({ headers, transport }: Exchange): readonly string[] {
   const { address } = transport.peer
   const named = [...headers.all(forwardedFor).flatMap((value) => value.split(',')), ...headers.all(realIp)]

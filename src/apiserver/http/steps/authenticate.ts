@@ -1,6 +1,6 @@
 /**
- * Authenticates the request. Wrong credentials are a 401; none at all is for the authenticator to judge. A user with too
- * many connections gets a 429, and the connection ends.
+ * Authenticates the request. Invalid credentials result in a 401. The authenticator decides about requests without
+ * credentials. A user with too many connections gets a 429, and the connection is closed.
  */
 
 import { tooManyRequests, unauthorized } from '../../../api/model/api-error.ts'
@@ -10,7 +10,7 @@ import type { Step } from '../pipeline.ts'
 import type { Exchange } from '../request/exchange.ts'
 import { webSocketAuthorization } from '../websocket/websocket-token.ts'
 
-/** `isSecret` names headers that are for authentication alone: nothing behind it sees them. */
+/** `isSecret` matches headers that only authentication may see. They are removed for all later steps. */
 export function authenticate(authenticator: Authenticator, isSecret?: (name: string) => boolean): Step {
   return (exchange) => {
     const { headers, transport } = exchange
@@ -27,7 +27,7 @@ export function authenticate(authenticator: Authenticator, isSecret?: (name: str
 function admit(exchange: Exchange, outcome: AuthenticationOutcome): void {
   if (outcome.result !== 'user') {
     const { peer } = exchange.transport
-    // TLS judged it by the authorities and the time of then: on a new connection it may be found in order.
+    // The certificate was checked with the CAs and the time of the handshake. A new connection may accept it.
     if (peer.certificate?.trusted === false) peer.end()
     throw unauthorized()
   }
@@ -36,7 +36,7 @@ function admit(exchange: Exchange, outcome: AuthenticationOutcome): void {
   if (outcome.user.groups.includes(authenticatedUsers)) assertMayConnect(exchange, outcome.user)
 }
 
-/** Rejects the request and ends its connection where its user has too many, or there are too many in all. */
+/** Rejects the request and closes its connection if there are too many connections, of this user or in total. */
 function assertMayConnect({ transport: { peer } }: Exchange, user: User): void {
   const refusal = peer.proved(user)
   if (refusal === undefined) return
@@ -44,5 +44,5 @@ function assertMayConnect({ transport: { peer } }: Exchange, user: User): void {
   throw tooManyRequests(`too many connections: ${refusal}`, retryAfterSeconds)
 }
 
-/** A connection is open for long: to ask again at once is of no use. */
+/** Connections are long-lived, so an immediate retry would be useless. */
 const retryAfterSeconds = 10

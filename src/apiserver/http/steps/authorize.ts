@@ -1,4 +1,7 @@
-/** Checks whether the user may do this, before the body is read. A refusal says how to get an explanation. */
+/**
+ * Authorizes the request before its body is read. The 403 tells users how to get an explanation, if they may request
+ * one.
+ */
 
 import { accessExplanation } from '../../../api/kinds/ops/access-explanation.ts'
 import { ApiError } from '../../../api/model/api-error.ts'
@@ -12,7 +15,7 @@ import type { Exchange } from '../request/exchange.ts'
 import type { RequestInfo, ResourceInfo } from '../request/request-info.ts'
 import { refusal } from '../response/refusal.ts'
 
-/** Refuses a request that the user may not make. */
+/** Rejects a request that the user is not allowed to make. */
 export function authorize(authorizer: Authorizer, vendor: Vendor): Step {
   const explanation = explanationIn(vendor)
   const keys = {
@@ -36,20 +39,20 @@ export function authorize(authorizer: Authorizer, vendor: Vendor): Step {
   }
 }
 
-/** Tells the audit of a decision, under these keys. */
+/** Annotates the audit event with the decision. */
 function note(audit: AuditNotes, { verdict, reason }: Decision, keys: { decision: string; reason: string }): void {
   audit.annotate(keys.decision, verdict === 'allow' ? 'allow' : 'forbid')
   audit.annotate(keys.reason, reason())
 }
 
-/** What it takes to ask why something is refused. */
+/** The permission to request an explanation of a refusal. */
 function explanationIn(vendor: Vendor): ResourceAttributes {
   const { group, version, plural } = accessExplanation
   const where = { group: groupName(vendor, group), version, plural, namespace: '', name: '', subresource: '' }
   return { resource: true, verb: 'create', ...where }
 }
 
-/** Throws a 403 unless it is allowed. Waits only where the authorizer does. */
+/** Throws a 403 unless the authorizer allows the request. Synchronous if the authorizer is. */
 export function assertAllowed(authorizer: Authorizer, question: Question): void | Promise<void> {
   const decision = authorizer(question)
   if (decision instanceof Promise) {
@@ -63,11 +66,11 @@ export function assertAllowed(authorizer: Authorizer, question: Question): void 
 function attributesOf(info: RequestInfo): ResourceAttributes | PathAttributes {
   if (!info.resource) return info
   if (info.name === '') return info.query.size === 0 ? info : namedBySelector(info)
-  // A request for a namespace is authorized within it: a role in the namespace may allow it.
+  // A request for a namespace is authorized inside that namespace, so a role in the namespace can allow it.
   return info.plural === 'namespaces' && info.group === '' ? { ...info, namespace: info.name } : info
 }
 
-/** Who lists or watches the one object of a name needs the right to no others. */
+/** A list or watch of a single name needs permission only for that name. */
 function namedBySelector(info: ResourceInfo): ResourceAttributes {
   const [selector, ...more] = info.query.getAll('fieldSelector')
   if (selector === undefined || more.length > 0 || (info.verb !== 'list' && info.verb !== 'watch')) return info
@@ -75,7 +78,7 @@ function namedBySelector(info: ResourceInfo): ResourceAttributes {
   return name === undefined || checkPathSegment(name).length > 0 ? info : { ...info, name }
 }
 
-/** The name that a selector asks for. Faults of a selector are reported where it is used. */
+/** The name that the selector requires. Invalid selectors are reported later, when they are used. */
 function nameIn(selector: string): string | undefined {
   try {
     return parseFieldSelector(selector).find(({ path, equal }) => path === 'metadata.name' && equal)?.value

@@ -1,8 +1,8 @@
 /**
- * Break-glass: a request with the header `Break-Glass: <reason>` passes no admission webhook; built-in controls it passes
- * as ever. It is for the day on which a webhook keeps everybody out. Off unless a flag turns it on; it needs a permission
- * of its own (`create` of `admissionbypasses` in the group `ops`, in the namespace of the request), and every use is
- * logged, whatever becomes of the request.
+ * Break-glass: a request with the header `Break-Glass: <reason>` skips all admission webhooks, but not the built-in
+ * admission controls. It is meant for emergencies in which a broken webhook locks everyone out. Disabled unless a flag
+ * enables it. It requires the permission to `create` `admissionbypasses` in the group `ops`, in the namespace of the
+ * request. Every use is logged, whatever the outcome of the request.
  */
 
 import { badRequest, forbiddenError } from '../../../api/model/api-error.ts'
@@ -23,7 +23,7 @@ export interface BreakGlassParts {
 
 const maxReason = 500
 
-/** Lets a permitted user bypass admission webhooks, and logs every use. */
+/** Lets permitted users bypass admission webhooks, and logs every use. */
 export function breakGlass({ authorizer, vendor, isEnabled, log }: BreakGlassParts): Step {
   const type = { group: groupName(vendor, 'ops'), version: 'v1', plural: 'admissionbypasses' }
   return (exchange) => {

@@ -1,7 +1,7 @@
-/** What answers tell clients about connections. */
+/** Response headers about the connection. */
 import type { Step } from '../pipeline.ts'
 
-/** Sends Strict-Transport-Security with every answer: TLS alone is to be used. */
+/** Sends Strict-Transport-Security with every response, so that browsers use only TLS. */
 export function demandTls(directives: string): Step {
   return (exchange) => exchange.setHeader('strict-transport-security', directives)
 }

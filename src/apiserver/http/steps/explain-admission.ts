@@ -1,7 +1,8 @@
 /**
- * Who sends `Explain-Admission: true` with a write is told in the headers of the answer, on a dry run too, which control
- * changed which fields (`Admission-Changes`), which refused it (`Admission-Refused-By`), and which controls and webhooks
- * looked at it, for how long, and what they said (`Admission-Trace`). It needs a permission of its own: `create` of `admissionexplanations` in the group `ops`, in the namespace of the request.
+ * A client that sends `Explain-Admission: true` with a write gets details in the response headers, also on a dry run:
+ * which control changed which fields (`Admission-Changes`), which one rejected the request (`Admission-Refused-By`),
+ * and which controls and webhooks ran, with their durations and results (`Admission-Trace`). This requires the
+ * permission to `create` `admissionexplanations` in the group `ops`, in the namespace of the request.
  */
 
 import { badRequest } from '../../../api/model/api-error.ts'
@@ -14,7 +15,7 @@ import { assertAllowed } from './authorize.ts'
 
 const asking = 'explain-admission'
 
-/** Records what admission does with a write, for a permitted user who asks for it. */
+/** Records admission details for permitted users who request them. */
 export function explainAdmission(authorizer: Authorizer, vendor: Vendor): Step {
   const group = groupName(vendor, 'ops')
   return (exchange) => {

@@ -1,7 +1,7 @@
 /**
- * Lets somebody act as another, where they may: `Impersonate-User`, and with it `Impersonate-Group` (any number of them),
- * `Impersonate-Uid` and `Impersonate-Extra-<key>`. Each value is a right of its own. From here on the request is the
- * other's in all but the log, which names both.
+ * Impersonation: permitted users act as another user with `Impersonate-User`, optionally with `Impersonate-Group`
+ * (repeatable), `Impersonate-Uid` and `Impersonate-Extra-<key>`. Each value is authorized separately. From this step
+ * on, the request runs as the impersonated user. Only the log names both users.
  */
 
 import { badRequest } from '../../../api/model/api-error.ts'
@@ -26,7 +26,7 @@ import { assertAllowed } from './authorize.ts'
 const prefix = 'impersonate-'
 const extraPrefix = 'impersonate-extra-'
 
-/** Lets a permitted user act as another. */
+/** Lets permitted users act as another user. */
 export function impersonate(authorizer: Authorizer, vendor: Vendor): Step {
   return (exchange) => {
     if (!exchange.headers.hasPrefix(prefix) || exchange.headers.withPrefix(prefix).every(isUnset)) return
@@ -35,12 +35,12 @@ export function impersonate(authorizer: Authorizer, vendor: Vendor): Step {
   }
 }
 
-/** A user or a UID without a value counts as not sent; a group or an extra without one is an impersonation that is not whole. */
+/** An empty user or UID counts as not sent. An empty group or extra value makes the impersonation incomplete. */
 function isUnset({ name, value }: { readonly name: string; readonly value: string }): boolean {
   return value === '' && (name === 'impersonate-user' || name === 'impersonate-uid')
 }
 
-/** Who somebody asks to be, as the headers say. */
+/** The requested identity. */
 interface Wanted {
   readonly name: string
   readonly uid: string
@@ -53,7 +53,7 @@ function readWanted(headers: RequestHeaders): Wanted {
   const uid = textOf(headers.one('impersonate-uid') ?? '')
   const groups = headers.all('impersonate-group').map(textOf)
   const extra = readExtra(headers)
-  // A client that means to act as another must not act as itself, nor as half of the other, instead.
+  // Reject incomplete headers. Otherwise the client would act as itself, or with only part of the intended identity.
   if (name === '') throw badRequest('impersonation needs a user: send the header Impersonate-User as well')
   if (groups.includes('')) throw badRequest('the header Impersonate-Group has no value: name a group or leave it out')
   if (name === nodeClientName) throw badRequest(`${nodeClientName} cannot be impersonated`)
@@ -77,7 +77,7 @@ function textOf(value: string): string {
   return text
 }
 
-/** Every part of the identity is a right of its own. */
+/** Each part of the identity needs its own permission. */
 function rightsNeeded({ name, uid, groups, extra }: Wanted, vendor: Vendor): ResourceAttributes[] {
   const group = groupName(vendor, 'authentication')
   const right = (over: Partial<ResourceAttributes>): ResourceAttributes => ({ ...impersonation, ...over })
@@ -115,7 +115,7 @@ async function actAs(exchange: Exchange, wanted: Wanted, { authorizer, rights }:
   exchange.user = userOf(wanted)
 }
 
-/** A service account is in the groups of service accounts, and everybody is either authenticated or not. */
+/** Adds the groups of service accounts, and either `system:authenticated` or `system:unauthenticated`. */
 function userOf({ name, uid, groups, extra }: Wanted): User {
   const account = readServiceAccount(name)
   const own = groups.length === 0 && account !== undefined ? serviceAccountGroups(account.namespace) : [...groups]

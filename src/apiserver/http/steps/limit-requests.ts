@@ -1,7 +1,7 @@
 /**
- * Keeps the server from being overrun: a request goes on when flow control has seats for it (`flowcontrol/`), waits, or is
- * refused with 429. The answer names the schema and the level that it belongs to. Streams through to somewhere else take
- * no seats; a watch gives them back when it has begun.
+ * Protects the server from overload. A request proceeds if flow control has seats for it (`flowcontrol/`), waits in a
+ * queue, or is rejected with 429. The response names the FlowSchema and priority level of the request. Streams to nodes
+ * and pods take no seats. A watch releases its seats after the initial events.
  */
 
 import { superusers } from '../../../api/model/user.ts'
@@ -14,7 +14,7 @@ import type { Step } from '../pipeline.ts'
 import type { Exchange } from '../request/exchange.ts'
 import { isLongRunning, type RequestInfo, type ResourceInfo } from '../request/request-info.ts'
 
-/** Lets requests in by priority and fairness. */
+/** Limits requests by priority and fairness. */
 export function shareFairly(control: FlowControl, catalogue: Catalogue, vendor: Vendor): Step {
   const schemaHeader = `${vendor.extensionPrefix}pf-flowschema-uid`
   const levelHeader = `${vendor.extensionPrefix}pf-prioritylevel-uid`
@@ -37,13 +37,13 @@ async function occupyLater(exchange: Exchange, entered: Promise<Occupancy>): Pro
   exchange.seats = await exchange.timings.time('queue', entered)
 }
 
-/** Of what another server lists nothing is known here, and it costs this server little. */
+/** This server does not know the size of an aggregated server's lists, and forwarding them is cheap. */
 function seatsFor(catalogue: Catalogue, info: ResourceInfo): number {
   const served = catalogue.find(info.group, info.version, info.plural)
   return served === undefined || served.endpoint !== undefined ? 1 : seatsOfList(served.cache.size, info.query)
 }
 
-/** Lets requests in as long as not too many are in flight. */
+/** Limits the number of requests in flight. */
 export function limitInFlight(inFlight: InFlight): Step {
   return (exchange) => {
     const { user, info } = exchange

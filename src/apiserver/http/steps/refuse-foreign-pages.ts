@@ -1,9 +1,10 @@
 /**
- * Rejects writes and upgrades that a web page of another origin causes (`wire/http/foreign-pages.ts`), before anybody is
- * authenticated: the browser would attach the user's client certificate. Pages of `--cors-allowed-origins` may write.
+ * Rejects writes and upgrades from web pages of other origins (`wire/http/foreign-pages.ts`). This happens before
+ * authentication, because the browser would attach the user's client certificate. Pages of `--cors-allowed-origins` may
+ * write.
  *
- * Also rejects a body without a type that a browser sends, which would be read as JSON although the browser asks nobody
- * before it sends such a body to another origin, and requests for the script of a service worker.
+ * Also rejects bodies without a content type from browsers: the server would parse them as JSON, but browsers send them
+ * to other origins without a preflight. Requests for service worker scripts are rejected as well.
  */
 
 import { forbiddenError, unsupportedMediaType } from '../../../api/model/api-error.ts'
@@ -13,7 +14,7 @@ import { mediaType } from '../request/content.ts'
 import type { Exchange } from '../request/exchange.ts'
 import type { IsAllowedOrigin } from './allow-origins.ts'
 
-/** The step; `isAllowed` is undefined where no origin is allowed. */
+/** The step. `isAllowed` is undefined if no origin is allowed. */
 export function refuseForeignPages(isAllowed: IsAllowedOrigin | undefined): Step {
   return (exchange) => {
     const { headers, transport } = exchange

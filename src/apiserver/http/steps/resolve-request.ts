@@ -1,8 +1,8 @@
-/** Reads what is asked for off the method and the path. */
+/** Parses the method and path of the request. */
 import type { Step } from '../pipeline.ts'
 import { readRequest } from '../request/request-info.ts'
 
-/** Reads what the URL and the method mean. */
+/** Sets `info` from the method and URL. */
 export const resolveRequest: Step = (exchange) => {
   exchange.info = readRequest(exchange.transport.method, exchange.transport.target)
 }

@@ -1,6 +1,6 @@
 /**
- * Bounds the time of every request but watches and backups, which end by their own rules. When the time is over the client gets a
- * 504; the work that is still going on finds the exchange answered, and its own answer is dropped.
+ * Sets a deadline for every request except watches and backups, which have their own limits. After the deadline, the
+ * client gets a 504. Work that is still running cannot send a second response.
  */
 
 import { badRequest, timeout } from '../../../api/model/api-error.ts'
@@ -15,11 +15,11 @@ import type { AnswerError } from './answer-errors.ts'
 
 export interface DeadlineStep {
   readonly step: Step
-  /** Stops looking after deadlines. */
+  /** Stops enforcing deadlines. */
   readonly close: () => void
 }
 
-/** Limits the time of every request except watches and backups, to `maxMs` and to what it asks for. */
+/** Limits each request, except watches and backups, to `maxMs` or to its own shorter `timeout`. */
 export function setDeadline(clock: Clock, maxMs: number, answerError: AnswerError): DeadlineStep {
   const deadlines = new Deadlines<Exchange>(clock, (exchange) => {
     exchange.expire()
@@ -33,7 +33,7 @@ export function setDeadline(clock: Clock, maxMs: number, answerError: AnswerErro
   return { step, close: () => deadlines.close() }
 }
 
-/** Without a time to try again: clients take one as permission to repeat what may have happened. */
+/** Sets no Retry-After, because clients would take it as permission to repeat a write that may have succeeded. */
 function tooLate(): Error {
   return timeout('the request did not complete within its time; what it was to change may or may not have changed')
 }
@@ -47,6 +47,6 @@ function allowedMs({ info }: Exchange, maxMs: number): number {
     throw badRequest(
       `invalid timeout specified in the request URL: ${JSON.stringify(shorten(text, 50))}; use a duration such as 30s`,
     )
-  // As in Kubernetes, a time of zero or below asks for none of its own.
+  // As in Kubernetes, a timeout of zero or less means the default.
   return ms === 0 || isNegative ? maxMs : Math.min(ms, maxMs)
 }

@@ -1,12 +1,12 @@
-/** Gives the exchange an ID, which the answer carries, and reads its headers. */
+/** Assigns the audit ID, which the response also carries, and reads the headers. */
 import { randomUUID } from 'node:crypto'
 import type { Step } from '../pipeline.ts'
 import { RequestHeaders } from '../request/headers.ts'
 
-/** A proxy or a client may name its request; whatever else it sends there is replaced. */
+/** A valid audit ID. A proxy or client may choose the ID of its request; invalid ones are replaced. */
 const sound = /^[\w.:-]{1,64}$/
 
-/** Gives the exchange an ID and reads its headers. */
+/** Assigns the audit ID and reads the headers. */
 export const stamp: Step = (exchange) => {
   exchange.headers = new RequestHeaders(exchange.transport.rawHeaders)
   const given = exchange.headers.first('audit-id')

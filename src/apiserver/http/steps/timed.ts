@@ -1,8 +1,8 @@
-/** Notes how long a step had to wait. One that does its part at once is not noted. */
+/** Measures how long a request waits in a step. Synchronous steps are not measured. */
 import type { PartName } from '../../../base/telemetry/timings.ts'
 import type { Step } from '../pipeline.ts'
 
-/** The same step, with its waiting noted under this name. */
+/** Wraps a step so that its waiting time is recorded under this name. */
 export function timed(name: PartName, step: Step): Step {
   return (exchange) => {
     const pending = step(exchange)

@@ -1,6 +1,6 @@
 /**
- * Whatever is answered without being stored (`resources/`): the body is read, judged and admitted as that of a create
- * is; then the endpoint answers.
+ * Handles requests for types that are not stored (`resources/`). The body is read, validated and admitted as for a
+ * create. Then the endpoint produces the response.
  */
 
 import { invalidObject } from '../../../api/model/api-error.ts'
@@ -40,7 +40,7 @@ export interface EndpointCall {
   readonly endpoint: Endpoint
   readonly admission: Admission
   readonly authorizer: Authorizer
-  /** Passes requests on to other servers. */
+  /** Forwards requests to other servers. */
   readonly passer: RequestPasser
 }
 
@@ -75,17 +75,17 @@ async function answerFor(call: EndpointCall, { object, dryRun }: Sent): Promise<
     })
 }
 
-/** The destination chooses the form of its answer, so none is negotiated; a Status is JSON. */
+/** The backend chooses the response format, so none is negotiated. Errors are sent as JSON. */
 async function handleConnection(call: EndpointCall, connection: Connection): Promise<void> {
   const { exchange, info, authorizer } = call
   const { user } = exchange
-  // Who may only read must not get in by asking with GET, as WebSockets do.
+  // WebSockets use GET. Without this check, read permission would be enough to open them.
   if (connection.needsCreate) await assertAllowed(authorizer, { user, attributes: { ...info, verb: 'create' } })
   const object = await admit(call, { object: connectOptions(connection, call.info), dryRun: false })
   await answerFor(call, { object, dryRun: false })
 }
 
-/** What follows the sub-resource in the target, as it was sent: `/a%2Fb?c=d`, or '' where nothing does. */
+/** The raw part of the target after the subresource: `/a%2Fb?c=d`, or '' if there is none. */
 function belowSubresource(target: string, { namespace, query }: ResourceInfo): string {
   const [path = ''] = target.split('?', 1)
   const before = namespace === '' ? placeSegments : placeSegments + 2
@@ -94,10 +94,10 @@ function belowSubresource(target: string, { namespace, query }: ResourceInfo): s
   return `${below.length === 0 ? '' : `/${below.join('/')}`}${asked}`
 }
 
-/** Of `/api/v1/nodes/n/proxy`, with the empty one before the first slash. */
+/** Number of segments in `/api/v1/nodes/n/proxy`, including the empty one before the first slash. */
 const placeSegments = 6
 
-/** What is answered once and never listed has no columns to show. */
+/** Types that are never listed have no Table view. */
 function agreeOnPlainForm({ exchange, info, served, endpoint }: EndpointCall): void {
   const { vendor, hasProtobuf } = served
   const protobuf = hasProtobuf ? () => protobufObjects(vendor, endpoint.type ?? served.kind) : undefined
@@ -106,7 +106,7 @@ function agreeOnPlainForm({ exchange, info, served, endpoint }: EndpointCall): v
   exchange.agreed = true
 }
 
-/** What was sent, of the type that the endpoint takes, and valid. */
+/** Reads and validates the body, in a type that the endpoint accepts. */
 async function readSent({ exchange, served, endpoint }: EndpointCall): Promise<ApiObject> {
   const type = sentTypes(served, endpoint)[0]!
   const object = await readObjectBody(exchange, type, sentTypes(served, endpoint).slice(1))
@@ -159,7 +159,7 @@ function requestOf({ exchange, info, served, endpoint }: EndpointCall, { object,
   }
 }
 
-/** What may be sent to an endpoint: its own type, then the other versions that it takes. */
+/** The types that the endpoint accepts: its own first, then the other versions. */
 function sentTypes(served: ServedType, { type, alsoTakes = [] }: Endpoint): Served[] {
   const serve = (kind: Kind) => serveKind(kind, served.context, [])
   return [type === undefined ? served : serve(type), ...alsoTakes.map(serve)]
@@ -167,7 +167,7 @@ function sentTypes(served: ServedType, { type, alsoTakes = [] }: Endpoint): Serv
 
 const known = new WeakMap<ServedType, Map<string, ObjectForms>>()
 
-/** Made once per type, sub-resource and version of what is sent, as those that match webhooks rely on. */
+/** Created once per type, subresource and version, because webhook matching relies on object identity. */
 function formsFor(served: ServedType, endpoint: Endpoint, object: ApiObject | undefined): ObjectForms {
   const apiVersion = object?.apiVersion ?? ''
   const ofType = known.get(served) ?? new Map<string, ObjectForms>()

@@ -52,7 +52,10 @@ interface Target {
   readonly config: Json
 }
 
-/** What is applied to: where a view is sent, such as a Scale, the object itself, with what the view says of it. */
+/**
+ * The resource to apply to. For a view such as Scale, it is the underlying object, with the fields that the view
+ * represents.
+ */
 function targetOf({ info, resource }: ResourceRequest, config: Json): Target {
   const { stored } = resource
   const configOf = stored?.kind.views.subresources?.[info.subresource]?.as?.configOf

@@ -9,7 +9,7 @@ import type { Handler } from '../request/resource-request.ts'
 import { sendBytes } from '../response/responses.ts'
 import { sendMessage } from '../response/shared-messages.ts'
 
-/** For the reader of an object that is shown without some of its defaults. */
+/** Warning for an object that is shown without some of its defaults. */
 export const lackingDefaults = 'the defaults of its schema would make an object too large: it is shown as it is stored'
 
 export const handleGet: Handler = ({ exchange, info, resource }) => {
@@ -21,7 +21,7 @@ export const handleGet: Handler = ({ exchange, info, resource }) => {
 }
 
 function send(exchange: Exchange, resource: Resource, object: CachedObject): void | Promise<void> {
-  // Nobody is asked to convert what is not shown.
+  // Metadata alone needs no conversion webhook.
   if (exchange.form.view?.metadataOnly && isRemote(resource)) return sendBytes(exchange, 200, object.json)
   const preparing = prepareJson(resource, object, exchange.pace)
   return preparing === undefined

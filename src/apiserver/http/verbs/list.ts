@@ -1,6 +1,6 @@
 /**
- * GET of a collection. As JSON: the cached bytes of its objects, joined. In other forms: object by object. Either way
- * a list is made while it is sent, and no faster than its reader takes it.
+ * GET of a collection. A JSON list joins the cached bytes of its objects. Other formats convert object by object.
+ * Either way, the list is produced while it is sent, as fast as the client reads.
  */
 
 import type { JsonObject } from '../../../api/json/json.ts'
@@ -49,13 +49,13 @@ async function sendPage(request: ResourceRequest, query: ListQuery, page: ListPa
   else await sendForm(exchange, resource, page)
 }
 
-/** What is looked at before anything is sent; more would drive the first out of memory again. */
+/** Maximum size of the objects that are prepared before sending. More would evict the first ones from the cache. */
 const maxLookedAt = 32 * 1024 * 1024
 
 /**
- * Where a webhook converts the objects, or their defaults may not fit, they are looked at before anything is sent: so a
- * failure can be answered, and a warning given. A webhook is asked about a page in as few calls as can be. What is beyond
- * the bound is looked at while the list is sent.
+ * If a webhook converts the objects, or their defaults may not fit, prepares them before the response starts. A failure
+ * can then still result in an error, and a warning can still be sent. Batching keeps the number of webhook calls low.
+ * Objects beyond the limit are prepared while the list is sent.
  */
 async function lookAhead({ exchange, resource }: ResourceRequest, page: ListPage): Promise<ListPage> {
   const { kind } = resource
@@ -74,7 +74,7 @@ async function lookAhead({ exchange, resource }: ResourceRequest, page: ListPage
   return { ...whole, objects }
 }
 
-/** A list whose length must be known before it is sent. */
+/** Sends a list in a format that needs the total length first. */
 async function sendShared({ exchange, resource }: ResourceRequest, query: ListQuery, page: ListPage): Promise<void> {
   const empty = emptyList(resource, page)
   await sendMessageList(exchange, resource, { empty, slices: slicesTwice(resource, query, page) })
@@ -82,14 +82,17 @@ async function sendShared({ exchange, resource }: ResourceRequest, query: ListQu
 
 const toldKeys = 5
 
-/** A list without some of its objects must not pass for a whole one. */
+/** Warns about unreadable objects, so that an incomplete list is not mistaken for a complete one. */
 function warnOfUnreadable(exchange: Exchange, { cache }: Resource, namespace: string | undefined): void {
   const left = cache.allUnreadable(namespace)
   for (const { key, why } of left.slice(0, toldKeys)) exchange.warn(`${key} is left out: ${why}`)
   if (left.length > toldKeys) exchange.warn(`${left.length - toldKeys} more objects are left out: they cannot be read`)
 }
 
-/** Headers go before the objects: of those that were not looked at, what was found of any before counts. */
+/**
+ * Headers are sent before the objects. For objects that are not prepared in advance, earlier findings for the type
+ * count.
+ */
 async function warnOfDefaults(exchange: Exchange, resource: Resource, { objects, rest }: ListPage): Promise<void> {
   const { evolution, schema } = resource.kind
   if (evolution === undefined || !hasDefaults(schema)) return
@@ -113,7 +116,7 @@ async function sendJson(exchange: Exchange, resource: Resource, page: ListPage):
   await sendChunks(exchange, (memory) => listJson(resource, parts, memory), size)
 }
 
-/** Up to here a list is made in one go: most lists by a selector are. */
+/** Lists up to this size are built in one piece. This includes most lists with a selector. */
 const shortList = 64 * 1024
 
 function shortJson(resource: Resource, { start, page, end }: Parts, size: number): Buffer {
@@ -131,17 +134,19 @@ function shortJson(resource: Resource, { start, page, end }: Parts, size: number
   return bytes.subarray(0, used + end.copy(bytes, used))
 }
 
-/** About how long the list will be: what is left out of an object is longer than what stands between two. */
+/**
+ * Approximate size of the list. The type fields removed from each object are longer than the separators that are added.
+ */
 function sizeOf({ start, page: { objects, rest }, end }: Parts): number {
   if (rest !== undefined) return Number.POSITIVE_INFINITY
   return objects.reduce((sum, { json }) => sum + json.length, start.length + openBrace.length + end.length)
 }
 
 interface Parts {
-  /** What stands before the items. */
+  /** The text before the items. */
   readonly start: Buffer
   readonly page: ListPage
-  /** What stands after them. */
+  /** The text after the items. */
   readonly end: Buffer
 }
 
@@ -150,7 +155,7 @@ function partsOf(resource: Resource, page: ListPage): Parts {
   return { start: Buffer.from(`${start}"items":[`), page, end: Buffer.from(`]${end}`) }
 }
 
-/** The list as JSON, a chunk for each memory that is given. An object larger than that goes as it is. */
+/** The list as JSON, one chunk per buffer. An object larger than the buffer is yielded without copying. */
 async function* listJson(resource: Resource, { start, page, end }: Parts, memory: ChunkMemory): AsyncGenerator<Buffer> {
   const types = resource.kind.views.typedItems ? undefined : typePrefixes(resource)
   const pace = isAsStored(resource) ? undefined : new TimeSlice()
@@ -166,7 +171,7 @@ async function* listJson(resource: Resource, { start, page, end }: Parts, memory
       const length = json.length - 1
       used += brace.copy(chunk, used)
       brace = commaBrace
-      // There is always room left for a brace, or for the end.
+      // Reserves room for a brace or the end of the list.
       const full = chunk.length - end.length
       if (used + json.length > full) {
         yield chunk.subarray(0, used)
@@ -175,7 +180,7 @@ async function* listJson(resource: Resource, { start, page, end }: Parts, memory
       }
       if (json.length > full) yield json.subarray(cut, length)
       else used += json.copy(chunk, used, cut, length)
-      // One object may take long to be brought up to its definition.
+      // Upgrading one object to its current definition may take long.
       const pause = pace?.yieldIfDue()
       if (pause !== undefined) await pause
     }
@@ -186,24 +191,27 @@ async function* listJson(resource: Resource, { start, page, end }: Parts, memory
 const openBrace = Buffer.from('{')
 const commaBrace = Buffer.from(',{')
 
-/** How an object of this kind begins: as it is written now, and as it was before. Both are equally long. */
+/**
+ * The beginning of a stored object of this kind, in the current and in the former member order. Both have the same
+ * length.
+ */
 function typePrefixes({ apiVersion, kind }: Resource): readonly Buffer[] {
   const [type, version] = [`"kind":${JSON.stringify(kind.kind)},`, `"apiVersion":${JSON.stringify(apiVersion)},`]
   return [Buffer.from(`{${type}${version}`), Buffer.from(`{${version}${type}`)]
 }
 
-/** Items of a list carry no apiVersion and kind: those stand first in an object and are left out. */
+/** List items have no apiVersion and kind. Both are at the start of an object and are cut off. */
 function typeLength({ key }: CachedObject, json: Buffer, types: readonly Buffer[]): number {
   for (const type of types) if (json.compare(type, 0, type.length, 0, type.length) === 0) return type.length
   throw new TypeError(`${key} is stored as another kind`)
 }
 
-/** The list without its items, its members in their order. */
+/** The list without items, with its members in order. */
 function emptyList({ apiVersion, kind }: Resource, page: ListPage): JsonObject {
   const resourceVersion = formatVersion(page.revision)
   const remaining = page.remaining === undefined ? {} : { remainingItemCount: page.remaining }
   const listKind = kind.listKind ?? `${kind.kind}List`
-  // In lists of custom kinds, as in their objects, byte order counts.
+  // Lists of custom kinds, like their objects, sort members by byte order.
   if (kind.views.typedItems) {
     const metadata = { continue: page.continueToken, ...remaining, resourceVersion }
     return { apiVersion, items: [], kind: listKind, metadata }
@@ -227,7 +235,7 @@ async function sendForm(exchange: Exchange, resource: Resource, page: ListPage):
   await sendChunks(exchange, () => listText(page, { ...text, item, prepare }), sizeOf(partsOf(resource, page)))
 }
 
-/** Items of a list carry no apiVersion and kind. */
+/** List items have no apiVersion and kind. */
 function withoutType(object: ApiObject): JsonObject {
   const { apiVersion: _, kind: __, ...rest } = asJson(object)
   return rest
@@ -236,7 +244,7 @@ function withoutType(object: ApiObject): JsonObject {
 const chunkLength = 64 * 1024
 
 interface ObjectText extends Omit<ListText, 'item'> {
-  /** To be waited for before `item`, where it gives something. */
+  /** If this returns a promise, await it before calling `item`. */
   readonly prepare: (object: CachedObject) => Promise<void> | undefined
   readonly item: (object: CachedObject) => string
 }

@@ -1,4 +1,4 @@
-/** PATCH of one object or of a subresource that is a view of it: the four forms, chosen by the content type. */
+/** PATCH of an object or of a subresource view. The content type selects one of the four patch formats. */
 import { type ParsedJson, parseSteps } from '../../../api/codec/json.ts'
 import type { Json } from '../../../api/json/json.ts'
 import { jsonPatchSteps, parseJsonPatch, unknownMembers } from '../../../api/merge/json-patch.ts'
@@ -21,7 +21,7 @@ import { sendBytes } from '../response/responses.ts'
 import { applyType, handleApply } from './apply.ts'
 import { assertSameObject, withOwnVersion } from './update.ts'
 
-/** A patch that has been read: what it makes of a document, and what it holds that nobody knows. */
+/** A parsed patch: the function that applies it, and its unknown or duplicate fields. */
 interface Patch {
   readonly apply: (document: Json) => Json | Generator<void, Json>
   readonly faults: readonly string[]
@@ -53,7 +53,7 @@ const forms: { readonly [type: string]: (resource: Resource, body: ParsedJson) =
 /** The media types of patches. */
 export const patchTypes: readonly string[] = [...Object.keys(forms), applyType]
 
-/** Throws 415 for a content type that is no form of a patch here. */
+/** Throws 415 if the content type is not a supported patch format. */
 export function assertPatchType(exchange: Exchange, resource: Resource): void {
   const { kind } = resource
   const types = patchTypes.filter((name) => name !== strategic || kind.life.strategicPatch !== false)
@@ -62,7 +62,7 @@ export function assertPatchType(exchange: Exchange, resource: Resource): void {
   throw new ApiError(415, 'UnsupportedMediaType', message, originOf(resource) === 'built-in' ? {} : undefined)
 }
 
-/** The content type has been looked at before (`assertPatchType`). */
+/** `assertPatchType` has already checked the content type. */
 export const handlePatch: Handler = async (request) => {
   const { exchange, info, resource } = request
   const form = forms[mediaType(exchange)]
@@ -72,7 +72,7 @@ export const handlePatch: Handler = async (request) => {
   let patch: Patch | undefined
   const { pace } = context
   const patched = await updateObject(context, info.name, async (previous) => {
-    // Read once there is an object: a missing object is reported before mistakes in the patch.
+    // Parse only once the object exists, so that a missing object is reported before errors in the patch.
     patch ??= form(resource, noted(exchange, await pace.run(parseSteps(body)), body))
     await pace.yieldIfDue()
     const made = patch.apply(asJson(previous))
@@ -87,12 +87,12 @@ export const handlePatch: Handler = async (request) => {
   await sendBytes(exchange, 200, patched)
 }
 
-/** No JSON value has a function. */
+/** A JSON value never contains a function. */
 function isSteps(made: Json | Generator<void, Json>): made is Generator<void, Json> {
   return typeof made === 'object' && made !== null && 'next' in made && typeof made.next === 'function'
 }
 
-/** Only apply can take fields from others by force. */
+/** Only apply can force ownership of fields. */
 function refuseForce(query: URLSearchParams): FieldError[] {
   return query.has('force') ? [forbidden('force', 'may not be specified for non-apply patch')] : []
 }

@@ -1,4 +1,4 @@
-/** PUT of one object or of a subresource that is a view of it. */
+/** PUT of an object or of a subresource view. */
 import { badRequest } from '../../../api/model/api-error.ts'
 import type { ApiObject } from '../../../api/model/object.ts'
 import { update } from '../../registry/verbs/update.ts'
@@ -15,7 +15,7 @@ export const handleUpdate: Handler = async (request) => {
   await sendBytes(exchange, updated.created ? 201 : 200, updated.json)
 }
 
-/** The object that was sent must be the one that the path names. Throws 400. */
+/** Throws 400 unless the object has the name and namespace in the path. */
 export function assertSameObject({ metadata }: ApiObject, namespace: string, name: string): void {
   if (!metadata.name)
     throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`)
@@ -28,7 +28,7 @@ export function assertSameObject({ metadata }: ApiObject, namespace: string, nam
   }
 }
 
-/** A version that a patch left unchanged is not a precondition: the patch fits any state. */
+/** A resourceVersion that a patch did not change is not a precondition: the patch applies to any version. */
 export function withOwnVersion(next: ApiObject, previous: ApiObject): ApiObject {
   const { resourceVersion, ...metadata } = next.metadata
   return resourceVersion === previous.metadata.resourceVersion ? { ...next, metadata } : next

@@ -1,6 +1,6 @@
 /**
- * GET with `watch`: a stream of events until its time is over, the client is gone or cannot keep up.
- * All that is queued goes out as one write; a write waits until the client has taken the last one.
+ * GET with `watch`: streams events until the watch times out, or the client disconnects or falls behind. All queued
+ * events go out in one write. The next write waits until the client has read the previous one.
  */
 
 import type { JsonObject } from '../../../api/json/json.ts'
@@ -42,8 +42,8 @@ export const handleWatch: Handler = async (request) => {
 }
 
 /**
- * A start that is too old is reported in the stream, as clients expect: a 200 with an ERROR event. So is whatever goes
- * wrong once the stream has begun.
+ * Reports an expired resourceVersion in the stream, as clients expect: a 200 with an ERROR event. Errors after the
+ * stream has started are reported the same way.
  */
 async function tellErrors(exchange: Exchange, form: EventForm, run: () => Promise<void>): Promise<void> {
   try {
@@ -73,14 +73,14 @@ async function stream(
   watcher.onEnd = () => {
     cutting = setTimeout(() => exchange.transport.cut(), lastWriteMs)
   }
-  // Cleared when the watch ends: lifetimes are long, and many watches are left early.
+  // Cleared when the watch ends, because timeouts are long and many watches end early.
   const over = setTimeout(end, lifetime)
   const { signal } = exchange.transport
   signal.addEventListener('abort', end)
   if (signal.aborted) end()
   try {
     await replay(exchange, before)
-    // Events that come later are paid for by the writes that they tell of.
+    // Later events are accounted for by the writes that cause them.
     exchange.seats?.release()
     bookmarks?.start(watcher)
     await forward(exchange, watcher, sent)
@@ -95,10 +95,10 @@ async function stream(
   }
 }
 
-/** How long a client may take to read the end of a watch that is over, before it is cut off. */
+/** Time for the client to read the end of a finished watch before the connection is cut. */
 const lastWriteMs = 2000
 
-/** What goes wrong before there is anything to send is answered with its own code. */
+/** An error before the first event results in an ordinary error response. */
 async function replay(exchange: Exchange, before: AsyncGenerator<Buffer>): Promise<void> {
   let next = await before.next()
   openStream(exchange)
@@ -123,7 +123,7 @@ async function forward(exchange: Exchange, watcher: Watcher, sent: (bytes: numbe
 
 let lastJoined: { readonly events: readonly Buffer[]; readonly bytes: Buffer } = { events: [], bytes: Buffer.alloc(0) }
 
-/** Those who watch the same take the same events, one after another: they are joined once for all of them. */
+/** Watchers of the same resource usually receive the same events, so the joined buffer is reused. */
 function joined(events: readonly Buffer[]): Buffer {
   if (events.length === 1) return events[0]!
   const isSame =
@@ -132,7 +132,7 @@ function joined(events: readonly Buffer[]): Buffer {
   return lastJoined.bytes
 }
 
-/** A client that takes nothing for so long is cut off: what is held for it is others' memory. */
+/** A client that reads nothing for this long is disconnected to free the memory of its pending events. */
 const stallMs = 25_000
 
 function write({ transport }: Exchange, chunk: Buffer): Promise<void> | undefined {
@@ -143,10 +143,13 @@ function write({ transport }: Exchange, chunk: Buffer): Promise<void> | undefine
 }
 
 const minute = 60_000
-/** As long as a timer can wait. */
+/** Maximum delay of a timer. */
 const maxLifetimeMs = 2 ** 31 - 1
 
-/** What the client asks for, else once to twice the least, so that not all watches end at once. */
+/**
+ * The requested timeout. Defaults to a random time between one and two times the minimum, so that watches do not all
+ * end at once.
+ */
 function lifetimeMs(query: URLSearchParams, minMs: number): number {
   const { timeoutSeconds } = readCounts(query)
   return Math.min(timeoutSeconds > 0 ? timeoutSeconds * 1000 : Math.round(minMs * (1 + Math.random())), maxLifetimeMs)
@@ -154,13 +157,13 @@ function lifetimeMs(query: URLSearchParams, minMs: number): number {
 
 const beforeTheEnd = 2000
 
-/** Every minute, and shortly before the watch ends, so that a client can resume from there. */
+/** Every minute and shortly before the watch ends, so that the client can resume from there. */
 function* bookmarkTimes(lifetime: number): Generator<number> {
   for (let at = minute; at < lifetime - beforeTheEnd; at += minute) yield at
   yield Math.max(lifetime - beforeTheEnd, 0)
 }
 
-/** Sends the client its position from time to time, so that it can resume from there. */
+/** Periodically sends the client its position, so that it can resume from there. */
 class Bookmarks {
   readonly #resource: Resource
   readonly #form: EventForm
@@ -174,7 +177,7 @@ class Bookmarks {
     this.#times = bookmarkTimes(lifetime)
   }
 
-  /** To be called when the watcher has begun: before that its position is unknown. */
+  /** Call this once the watcher has started, because its position is unknown before. */
   start(watcher: Watcher): void {
     const next = this.#times.next()
     if (next.done) return

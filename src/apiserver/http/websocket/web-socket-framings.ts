@@ -1,9 +1,9 @@
-/** How watches and logs are split into the messages of a WebSocket. */
+/** How watches and logs are split into WebSocket messages. */
 import type { MessageFraming } from './web-socket-transport.ts'
 
 const newline = 0x0a
 
-/** Each event is one text message, with the line break that ends it in an ordinary answer. */
+/** Each event is a text message, including its trailing newline. */
 export const jsonEventMessages: MessageFraming = {
   *messages(chunk) {
     for (let start = 0; start < chunk.length; ) {
@@ -17,7 +17,7 @@ export const jsonEventMessages: MessageFraming = {
 
 const lengthBytes = 4
 
-/** Each event is one binary message, without the length that precedes it in an ordinary answer. */
+/** Each event is a binary message, without the length prefix of an ordinary response. */
 export const protobufEventMessages: MessageFraming = {
   *messages(chunk) {
     for (let start = 0; start < chunk.length; ) {
@@ -31,7 +31,7 @@ export const protobufEventMessages: MessageFraming = {
 
 const base64Protocol = 'base64.binary.k8s.io'
 
-/** Pieces of a log as bytes, or in base64 where the client asks for text. An empty message comes first. */
+/** Log chunks as binary messages, or as base64 text if the client asks for it. An empty message comes first. */
 export const logMessages: MessageFraming = {
   protocols: ['binary.k8s.io', base64Protocol],
   opening: (protocol) => ({ type: protocol === base64Protocol ? 'text' : 'binary', data: Buffer.alloc(0) }),

@@ -1,7 +1,7 @@
 /**
- * An answer that comes in parts, sent over a WebSocket: where a client asks to upgrade a watch or a log, the answer is 101
- * and every event or piece of the log is one message, as kube-apiserver does it. Any other answer, such as a refusal, is an
- * ordinary answer. The request has passed the whole pipeline by then.
+ * Sends a streamed response over a WebSocket. If a client asks to upgrade a watch or log, the server answers 101 and
+ * sends each event or log chunk as a message, as kube-apiserver does. Other responses, such as errors, are sent as
+ * ordinary HTTP. At this point, the request has passed the whole pipeline.
  */
 import type { Readable } from 'node:stream'
 import { badRequest } from '../../../api/model/api-error.ts'
@@ -18,16 +18,16 @@ interface SocketMessage {
   readonly data: Buffer
 }
 
-/** How the parts of an answer become messages. */
+/** How the parts of a response become messages. */
 export interface MessageFraming {
-  /** The names of protocols that are spoken; undefined: whichever the client names. */
+  /** The supported subprotocols; undefined accepts the client's first one. */
   readonly protocols?: readonly string[]
-  /** The first message, which tells the client that the stream has begun. */
+  /** The first message, which tells the client that the stream has started. */
   opening?(protocol: string): SocketMessage
   messages(chunk: Buffer, protocol: string): Iterable<SocketMessage>
 }
 
-/** Has the answer sent over a WebSocket if the client asks for one; else changes nothing. */
+/** Switches the response to a WebSocket if the client asks for it. */
 export async function answerOverWebSocket(exchange: Exchange, messages: MessageFraming): Promise<void> {
   const { upgrade } = exchange.transport
   const wanted = upgrade?.protocols.split(',').map((name) => name.trim().toLowerCase())
@@ -39,12 +39,12 @@ export async function answerOverWebSocket(exchange: Exchange, messages: MessageF
   }
   const transport = new WebSocketTransport(exchange.transport, { upgrade, framing, messages, ...agreed, onSwitched })
   exchange.transport = transport
-  // Whoever follows the exchange already has the signal of the first transport, which ends with the switch.
+  // Earlier code may hold the signal of the first transport, which ends with the switch.
   transport.signal.addEventListener('abort', () => exchange.abandon())
 }
 
 function agree(headers: RequestHeaders, { protocols }: MessageFraming) {
-  // A token among the subprotocols is a credential, and is never repeated to the client.
+  // A token among the subprotocols is a credential and must not be echoed to the client.
   const offered = withoutWebSocketToken(headers.list('sec-websocket-protocol'))
   const first = offered.split(',', 1)[0]!.trim()
   const agreed = agreeOnProtocol(
@@ -60,7 +60,7 @@ function agree(headers: RequestHeaders, { protocols }: MessageFraming) {
   return { protocol: agreed.name, answer: withoutConnection(agreed.headers) }
 }
 
-/** The names in lower case; the connection adds its own header. */
+/** Returns the headers with lower-case names and without Connection, which the transport adds itself. */
 function withoutConnection(headers: readonly string[]): string[] {
   const kept: string[] = []
   for (let i = 0; i < headers.length; i += 2)
@@ -72,9 +72,9 @@ interface Switching {
   readonly upgrade: UpgradeRequest
   readonly framing: WebSocketFraming
   readonly messages: MessageFraming
-  /** The chosen protocol; '' for none. */
+  /** The chosen subprotocol; '' for none. */
   readonly protocol: string
-  /** Headers of the answer 101. */
+  /** Headers of the 101 response. */
   readonly answer: readonly string[]
   readonly onSwitched: () => void
 }
@@ -101,7 +101,7 @@ class WebSocketTransport implements ServerTransport {
     return this.#inner.target
   }
 
-  /** Without those that ask for the WebSocket: they are not for a server that the request is passed on to. */
+  /** Omits the upgrade headers, which must not reach a backend. */
   get rawHeaders(): readonly string[] {
     const { rawHeaders } = this.#inner
     return rawHeaders.filter((_, i) => !/^(?:upgrade$|connection$|sec-websocket-)/i.test(rawHeaders[i - (i % 2)]!))
@@ -181,7 +181,7 @@ class WebSocketTransport implements ServerTransport {
   }
 }
 
-/** An answer 101 has no body, so it has no length and no encoding of one. */
+/** A 101 response has no body, so it needs neither Content-Length nor Transfer-Encoding. */
 function withoutLength(headers: ResponseHeaders): string[] {
   return headers.filter((_, i) => !/^(?:content-length|transfer-encoding)$/.test(headers[i - (i % 2)]!))
 }

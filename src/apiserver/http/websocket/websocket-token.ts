@@ -1,14 +1,17 @@
 /**
- * Bearer tokens of WebSockets that browsers open. A page cannot set the Authorization header of a WebSocket, so clients
- * of Kubernetes offer the token as a subprotocol, `base64url.bearer.authorization.k8s.io.TOKEN`, beside at least one
- * real subprotocol. The token is read here, and removed from whatever is passed on to another server.
+ * Bearer tokens for WebSockets that browsers open. A page cannot set the Authorization header of a WebSocket.
+ * Kubernetes clients therefore send the token as a subprotocol, `base64url.bearer.authorization.k8s.io.TOKEN`, next to
+ * at least one real subprotocol. The token is read here and removed before the request is forwarded.
  */
 import { unauthorized } from '../../../api/model/api-error.ts'
 import type { RequestHeaders } from '../request/headers.ts'
 
 const tokenPrefix = 'base64url.bearer.authorization.k8s.io.'
 
-/** The value of an Authorization header for the offered token; undefined if none is offered. Throws 401 on a bad one. */
+/**
+ * The value of an Authorization header for the offered token; undefined if there is none. Throws 401 if the token is
+ * invalid.
+ */
 export function webSocketAuthorization(headers: RequestHeaders): string | undefined {
   const offered = protocolsOf(headers.list('sec-websocket-protocol'))
   const tokens = offered.filter(isToken)
@@ -20,7 +23,7 @@ export function webSocketAuthorization(headers: RequestHeaders): string | undefi
   return `Bearer ${token.toString('latin1')}`
 }
 
-/** The offered subprotocols without tokens; '' if nothing remains. */
+/** The offered subprotocols without tokens; '' if none remain. */
 export function withoutWebSocketToken(value: string): string {
   const offered = protocolsOf(value)
   return offered.some(isToken) ? offered.filter((each) => !isToken(each)).join(', ') : value
