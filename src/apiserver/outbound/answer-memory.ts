@@ -1,21 +1,22 @@
 /**
- * Memory for the answers that a caller reads at the same time. Each destination has a reserve of its own, and takes the rest
- * from a pool up to its share, so that no destination can use up the memory that answers of others need.
+ * Limits the memory for responses that are read concurrently. Each destination has its own reserve and may take more
+ * from a shared pool, up to its share. No destination can therefore use up the memory that other responses need.
  *
- * A call without room stops reading its connection until other answers are complete. To exclude a deadlock, one call of each
- * destination may exceed the share, and one call in all the pool: up to the maximum size of an answer.
+ * A call without memory stops reading its connection until other responses are complete. To prevent a deadlock, one
+ * call per destination may exceed the share, and one call in total may exceed the pool, up to the maximum size of a
+ * response.
  */
 
 export interface AnswerMemoryLimits {
-  /** Bytes that all destinations together may take from the pool. */
+  /** Number of bytes that all destinations together may take from the pool. */
   readonly poolBytes: number
-  /** Bytes that one destination may keep, its reserve included. */
+  /** Number of bytes that one destination may hold, including its reserve. */
   readonly shareBytes: number
-  /** Bytes of each destination that do not count against the pool. */
+  /** Number of bytes per destination that do not count against the pool. */
   readonly reserveBytes: number
 }
 
-/** 64 MiB, of which one destination gets at most a quarter. Most answers of webhooks have less than 16 KiB. */
+/** 64 MiB, of which one destination gets at most a quarter. Most webhook responses are smaller than 16 KiB. */
 const defaultLimits: AnswerMemoryLimits = {
   poolBytes: 64 * 1024 * 1024,
   shareBytes: 16 * 1024 * 1024,
@@ -31,7 +32,7 @@ interface DestinationUse {
 export class AnswerMemory {
   readonly #limits: AnswerMemoryLimits
   readonly #destinations = new WeakMap<WeakKey, DestinationUse>()
-  /** In the order in which they began to wait. */
+  /** Waiting calls, oldest first. */
   readonly #waiting = new Map<AnswerRoom, () => void>()
   #poolBytes = 0
   /** The call that may exceed the pool. */
@@ -42,14 +43,14 @@ export class AnswerMemory {
     this.#limits = limits
   }
 
-  /** Room for the answer to one call to this destination. */
+  /** Returns the room for the response to one call to this destination. */
   roomFor(destination: WeakKey): AnswerRoom {
     const use = this.#destinations.get(destination) ?? { bytes: 0, exempt: undefined }
     this.#destinations.set(destination, use)
     return new AnswerRoom(this, use)
   }
 
-  /** Whether the answer may take more memory now. */
+  /** Whether the response may take more memory now. */
   mayGrow(room: AnswerRoom): boolean {
     const { use } = room
     const { poolBytes, shareBytes, reserveBytes } = this.#limits
@@ -63,7 +64,7 @@ export class AnswerMemory {
     return this.#exempt === room
   }
 
-  /** Calls back in a later turn of the event loop. */
+  /** Calls `onRoom` in a later turn of the event loop. */
   wait(room: AnswerRoom, onRoom: () => void): void {
     this.#waiting.set(room, onRoom)
   }
@@ -89,7 +90,9 @@ export class AnswerMemory {
     setImmediate(() => this.#resumeNext())
   }
 
-  /** Resumes one call in each turn of the event loop, because each then reads what it has received. */
+  /**
+   * Resumes only one call per turn of the event loop, because a resumed call first reads all the data it has received.
+   */
   #resumeNext(): void {
     this.#isResuming = false
     for (const [room, onRoom] of this.#waiting) {
@@ -102,7 +105,7 @@ export class AnswerMemory {
   }
 }
 
-/** The memory that one answer takes. */
+/** The memory that one response takes. */
 export class AnswerRoom {
   readonly #memory: AnswerMemory
   readonly use: DestinationUse
@@ -113,23 +116,23 @@ export class AnswerRoom {
     this.use = use
   }
 
-  /** Whether the answer may take more memory now. If not, call `wait`. */
+  /** Whether the response may take more memory now. If not, call `wait`. */
   mayGrow(): boolean {
     return this.#memory.mayGrow(this)
   }
 
-  /** Calls back once, when there is room. */
+  /** Calls `onRoom` once, when there is room. */
   wait(onRoom: () => void): void {
     this.#memory.wait(this, onRoom)
   }
 
-  /** The answer now takes this many bytes. */
+  /** Records the current size of the response. */
   resize(bytes: number): void {
     this.#memory.change(this, bytes - this.bytes)
     this.bytes = bytes
   }
 
-  /** The answer is complete, or nobody waits for it. */
+  /** Releases the memory. Call this when the response is complete or abandoned. */
   end(): void {
     this.#memory.end(this)
     this.bytes = 0

@@ -1,18 +1,20 @@
 /**
- * Reads one answer of HTTP/1.1 from the bytes of a connection, for calls whose answers are small and wanted whole. Strict:
- * what could be read in two ways (two lengths, a length beside chunks, a folded header, a bare line feed) is no answer.
- * Bounded: in its head, in its chunk lines and trailers, and in its body. Nothing of it becomes part of an error.
- * Everything but the body is framing: heads with a status of 1xx too. The reader bounds the framing of an answer as a whole,
- * and keeps none of it.
+ * Reads one HTTP/1.1 response from a connection, for calls with small responses that are needed as a whole. The reader
+ * is strict: it rejects anything ambiguous, such as two lengths, a length next to chunked encoding, a folded header or
+ * a bare line feed. It limits the size of the head, chunk lines, trailers and body. Error messages never contain
+ * response data. All bytes except the body count as framing, including 1xx heads. The reader limits the total framing
+ * of a response and does not store it.
  */
 import { trimEndOf } from '../../base/text/trim-end.ts'
 import { CallError } from './call-error.ts'
 
 const maxHeadBytes = 16 * 1024
 const maxLineBytes = 1024
-/** Of an answer without a body. Every byte of a body permits two more, as in Go: chunks may be small. */
+/**
+ * Limit for a response without a body. Each byte of the body allows two more, as in Go, because chunks may be small.
+ */
 const maxFramingBytes = 64 * 1024
-/** A body grows by this at most, so that it takes little more memory than it has bytes. */
+/** Maximum growth of the body buffer, so that it is not much larger than the body. */
 const maxGrowthBytes = 1024 * 1024
 const headEnd = Buffer.from('\r\n\r\n')
 const lineEnd = Buffer.from('\r\n')
@@ -22,23 +24,23 @@ const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [^\r\n]*)?$/
 const headerLine = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):([\t\x20-\x7e\x80-\xff]*)$/
 const chunkLine = /^([0-9a-fA-F]{1,8})[ \t]*(?:;[\t\x20-\x7e\x80-\xff]*)?$/
 
-/** Handles what comes next in the bytes at hand. Returns whether there was enough of them. */
+/** Parses the next part of the available bytes. Returns false if more bytes are needed. */
 type Part = () => boolean
 
 export class AnswerReader {
   status = 0
-  /** By names in lower case; of several of one name the first. */
+  /** Headers by lower-case name. Of repeated headers, only the first is kept. */
   headers: ReadonlyMap<string, string> = new Map()
-  /** Whether the connection may carry another call after this answer. */
+  /** Whether the connection can be reused after this response. */
   keepsConnection = false
-  /** How long the other side keeps the connection open without another call; undefined: it does not say. */
+  /** How long the server keeps an idle connection open; undefined if it does not say. */
   maxIdleMs: number | undefined
   readonly #maxBytes: number
   #unread = nothing
   #body = nothing
   #size = 0
   #framingBytes = 0
-  /** How many bytes of the body, or of its present chunk, are yet to come. */
+  /** Remaining bytes of the body or of the current chunk. */
   #left = 0
   #part: Part | undefined = () => this.#readHead()
   #endsWithConnection = false
@@ -51,24 +53,24 @@ export class AnswerReader {
     return this.#body.subarray(0, this.#size)
   }
 
-  /** How much memory this answer takes. */
+  /** Memory that this response takes. */
   get keptBytes(): number {
     return this.#body.length + this.#unread.length
   }
 
-  /** Whether the answer is complete. Throws CallError for what is no answer. */
+  /** Returns whether the response is complete. Throws CallError if it is malformed. */
   push(bytes: Buffer): boolean {
     this.#unread = this.#unread.length === 0 ? bytes : Buffer.concat([this.#unread, bytes])
     for (let goesOn = true; goesOn; ) goesOn = this.#part?.() ?? false
-    // A view of the bytes, even an empty one, would keep all of them in memory.
+    // Even an empty view would keep the whole buffer in memory.
     if (this.#unread.length < bytes.length) this.#unread = Buffer.from(this.#unread)
     if (this.#part !== undefined) return false
-    // What follows an answer that nobody asked for could be taken for the answer to the next call.
+    // Unexpected bytes after the response could be mistaken for the response to the next call.
     if (this.#unread.length > 0) this.keepsConnection = false
     return true
   }
 
-  /** The other side has ended the connection: whether the answer is complete by that. */
+  /** The server has closed the connection. Returns whether that completes the response. */
   end(): boolean {
     return this.#endsWithConnection
   }
@@ -77,7 +79,7 @@ export class AnswerReader {
     const lines = this.#take(headEnd, maxHeadBytes)?.split('\r\n')
     if (lines === undefined) return false
     const [, minor, status] = statusLine.exec(lines[0]!) ?? malformed()
-    // An answer before the answer, such as 103.
+    // An informational response, such as 103.
     if (status!.startsWith('1') && status !== '101') return true
     this.status = Number(status)
     this.headers = readHeaders(lines.slice(1))
@@ -113,7 +115,7 @@ export class AnswerReader {
     }
   }
 
-  /** As much as there is of the body or the chunk; `next` is what follows it. */
+  /** Reads the available part of the body or chunk. `next` parses what follows it. */
   #readBody(next: Part | undefined): boolean {
     const bytes = this.#unread.subarray(0, this.#left)
     this.#keep(bytes)
@@ -139,7 +141,7 @@ export class AnswerReader {
     return true
   }
 
-  /** Nothing in a trailer is of interest. */
+  /** Trailers are checked and ignored. */
   #readTrailer(): boolean {
     const line = this.#take(lineEnd, maxLineBytes)
     if (line === undefined) return false
@@ -148,7 +150,7 @@ export class AnswerReader {
     return line !== ''
   }
 
-  /** The text up to this end; undefined while that has not come. */
+  /** The text up to this delimiter; undefined if the delimiter has not arrived. */
   #take(end: Buffer, maxBytes: number): string | undefined {
     const at = this.#unread.indexOf(end)
     if (at > maxBytes || (at < 0 && this.#unread.length > maxBytes + end.length)) malformed()
@@ -175,7 +177,7 @@ export class AnswerReader {
   }
 }
 
-/** How a body is framed must be said once; everything else is of no interest when it is repeated. */
+/** Headers that must not be repeated because they define the length of the body. */
 const framing: ReadonlySet<string> = new Set(['content-length', 'transfer-encoding'])
 
 function readHeaders(lines: readonly string[]): ReadonlyMap<string, string> {
@@ -189,7 +191,7 @@ function readHeaders(lines: readonly string[]): ReadonlyMap<string, string> {
   return headers
 }
 
-/** Of an answer that is of no use the body is not read. */
+/** Rejects an unusable response without reading its body. */
 function assertWanted(status: number, headers: ReadonlyMap<string, string>): void {
   const fault = headFault(status, headers.get('content-encoding'))
   if (fault !== undefined) throw new CallError('answer', fault)

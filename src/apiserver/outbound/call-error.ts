@@ -1,22 +1,22 @@
-/** Why a call to another server failed, in words that name neither what was sent nor what was answered. */
+/** Errors of calls to other servers. Their messages contain neither request nor response data. */
 import { isOwnLimit } from '../../base/limits/own-limits.ts'
 import { selfSigned } from './nameless-certificates.ts'
 
 /**
- * `timeout`: no complete answer in time. `connection`: no connection could be made. `cut`: the connection ended
- * after the call was sent and before its answer was complete. `tls`: the other side could not prove who it is. `answer`: it
- * answered, and not as it should. `aborted`: nobody waits for the answer any more. `limit`: this server had no connection or
- * memory left for the call. That says nothing about the other side.
+ * `timeout`: no complete response in time. `connection`: no connection could be established. `cut`: the connection
+ * closed after the call was sent and before the response was complete. `tls`: the certificate or handshake was invalid.
+ * `answer`: the response was unacceptable. `aborted`: the caller gave up. `limit`: this server had no connection or
+ * memory left for the call, which says nothing about the other server.
  */
 export type CallFault = 'timeout' | 'connection' | 'cut' | 'tls' | 'answer' | 'aborted' | 'limit'
 
 /**
- * What may help. `reconnect`: a connection that had been used before broke before anything was answered, and the call may be
- * repeated. `verify`: the certificate looks as if it had signed itself.
+ * How a second attempt may succeed. `reconnect`: a reused connection broke before any response, and the call may be
+ * repeated. `verify`: the certificate appears to be self-signed.
  */
 export type Remedy = 'reconnect' | 'verify'
 
-/** A call to another server that brought no answer that can be used. */
+/** A call to another server that failed or returned no usable response. */
 export class CallError extends Error {
   override readonly name = 'CallError'
   readonly fault: CallFault
@@ -56,16 +56,16 @@ const connectionFaults: { readonly [code: string]: string } = {
   ETIMEDOUT: 'the connection timed out',
 }
 
-/** The code of an error about a certificate whose common name is not the required one. */
+/** Error code for a certificate whose common name is not the required one. */
 export const wrongCommonName = 'ORCH_WRONG_COMMON_NAME'
 
 export interface BrokenCall {
   readonly serverName: string
-  /** Whether a second call on a new connection may succeed and does no harm. */
+  /** Whether a retry on a new connection is safe and may succeed. */
   readonly isRepeatable: boolean
 }
 
-/** What an error of Node means. */
+/** Converts a Node error to a CallError. */
 export function callErrorOf(error: NodeJS.ErrnoException, { serverName, isRepeatable }: BrokenCall): CallError {
   const { code = '' } = error
   if (isOwnLimit(error)) return new CallError('limit', `the server cannot open another connection (${code})`)

@@ -1,28 +1,28 @@
 /**
- * Connections to one destination that are used for one call after the other. At most so many are open at once; further
- * calls wait their turn. A connection on which anything happens while no call uses it is not used again.
+ * A pool of connections to one destination. Each connection carries one call at a time. The number of open connections
+ * is limited, and further calls wait. A connection that receives anything while idle is closed.
  */
 import type { Agent } from 'node:https'
 import type { ConnectionOptions, TLSSocket } from 'node:tls'
 
-/** A connection is closed when it was idle for this long, and given up when it takes this long to make. */
+/** Idle timeout of a connection, and also the connect timeout. */
 const idleMs = 60_000
 
-/** What a call is told of its connection. */
+/** Receives the events of a connection on behalf of a call. */
 export interface ConnectionListener {
   onData(bytes: Buffer): void
-  /** The other side has said all that it will. */
+  /** The other side has closed its direction of the connection. */
   onEnd(): void
   onBroken(error: NodeJS.ErrnoException): void
 }
 
-/** A connection, and the call that uses it. */
+/** A connection and the call that uses it. */
 export class PooledConnection {
   readonly socket: TLSSocket
-  /** Whether a call has used it before. */
+  /** Whether an earlier call has used the connection. */
   isReused = false
   listener: ConnectionListener | undefined
-  /** When it is too old to be used again, on the monotonic clock of Node. */
+  /** Time after which the connection must not be reused, on Node's monotonic clock. */
   idleUntil = Number.POSITIVE_INFINITY
 
   constructor(socket: TLSSocket) {
@@ -40,15 +40,15 @@ export class PooledConnection {
   }
 }
 
-/** How a call has left its connection. */
+/** The state in which a call leaves its connection. */
 export interface CallEnding {
-  /** Whether the call is over and has left nothing behind. */
+  /** Whether the call is complete and left no unread data. */
   readonly isReusable: boolean
-  /** How long the other side says that it keeps the connection open without a call. */
+  /** The keep-alive timeout that the server announced. */
   readonly maxIdleMs?: number | undefined
 }
 
-/** How long before the other side closes an idle connection it is no longer used: a call needs a while to arrive. */
+/** A connection is not reused this long before the server's keep-alive timeout, because a call takes time to arrive. */
 const closingMarginMs = 1000
 
 export class ConnectionPool {
@@ -59,7 +59,7 @@ export class ConnectionPool {
   #open = 0
   #isClosed = false
 
-  /** The agent says how a connection is made and whom it trusts; it makes them, and keeps none. */
+  /** The agent defines TLS settings and creates the sockets, but does not pool them. */
   constructor(agent: Agent, options: ConnectionOptions) {
     this.#agent = agent
     const protocol = { ALPNProtocols: ['http/1.1'], noDelay: true, timeout: idleMs }
@@ -67,9 +67,9 @@ export class ConnectionPool {
   }
 
   /**
-   * A connection for one call, when there is one free. Throws the error of Node where none can be made. An idle connection
-   * is given out after Node has polled once more: if the other side has closed the connection, that is known by then.
-   * `onWait` is called if all connections are in use.
+   * Returns a connection for one call, waiting if all are in use. Throws Node's error if no connection can be
+   * established. An idle connection is returned only after another poll of the event loop, which detects whether the
+   * other side has closed it. `onWait` is called if all connections are in use.
    */
   async take(onWait: () => void = () => {}): Promise<PooledConnection> {
     for (;;) {
@@ -97,7 +97,7 @@ export class ConnectionPool {
     }
   }
 
-  /** What is under way goes on, and its connection is not used again. */
+  /** Running calls continue, but their connections are not reused. */
   close(): void {
     this.#isClosed = true
     for (const { socket } of this.#idle.splice(0)) socket.destroy()
@@ -122,10 +122,13 @@ export class ConnectionPool {
     this.#waiting.shift()?.()
   }
 
-  /** Verified before anything is sent. Goes on when the call has been given up: the next one may use it. */
+  /**
+   * Opens a connection, with its certificate verified before anything is sent. Continues if the call is abandoned,
+   * because the next call can use the connection.
+   */
   #makeSocket(): Promise<TLSSocket> {
     return new Promise((resolve, reject) => {
-      // Called only where the agent returns nothing.
+      // The callback is used only if the agent returns no socket.
       const made = this.#agent.createConnection(this.#options, (error, socket) => {
         if (error) reject(error)
         else resolve(socket as TLSSocket)
@@ -143,8 +146,8 @@ export class ConnectionPool {
 }
 
 /**
- * Whether a connection can be used again. Waits until Node has polled all connections once more, which takes two turns if
- * the first one begins in the middle of a poll.
+ * Whether a connection can be reused. Waits until Node has polled all connections again. This takes two turns if the
+ * first one starts in the middle of a poll.
  */
 async function isOpen({ socket, idleUntil }: PooledConnection): Promise<boolean> {
   if (performance.now() >= idleUntil) socket.destroy()

@@ -1,6 +1,6 @@
 /**
- * Connections to other servers, pooled per destination. Destinations share connections only if they are alike in all that
- * a connection is made with: address, name, trusted authorities, client certificate.
+ * Connections to other servers, pooled by destination. Destinations share connections only if address, server name, CA
+ * bundle and client certificate are all equal.
  */
 import { createHash } from 'node:crypto'
 import { Agent, type AgentOptions } from 'node:https'
@@ -19,41 +19,41 @@ import { ConnectionPool } from './connection-pool.ts'
 import type { Credentials } from './credentials.ts'
 import { NamelessCertificateAgent } from './nameless-certificates.ts'
 
-/** Where a call goes, and how the server there is known. */
+/** The address of a call, and how to verify the server. */
 export interface Destination {
-  /** A name, which the machine's resolver resolves, or an address. */
+  /** An IP address, or a host name that the system resolves. */
   readonly host: string
   readonly port: number
-  /** The name that the other side's certificate must be valid for. */
+  /** The name that the server's certificate must be valid for. */
   readonly serverName: string
-  /** The only common name that its certificate may have, besides being valid for `serverName`; any where it is absent. */
+  /** If set, the certificate must also have exactly this common name. */
   readonly commonName?: string
-  /** What the `Host` header says. */
+  /** Value of the `Host` header. */
   readonly hostHeader: string
-  /** Certificates of the authorities that may vouch for it, as PEM; undefined: those that the machine trusts. */
+  /** CA certificates as PEM; undefined means the system's trust store. */
   readonly authority: string | undefined
-  /** Whether any certificate is accepted. Only for objects in which a user asks for exactly this. */
+  /** Whether to accept any certificate. Only for objects in which a user explicitly requests this. */
   readonly isUnverified?: boolean
   readonly credentials: Credentials
-  /** Where it is spoken to without TLS, over a connection for each request: 'tcp', or what this makes. */
+  /** Uses plain HTTP with one connection per request: 'tcp', or a function that creates the connection. */
   readonly plain?: 'tcp' | (() => Duplex)
 }
 
 const idleMs = 60_000
-/** Of the connections to one node agent: users can reach many agents, one after the other. */
+/** Maximum number of idle connections to a node agent, because users can reach many agents. */
 const maxIdlePerAgent = 2
-/** Of destinations with connections. */
+/** Maximum number of destinations with open connections. */
 const maxDestinations = 256
 
 export class Connections {
   readonly #maxPerDestination: number
-  /** By destination; the least recently used are evicted. */
+  /** Agents by destination; the least recently used are evicted. */
   readonly #agents = new BoundedMap<string, Agent>(maxDestinations)
-  /** For calls, which need less than an agent does for them. */
+  /** Pools for calls, which need less than an agent offers. */
   readonly #pools = new WeakMap<Agent, ConnectionPool>()
   readonly #keys = new WeakMap<Destination, string>()
 
-  /** All connections may stay open for later calls: a new one costs several times what a call does. */
+  /** All connections may stay open for later calls, because a new connection costs several times as much as a call. */
   constructor(maxPerDestination: number) {
     this.#maxPerDestination = maxPerDestination
   }
@@ -68,14 +68,14 @@ export class Connections {
   poolOf(destination: Destination): ConnectionPool {
     const agent = this.agentOf(destination)
     const { host, port, serverName } = destination
-    // An address is not a name that could be asked for; certificates are compared with `host` then.
+    // SNI does not allow IP addresses. Node then checks the certificate against `host`.
     const servername = isIP(serverName) === 0 ? serverName : ''
     const pool = this.#pools.get(agent) ?? new ConnectionPool(agent, { host, port, servername })
     this.#pools.set(agent, pool)
     return pool
   }
 
-  /** An agent for one connection that nobody uses again: for a request that asks to switch protocols. */
+  /** An agent for a single connection that is never reused, for protocol upgrades. */
   singleUseAgent(destination: Destination): Agent {
     const options = { ...this.#optionsOf(destination), keepAlive: false }
     const known = this.#agents.get(this.#keyOf(destination))
@@ -83,8 +83,8 @@ export class Connections {
   }
 
   /**
-   * Whether a second try may help. The other side may close an idle connection just as it is used again; that is repeated
-   * only where the call is repeatable. A certificate without names may be one that the authority has signed.
+   * Whether a second attempt may succeed. The server may have closed an idle connection just as it was reused: such a
+   * call is repeated only if it is safe to repeat. A certificate without names may have been signed by the given CA.
    */
   mend(destination: Destination, { remedy }: CallError): boolean {
     if (remedy !== 'verify') return remedy === 'reconnect'
@@ -114,7 +114,7 @@ export class Connections {
     for (const evicted of this.#agents.set(key, agent)) this.#retire(evicted)
   }
 
-  /** Requests that are under way go on. Idle connections are closed, and no later request uses a connection. */
+  /** Running requests continue. Idle connections are closed, and no later request uses the agent. */
   #retire(agent: Agent): void {
     this.#pools.get(agent)?.close()
     agent.maxFreeSockets = 0
@@ -125,15 +125,16 @@ export class Connections {
     const { certificate, key } = credentials
     return {
       ...(commonName === undefined ? {} : requireCommonName(commonName)),
-      // Users choose pods and ports, which get no credentials: idle connections to many of them would use up all files.
+      // Users can choose pods and ports, which get no credentials. Idle connections to many of them would exhaust the
+      // file descriptors.
       keepAlive: !isUnverified || certificate !== undefined,
       maxSockets: this.#maxPerDestination,
       maxFreeSockets: commonName === undefined ? this.#maxPerDestination : maxIdlePerAgent,
       timeout: idleMs,
       rejectUnauthorized: !isUnverified,
-      // Made once: reading the certificates for every connection would cost more than a call.
+      // Created once, because parsing the certificates for each connection would cost more than a call.
       secureContext: secureContextOf({
-        // Whoever is named is trusted, also an authority that another has signed: so it is in kube-apiserver.
+        // Trust every certificate in the bundle, even an intermediate CA, as kube-apiserver does.
         ...(authority === undefined ? {} : { ca: authority, allowPartialTrustChain: true }),
         ...(certificate === undefined ? {} : { cert: certificate, key }),
       }),
@@ -141,7 +142,7 @@ export class Connections {
   }
 }
 
-/** No session is resumed: Node compares no names when one is. */
+/** Disables session resumption, because Node does not check the certificate's names on a resumed session. */
 function requireCommonName(commonName: string): AgentOptions {
   return {
     maxCachedSessions: 0,
@@ -150,7 +151,7 @@ function requireCommonName(commonName: string): AgentOptions {
   }
 }
 
-/** Node gives several common names as an array, and leaves out the subject of a certificate that has none. */
+/** Node returns several common names as an array, and omits the subject of a certificate that has none. */
 function commonNameFault({ subject }: PeerCertificate, commonName: string): Error | undefined {
   const shown: string | string[] | undefined = subject?.CN
   if (shown === commonName) return undefined

@@ -1,6 +1,6 @@
 /**
- * How this server proves itself to others: by a client certificate, a token, or a user name and password; and which of
- * these is for whom. A server that nobody configured credentials for gets none.
+ * The credentials that this server sends to other servers: a client certificate, a token, or a user name and password.
+ * A server without configured credentials gets none.
  */
 export interface Credentials {
   /** PEM. */
@@ -11,7 +11,7 @@ export interface Credentials {
   readonly password?: string | undefined
 }
 
-/** Of a server to which this one proves nothing. */
+/** For servers that get no credentials. */
 export const noCredentials: Credentials = {}
 
 export function headersOf({ token, username, password }: Credentials): { authorization?: string } {
@@ -20,17 +20,17 @@ export function headersOf({ token, username, password }: Credentials): { authori
   return { authorization: `Basic ${Buffer.from(`${username ?? ''}:${password ?? ''}`).toString('base64')}` }
 }
 
-/** The credentials that a file configures, by host. */
+/** The credentials from a kubeconfig file. */
 export interface ConfiguredCredentials {
-  /** By host and port, as `users` of a client config name them: `s.n.svc:8443`, `*.n.svc`, `*`. */
+  /** Credentials by host and port, as in the `users` of a kubeconfig file: `s.n.svc:8443`, `*.n.svc`, `*`. */
   readonly byName: ReadonlyMap<string, Credentials>
-  /** Whose the current context of the file is, if it has one. */
+  /** Credentials of the file's current context, if there is one. */
   readonly byDefault?: Credentials | undefined
 }
 
 /**
- * The credentials for a host and port: those of its own name, else those of the longest `*.` that ends it, both without
- * the port too where that is 443; else those of `*`, else those of the file's current context.
+ * Returns the credentials for a host and port. An exact name wins, then the longest matching `*.` wildcard, then `*`,
+ * then the current context. For port 443, names without a port match too.
  */
 export function credentialsFor(configured: ConfiguredCredentials, host: string, port: number): Credentials {
   const names = port === 443 ? [`${host}:443`, host] : [`${host}:${port}`]

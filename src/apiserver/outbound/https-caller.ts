@@ -1,11 +1,10 @@
 /**
- * Calls to other servers over HTTPS: webhooks, and whatever else a stored object names by an address. Connections are
- * reused per destination. Nothing that the other side does costs more than its share: an answer is bounded in size and in
- * time (a byte a second does not prolong it), redirects are not followed, nothing is decompressed, and what was sent or
- * answered is never part of an error.
+ * HTTPS calls to other servers, such as webhooks. Connections are pooled by destination. The other side cannot consume
+ * unlimited resources: responses are limited in size and total time, redirects are not followed, and nothing is
+ * decompressed. Error messages never contain request or response data.
  *
- * Requests are written to the connection and answers read from it here: of a call through Node's `https` two thirds would be
- * its objects (docs/decisions/0023).
+ * This code writes requests and parses responses itself, because objects of Node's `https` would account for two thirds
+ * of a call's cost (docs/decisions/0023).
  */
 import { fitsLine } from '../../wire/http/header-line.ts'
 import { AnswerMemory } from './answer-memory.ts'
@@ -16,12 +15,12 @@ import { runCall } from './one-call.ts'
 
 interface HttpsCall {
   readonly destination: Destination
-  /** With the query. */
+  /** Path including the query. */
   readonly path: string
   readonly timeoutMs: number
-  /** Aborts when nobody waits for the answer any more. */
+  /** Aborts when the response is no longer needed. */
   readonly signal?: AbortSignal | undefined
-  /** Sent in addition to those of every call. */
+  /** Additional headers. */
   readonly headers?: { readonly [name: string]: string | readonly string[] } | undefined
 }
 
@@ -32,19 +31,19 @@ export interface HttpsPost extends HttpsCall {
 
 type AnyCall = HttpsCall & Partial<HttpsPost>
 
-/** An answer with a status of success. */
+/** A response with a success status. */
 export interface HttpsAnswer {
   readonly status: number
   readonly contentType: string
   readonly body: Buffer
 }
 
-/** An object may have 3 MiB; base64 makes 4 of them. */
+/** An object may have 3 MiB, which is 4 MiB in base64. */
 const maxAnswerBytes = 5 * 1024 * 1024
-/** To each destination. */
+/** Limit per destination. */
 const maxConnections = 64
 
-/** Calls other servers over HTTPS, with connections that are used again and answers that are bounded. */
+/** HTTPS client with connection pooling and response limits. */
 export class HttpsCaller {
   readonly #userAgent: string
   readonly #connections = new Connections(maxConnections)
@@ -55,12 +54,12 @@ export class HttpsCaller {
     this.#memory = memory
   }
 
-  /** Sends the body with POST. Throws CallError where there is no answer of success in time. */
+  /** Sends the body with POST. Throws CallError unless a success response arrives in time. */
   post(call: HttpsPost): Promise<HttpsAnswer> {
     return this.#call(call)
   }
 
-  /** Throws CallError where there is no answer of success in time. */
+  /** Throws CallError unless a success response arrives in time. */
   get(call: HttpsCall): Promise<HttpsAnswer> {
     return this.#call(call)
   }

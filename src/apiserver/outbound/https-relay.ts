@@ -1,9 +1,9 @@
 /**
- * Passes requests of clients on to other servers over HTTPS, or over HTTP where the destination is plain: bodies and answers
- * are streamed, each at the pace of its reader, and are never held in memory. The time until the answer begins is bounded; how long it then goes on is for the
- * caller to bound, through the signal. Redirects are not followed, nothing is decompressed.
+ * Forwards client requests to other servers over HTTPS, or over HTTP for plain destinations. Bodies and responses are
+ * streamed at the reader's pace and never buffered as a whole. The time until the response starts is limited. After
+ * that, the caller limits the duration through the signal. Redirects are not followed, and nothing is decompressed.
  *
- * A request that asks to switch protocols has a connection of its own, which is never used again, whatever is answered.
+ * A request for a protocol upgrade uses its own connection, which is never reused, whatever the response.
  */
 import type { Agent, ClientRequest, IncomingMessage } from 'node:http'
 import { request } from 'node:https'
@@ -13,59 +13,59 @@ import { readStream } from '../../base/concurrency/read-stream.ts'
 import { CallError, callErrorOf } from './call-error.ts'
 import { Connections, type Destination } from './connections.ts'
 
-// Not imported: that would load all that this module can give, and so the whole of fetch.
+// Not imported, because that would load every export of the module, including all of fetch.
 const { Agent: PlainAgent, request: plainRequest } = process.getBuiltinModule('node:http')
 
-/** A request that is passed on to another server. */
+/** A request to forward to another server. */
 export interface RelayedRequest {
   readonly destination: Destination
   readonly method: string
-  /** With the query. */
+  /** Path including the query. */
   readonly path: string
-  /** Alternating names and values, without those that this file decides: the host and how the body is framed. */
+  /** Alternating names and values, without Host and the headers that define the body's length. This file sets those. */
   readonly headers: readonly string[]
   readonly body: RelayedBody | undefined
-  /** The protocols that the client asks to switch to, as in `Upgrade`. */
+  /** The requested protocols, as in the `Upgrade` header. */
   readonly upgrade: string | undefined
-  /** Whether the answer may go on for good: then `endStreams` ends it. */
+  /** Whether the response may be endless. If so, `endStreams` ends it. */
   readonly isEndless: boolean
-  /** How long the beginning of the answer may take. */
+  /** Timeout for the start of the response. */
   readonly timeoutMs: number
-  /** Aborts when nobody waits for the answer any more. */
+  /** Aborts when the response is no longer needed. */
   readonly signal: AbortSignal
 }
 
 export interface RelayedBody {
   readonly stream: Readable
-  /** As the client announced it. */
+  /** Content-Length from the client, if any. */
   readonly length: number | undefined
-  /** Once the stream has ended: whether that is where the client ended it. */
+  /** After the end of the stream: whether the client sent the whole body. */
   readonly isWhole: () => boolean
 }
 
-/** What the other server answers, as it comes. */
+/** The response of the other server, as a stream. */
 export interface RelayedAnswer {
   readonly status: number
   readonly rawHeaders: readonly string[]
   readonly body: Readable
-  /** The connection, where the other side has switched protocols. */
+  /** The connection, if the other side has switched protocols. */
   readonly switched: Duplex | undefined
 }
 
-/** Passes requests on to other servers, and streams their answers. */
+/** Forwards requests to other servers and streams their responses. */
 export class HttpsRelay {
   readonly #connections = new Connections(Number.POSITIVE_INFINITY)
   readonly #streams = new Set<Readable | Duplex>()
   #isEnding = false
 
-  /** Resolves when the answer has begun. Throws CallError where it does not begin in time. */
+  /** Resolves when the response starts. Throws CallError if it does not start in time. */
   async send(relayed: RelayedRequest): Promise<RelayedAnswer> {
     const began = performance.now()
     try {
       return await this.#send(relayed, relayed.timeoutMs)
     } catch (error) {
       const left = relayed.timeoutMs - (performance.now() - began)
-      // A body that has been sent once cannot be sent again, and a write may have happened.
+      // A body cannot be sent twice, and a write may already have taken effect.
       const mayRepeat = relayed.body === undefined && (relayed.method === 'GET' || relayed.method === 'HEAD')
       const isUnsent = error instanceof CallError && error.remedy === 'verify'
       if (!(error instanceof CallError) || left <= 0 || !(mayRepeat || isUnsent)) throw error
@@ -74,7 +74,7 @@ export class HttpsRelay {
     }
   }
 
-  /** Ends tunnels, and answers that may go on for good; further ones end as they begin. */
+  /** Ends tunnels and endless responses. Later ones end as soon as they start. */
   endStreams(): void {
     this.#isEnding = true
     for (const stream of this.#streams) stream.destroy()
@@ -146,13 +146,13 @@ export class HttpsRelay {
       upgrade === undefined ? this.#connections.agentOf(destination) : this.#connections.singleUseAgent(destination)
     return request({
       ...{ host, port, path, method, agent, headers },
-      // An address is not a name that could be asked for; certificates are compared with `host` then.
+      // SNI does not allow IP addresses. Node then checks the certificate against `host`.
       servername: isIP(serverName) === 0 ? serverName : '',
     })
   }
 }
 
-/** For one connection: what is behind it may be gone by the next request. */
+/** An agent for one connection, because the destination may be gone by the next request. */
 function plainAgent(plain: NonNullable<Destination['plain']>): Agent {
   const agent = new PlainAgent({ keepAlive: false })
   return plain === 'tcp' ? agent : Object.assign(agent, { createConnection: plain })
@@ -163,25 +163,28 @@ function abandoned(): CallError {
 }
 
 function answerOf(response: IncomingMessage, switched: Duplex | undefined): RelayedAnswer {
-  // An answer that breaks off is noticed by its reader.
+  // The reader of the response notices a truncated body.
   response.on('error', () => {})
   return { status: response.statusCode ?? 0, rawHeaders: response.rawHeaders, body: response, switched }
 }
 
-/** Says how long the body is in one way and no other, so that nothing after it can pass for another request. */
+/** Defines the body's length in exactly one way, so that no data after it can be interpreted as another request. */
 function framing(method: string, body: RelayedBody | undefined): string[] {
   if (body === undefined) return method === 'GET' || method === 'HEAD' ? [] : ['content-length', '0']
   return body.length === undefined ? ['transfer-encoding', 'chunked'] : ['content-length', String(body.length)]
 }
 
-/** The other side may choose only what was asked for. */
+/** The server may choose only a protocol that was requested. */
 function upgradeFault({ headers }: IncomingMessage, asked: string): string | undefined {
   const wanted = asked.split(',').map((protocol) => protocol.trim().toLowerCase())
   const chosen = (headers.upgrade ?? '').trim().toLowerCase()
   return wanted.includes(chosen) ? undefined : 'the protocol was switched to one that nobody asked for'
 }
 
-/** A body that breaks off, or is not as long as announced, ends the request: half of one could pass for the whole. */
+/**
+ * Aborts the request if the body is truncated or does not match its announced length. Otherwise a partial body could
+ * pass for the whole.
+ */
 function sendBody(outgoing: ClientRequest, { body }: RelayedRequest, fail: (error: CallError) => void): void {
   if (body === undefined) {
     outgoing.end()
@@ -207,7 +210,7 @@ function sendBody(outgoing: ClientRequest, { body }: RelayedRequest, fail: (erro
     outgoing.end()
   }
   readStream(stream, { onData, onEnd, onBreak: breakOff })
-  // What nobody takes any more is read to its end, so that the client gets to read the answer.
+  // Reads the rest of an unwanted body, so that the client gets to read the response.
   outgoing.on('close', () => {
     stream.off('data', onData)
     if (!ended) stream.resume()

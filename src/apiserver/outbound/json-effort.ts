@@ -1,6 +1,6 @@
 /**
- * How much work parsing JSON of strangers can be: little where it is mostly text, as a patch in base64 is, and a great
- * deal where it has millions of tiny values. The values are counted before it is parsed, which costs a fraction of it.
+ * Limits the work of parsing untrusted JSON. JSON that is mostly text, such as a base64 patch, is cheap to parse, but
+ * millions of tiny values are expensive. Values are counted before parsing, at a fraction of the cost.
  */
 import { runToCompletion, type Steps } from '../../base/concurrency/time-slice.ts'
 import { CallError } from './call-error.ts'
@@ -8,17 +8,17 @@ import { CallError } from './call-error.ts'
 const defaultMost = 200_000
 const [comma, bracket, brace] = [0x2c, 0x5b, 0x7b]
 
-/** After how many bytes others have their turn. */
+/** Number of bytes after which the counting can be interrupted. */
 const bytesPerStep = 128 * 1024
 
-/** Throws CallError where there are too many. */
+/** Throws CallError if there are too many values. */
 export function assertFewValues(json: Buffer, most = defaultMost): void {
   runToCompletion(fewValuesSteps(json, most))
 }
 
 /**
- * The same, with a yield where it can be interrupted. Counts what could begin a value, whether or not it is within a
- * text: that is never too few.
+ * The same as a generator that can be interrupted. Counts characters that could start a value, even inside strings, so
+ * the count is never too low.
  */
 export function* fewValuesSteps(json: Buffer, most = defaultMost): Steps<void> {
   if (json.length < most) return
@@ -30,7 +30,7 @@ export function* fewValuesSteps(json: Buffer, most = defaultMost): Steps<void> {
   }
 }
 
-/** By index: an iterator takes several times as long. */
+/** Indexed access, because an iterator takes several times as long. */
 function valuesIn(json: Buffer, start: number, end: number): number {
   let values = 0
   for (let i = start; i < end; i++) {

@@ -1,16 +1,16 @@
 /**
- * Connections to servers whose certificate has neither subject nor issuer, as tools that make certificates for webhooks
- * write them: names stand in the extension alone. OpenSSL takes such a certificate for one that signed itself, and looks
- * no further. Here it counts if one of the given authorities has signed it: signature, dates, purpose and name are checked
- * before the connection is handed out, so that nothing is sent to a stranger. Chains of several such certificates are not
- * supported.
+ * Connections to servers whose certificate has neither subject nor issuer. Some certificate tools for webhooks create
+ * them, with names only in the subjectAltName extension. OpenSSL considers such a certificate self-signed and stops
+ * there. This agent accepts it if one of the given CAs has signed it. Signature, dates, purpose and name are checked
+ * before the connection is used, so that no data reaches an untrusted server. Chains of several such certificates are
+ * not supported.
  */
 import { X509Certificate } from 'node:crypto'
 import { Agent, type AgentOptions } from 'node:https'
 import type { Duplex } from 'node:stream'
 import { type ConnectionOptions, checkServerIdentity, connect, type TLSSocket } from 'node:tls'
 
-/** The code of OpenSSL's verdict on such a certificate. */
+/** OpenSSL's error code for such a certificate. */
 export const selfSigned = 'DEPTH_ZERO_SELF_SIGNED_CERT'
 
 const serverPurposes = ['1.3.6.1.5.5.7.3.1', '2.5.29.37.0']
@@ -20,14 +20,14 @@ export class NamelessCertificateAgent extends Agent {
   readonly #authority: string
   readonly #authorities: readonly X509Certificate[]
 
-  /** `authority`: the certificates of those who may have signed, as PEM. */
+  /** `authority` contains the trusted CA certificates as PEM. */
   constructor(options: AgentOptions, authority: string) {
     super(options)
     this.#authority = authority
     this.#authorities = (authority.match(certificateForm) ?? []).map((pem) => new X509Certificate(pem))
   }
 
-  /** An agent that trusts the same authorities. */
+  /** Returns an agent that trusts the same CAs. */
   withOptions(options: AgentOptions): NamelessCertificateAgent {
     return new NamelessCertificateAgent(options, this.#authority)
   }

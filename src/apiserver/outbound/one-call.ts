@@ -1,6 +1,6 @@
 /**
- * One request and its answer on one connection: within its time, and while somebody waits for it. However it ends, the
- * connection goes back to its pool, to be used again only if the answer was complete and nothing followed it.
+ * One request and its response on one connection. Ends with the response, a timeout or an abort. Either way, the
+ * connection returns to its pool. It is reused only if the response was complete and nothing followed it.
  */
 import type { AnswerRoom } from './answer-memory.ts'
 import { AnswerReader } from './answer-reader.ts'
@@ -14,13 +14,13 @@ export interface CallParts {
   readonly body: string | undefined
   readonly timeoutMs: number
   readonly signal: AbortSignal | undefined
-  /** The most that an answer may have. */
+  /** Maximum size of the response body. */
   readonly maxBytes: number
-  /** The memory that the answer may take. */
+  /** The memory that the response may take. */
   readonly room: AnswerRoom
 }
 
-/** Throws CallError where there is no answer of success. */
+/** Throws CallError unless the response is successful. */
 export function runCall(parts: CallParts): Promise<AnswerReader> {
   return new Promise((resolve, reject) => new OneCall(parts, { resolve, reject }).start())
 }
@@ -38,9 +38,9 @@ class OneCall implements ConnectionListener {
   readonly #onAbort = () => this.#fail(new CallError('aborted', 'the request was abandoned'))
   #connection: PooledConnection | undefined
   #received = 0
-  /** Whether the call waited because all connections were in use. */
+  /** Whether the call had to wait for a free connection. */
   #waitedForConnection = false
-  /** Whether this server stopped reading the answer because all memory for answers was in use. */
+  /** Whether this server stopped reading the response for lack of memory. */
   #wasPaused = false
   #isOver = false
 
@@ -83,7 +83,7 @@ class OneCall implements ConnectionListener {
     }
   }
 
-  /** Reads nothing more from the connection until there is room. */
+  /** Pauses reading from the connection until there is room. */
   #readLater(bytes: Buffer): void {
     const socket = this.#connection?.socket.pause()
     this.#wasPaused = true
@@ -110,7 +110,7 @@ class OneCall implements ConnectionListener {
     }
     this.#connection = connection
     connection.listener = this
-    // Both in one packet.
+    // Sends both in one packet.
     const { socket } = connection
     socket.cork()
     socket.write(head, 'latin1')
@@ -128,8 +128,8 @@ class OneCall implements ConnectionListener {
   }
 
   /**
-   * Whether a limit of this server, and not the other side, is to blame: for a call that ran out of time after it had
-   * waited, or whose answer was cut while nobody read it.
+   * Whether a limit of this server caused the failure: the call timed out after waiting for a connection or memory, or
+   * the response was cut while reading was paused.
    */
   #isOwnLimit(error: unknown): boolean {
     if (!(error instanceof CallError)) return false
@@ -137,7 +137,7 @@ class OneCall implements ConnectionListener {
     return error.fault === 'cut' && this.#wasPaused
   }
 
-  /** Whether it was not over yet. */
+  /** Returns whether the call was still running. */
   #end(ending: CallEnding): boolean {
     if (this.#isOver) return false
     this.#isOver = true
@@ -150,8 +150,8 @@ class OneCall implements ConnectionListener {
   }
 
   /**
-   * A call that was written may have been read, and acted on, by the other side before it closed the connection. So only a
-   * GET may be repeated. A POST finds out before it is written whether its connection is closed (`ConnectionPool.take`).
+   * The server may have processed a call before it closed the connection, so only a GET may be repeated. A POST learns
+   * before it is written whether its connection is closed (`ConnectionPool.take`).
    */
   #callError(error: NodeJS.ErrnoException): CallError {
     const { serverName, body } = this.#parts

@@ -1,10 +1,10 @@
-/** A way on to another server for one request of a client: where it leads, and how what goes wrong there is reported. */
+/** The target of a forwarded request, and how failures are reported to the client. */
 import type { ApiError } from '../../api/model/api-error.ts'
 import type { CallError } from './call-error.ts'
 import type { Destination } from './connections.ts'
 import type { HttpsRelay } from './https-relay.ts'
 
-/** In place of an answer: the request is to be passed on, and what comes back is the answer. */
+/** Returned instead of a response: forwards the request and relays the response. */
 export class PassOn {
   readonly passage: Passage
 
@@ -13,35 +13,37 @@ export class PassOn {
   }
 }
 
-/** Where a request is passed on to, and how. */
+/** Where and how to forward a request. */
 export interface Passage {
-  /** What is at the other end. Requests to it are counted: too many of them are refused. */
+  /** Name of the backend. Concurrent requests per backend are limited. */
   readonly to: string
   readonly relay: HttpsRelay
-  /** Throws CallError where there is nowhere to connect to. */
+  /** Throws CallError if there is no address to connect to. */
   readonly destination: () => Destination | Promise<Destination>
-  /** With the query. */
+  /** Path including the query. */
   readonly path: string
-  /** Whether the other side is told who the user is. */
+  /** Whether to send the user's identity to the backend. */
   readonly tellsUser: boolean
-  /** Whether only a request that switches protocols makes sense; false by default. */
+  /** Whether the request must switch protocols. Defaults to false. */
   readonly mustSwitch?: boolean
-  /** How long the beginning of the answer may take; as long as the request itself by default, a minute at most. */
+  /** Timeout for the start of the response. Defaults to the request's remaining time, at most one minute. */
   readonly timeoutMs?: number
   readonly errors: PassageErrors
-  /** Where a redirect of the other side leads the client; undefined where it is not passed on. By default none is. */
+  /**
+   * Rewrites the Location of a redirect; undefined means that the redirect is not relayed. By default, no redirect is.
+   */
   readonly redirect?: (location: string) => string | undefined
-  /** Where a link in a page of the other side leads the client instead; by default pages are passed on as they are. */
+  /** Rewrites a link in an HTML page. By default, pages are relayed unchanged. */
   readonly link?: (link: string) => string | undefined
-  /** Makes an error of an answer that is neither a success nor a switch; by default it is passed on as it is. */
+  /** Creates an error from an unsuccessful response. By default, such responses are relayed unchanged. */
   readonly failure?: (status: number, text: string) => ApiError
 }
 
-/** What the client is told where the other side does not answer as it should. */
+/** The errors to report if the backend fails. */
 export interface PassageErrors {
-  /** There was no answer. */
+  /** The backend did not respond. */
   readonly noAnswer: (error: CallError) => ApiError
   readonly busy: () => ApiError
-  /** The answer cannot be passed on. */
+  /** The response cannot be relayed. */
   readonly unusable: (why: string) => ApiError
 }

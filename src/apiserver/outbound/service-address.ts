@@ -1,7 +1,8 @@
 /**
- * Where a Service is, for this server itself. Nothing routes addresses of Services here, so it goes to what stands behind
- * one: an ExternalName as it is, else the target of the port on a ready address of its EndpointSlices, or of its
- * Endpoints where no slice has one. With several addresses each call takes another at random.
+ * Resolves a Service to an address for calls from this server. Cluster IPs are not routed here, so the server connects
+ * directly to an endpoint: the external name of an ExternalName Service, or else the target port on a ready address
+ * from the EndpointSlices, or from the Endpoints if no slice has one. If there are several addresses, each call picks
+ * one at random.
  */
 import { isIP } from 'node:net'
 import type { JsonObject } from '../../api/json/json.ts'
@@ -11,24 +12,26 @@ import type { ApiObject } from '../../api/model/object.ts'
 import { type Vendor, vendorKey } from '../../api/model/vendor.ts'
 import { CallError } from './call-error.ts'
 
-/** A Service and a port of it, as configurations name them. */
+/** A port of a Service, as in a webhook configuration. */
 export interface ServiceReference {
   readonly namespace: string
   readonly name: string
   readonly port: number
 }
 
-/** A host and a port that can be called. */
+/** A host and port to connect to. */
 export interface Address {
   readonly host: string
   readonly port: number
 }
 
-/** What finding the address of a Service needs. */
+/** Dependencies of `serviceAddress`. */
 export interface ServiceAddressParts {
   readonly vendor: Vendor
   readonly lookup: Lookup
-  /** Where this server listens: its own Service leads to itself. Undefined before it does. */
+  /**
+   * The address on which this server listens, because its own Service resolves to itself. Undefined before it listens.
+   */
   readonly ownAddress: () => Address | undefined
 }
 
@@ -40,7 +43,7 @@ interface Port {
 
 export type NoAddressReason = 'ServiceNotFound' | 'ServicePortError' | 'EndpointsNotFound' | 'MissingEndpoints'
 
-/** There is nobody to ask, and why. */
+/** No address is available; `reason` says why. */
 export class NoServiceAddress extends CallError {
   readonly reason: NoAddressReason
 
@@ -50,7 +53,7 @@ export class NoServiceAddress extends CallError {
   }
 }
 
-/** Throws NoServiceAddress where there is nobody to ask. */
+/** Throws NoServiceAddress if no address is available. */
 export function serviceAddress(parts: ServiceAddressParts, service: ServiceReference): Address {
   const { vendor, lookup } = parts
   const { namespace, name, port } = service
@@ -95,8 +98,8 @@ function addressesInSlice({ addressType, endpoints = [], ports = [] }: Slice, po
 }
 
 /**
- * Whether a host is not an address in any spelling that resolvers read: 127.0.0.1, 127.1, 0x7f.1, 2130706433. A slice of names
- * could otherwise hold addresses that slices of addresses may not.
+ * Whether the host is not an IP address in any notation that resolvers accept: 127.0.0.1, 127.1, 0x7f.1, 2130706433.
+ * Otherwise an FQDN slice could contain addresses that are forbidden in IP slices.
  */
 function isName(host: string): boolean {
   const lastLabel = host.replace(/\.$/, '').split('.').at(-1) ?? ''
@@ -118,7 +121,7 @@ function addressesInEndpoints({ subsets = [] }: Endpoints, port: string): Addres
   })
 }
 
-/** The addresses with the number of the port of this name: endpoints call a port as the Service does. */
+/** Combines the hosts with the port of this name. Endpoints and Service use the same port names. */
 function joined(hosts: readonly string[], ports: readonly Port[], name: string): Address[] {
   const port = ports.find((each) => (each.name ?? '') === name && isTcp(each))?.port
   return port === undefined ? [] : hosts.map((host) => ({ host, port }))

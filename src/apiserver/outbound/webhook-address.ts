@@ -1,13 +1,14 @@
 /**
- * Where a webhook is: a URL, whose host the machine's resolver resolves and which is never taken for a Service, or a
- * path of a Service, whose certificate must be valid for `<name>.<namespace>.svc` wherever it is reached.
+ * The address of a webhook: a URL or a path of a Service. The system resolves the host of a URL, which is never
+ * interpreted as a Service. The certificate of a Service must be valid for `<name>.<namespace>.svc`, whatever address
+ * it is reached at.
  */
 
 import type { Destination } from './connections.ts'
 import { type ConfiguredCredentials, credentialsFor } from './credentials.ts'
 import { type ServiceAddressParts, type ServiceReference, serviceAddress } from './service-address.ts'
 
-/** As configurations state it. */
+/** The clientConfig of a webhook configuration. */
 export interface ClientConfig {
   readonly url?: string
   readonly service?: {
@@ -16,25 +17,25 @@ export interface ClientConfig {
     readonly path?: string
     readonly port?: number
   }
-  /** Base64 of PEM. */
+  /** PEM in base64. */
   readonly caBundle?: string
 }
 
-/** Where a webhook is called. */
+/** The parsed address of a webhook. */
 export interface WebhookAddress {
-  /** As errors name it. */
+  /** The URL to show in errors. */
   readonly url: string
   readonly hostName: string
   readonly port: number
-  /** With the query that contains the timeout of the call. */
+  /** Includes the query with the timeout of the call. */
   readonly path: string
   /** Undefined for a URL. */
   readonly service: ServiceReference | undefined
-  /** PEM; undefined: what the machine trusts. */
+  /** PEM; undefined means the system's trust store. */
   readonly authority: string | undefined
 }
 
-/** Finds out where a webhook is; throws CallError where it cannot be known. */
+/** Parses the address of a webhook. The query of its path contains the timeout. */
 export function webhookAddress({ url, service, caBundle }: ClientConfig, timeoutMs: number): WebhookAddress {
   const authority = caBundle ? Buffer.from(caBundle, 'base64').toString('utf8') : undefined
   const query = `timeout=${timeoutMs / 1000}s`
@@ -52,11 +53,11 @@ export function webhookAddress({ url, service, caBundle }: ClientConfig, timeout
   return { url: `https://${hostname}${port && ':'}${port}${asked}`, ...place, service: undefined, authority }
 }
 
-/** Where to connect to, and as whom. Throws CallError where there is nobody. */
+/** Resolves addresses to destinations with credentials. Throws CallError if a Service has no address. */
 export class Destinations {
   readonly #parts: ServiceAddressParts
   readonly #credentials: ConfiguredCredentials
-  /** Those of URLs never change. */
+  /** Destinations of URLs, which never change. */
   readonly #ofUrls = new WeakMap<WebhookAddress, Destination>()
 
   constructor(parts: ServiceAddressParts, credentials: ConfiguredCredentials) {

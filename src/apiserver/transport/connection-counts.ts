@@ -1,28 +1,28 @@
 /**
- * How many connections are open, in all and for each user. All workers of a server count in shared memory, so that the
- * maxima hold for the server as a whole. Each worker writes a region of its own, and clears it when it starts: a worker
- * that crashed leaves no connections behind. A user is one of 16,384 counters, by a hash with a random seed: two users
- * may share a counter, but nobody can choose to.
+ * Counts open connections, in total and per user. All workers count in shared memory, so the limits apply to the whole
+ * server. Each worker has its own region and clears it at startup, so a crashed worker leaves no stale counts. Users
+ * are hashed with a random seed to one of 16,384 counters. Two users may share a counter, but nobody can bring that
+ * about on purpose.
  *
- * The last few connections are for `system:masters`, who can always reach a server that others have filled.
+ * The last few connections are reserved for `system:masters`, so that administrators can always reach a busy server.
  */
 import { hash, randomBytes } from 'node:crypto'
 import { superusers, type User } from '../../api/model/user.ts'
 
-/** The greatest numbers of connections, of the whole server. */
+/** Maximum numbers of connections for the whole server. */
 export interface ConnectionMaxima {
   readonly total: number
   readonly perUser: number
 }
 
-/** The memory in which this worker counts, which it shares with the others. */
+/** The shared memory in which this worker counts. */
 export interface CountingPlace {
   readonly memory: SharedArrayBuffer
-  /** From 0 on. */
+  /** Index of the worker, starting at 0. */
   readonly index: number
 }
 
-/** The outcome for a connection: the counter of its user, or why there may be no more connections. */
+/** The result for a connection: the counter of its user, or the reason for the refusal. */
 export type Admission = { readonly counter: number } | { readonly refusal: string }
 
 const seedBytes = 32
@@ -32,21 +32,21 @@ const regionLength = 1 + userCounters
 const reservedPart = 0.05
 const maxReserved = 64
 
-/** Memory in which this many workers count. */
+/** Allocates counters for this many workers. */
 export function countingMemory(workers: number): SharedArrayBuffer {
   const memory = new SharedArrayBuffer(seedBytes + 4 * workers * regionLength)
   new Uint8Array(memory, 0, seedBytes).set(randomBytes(seedBytes))
   return memory
 }
 
-/** Counts the connections of one worker, and bounds those of all. */
+/** Counts the connections of one worker and enforces the limits across all workers. */
 export class ConnectionCounts {
   readonly maxima: ConnectionMaxima
   readonly workers: number
   readonly #seed: string
   readonly #counts: Int32Array
   readonly #own: number
-  /** The number of connections that are open to all users. */
+  /** Number of connections that are available to all users. */
   readonly #open: number
 
   constructor(maxima: ConnectionMaxima, { memory, index }: CountingPlace = { memory: countingMemory(1), index: 0 }) {
@@ -59,7 +59,7 @@ export class ConnectionCounts {
     for (let i = 0; i < regionLength; i++) Atomics.store(this.#counts, this.#own + i, 0)
   }
 
-  /** Counts a connection that has just been made. False where there are as many as there may be: it does not count. */
+  /** Counts a new connection. Returns false, without counting it, if the limit is reached. */
   open(): boolean {
     this.#add(totalCounter, 1)
     if (this.#sum(totalCounter) <= this.maxima.total) return true
@@ -67,17 +67,17 @@ export class ConnectionCounts {
     return false
   }
 
-  /** Counts a connection that takes the place of one which is about to close. */
+  /** Counts a connection that replaces one that is about to close. */
   openInPlace(): void {
     this.#add(totalCounter, 1)
   }
 
-  /** A connection that was counted by `open` is closed. */
+  /** Uncounts a connection that `open` has counted. */
   close(): void {
     this.#add(totalCounter, -1)
   }
 
-  /** Counts a connection for the user who is the first to be authenticated on it. */
+  /** Counts a connection for the first user who is authenticated on it. */
   admit(user: User): Admission {
     const counter = this.#counterOf(user)
     this.#add(counter, 1)
@@ -87,7 +87,7 @@ export class ConnectionCounts {
     return { refusal }
   }
 
-  /** A connection that was counted by `admit` is closed. */
+  /** Uncounts a connection that `admit` has counted. */
   release(counter: number): void {
     this.#add(counter, -1)
   }

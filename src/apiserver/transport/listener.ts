@@ -1,8 +1,8 @@
 /**
- * One TLS port for HTTP/2 and HTTP/1.1, chosen by ALPN, with optional client certificates. Owns every connection
- * until `close`, which lets answers under way finish within the time given. Strangers never take all the room there is
- * (`unauthenticated-connections.ts`), and no user does (`connection-counts.ts`). When there is none left, that is logged and
- * the server goes on.
+ * A TLS port for HTTP/2 and HTTP/1.1, selected by ALPN, with optional client certificates. Owns all connections until
+ * `close`, which lets running requests finish within the grace period. Unauthenticated clients can never take all
+ * connections (`unauthenticated-connections.ts`), nor can a single user (`connection-counts.ts`). If no connection is
+ * left, the listener logs that and continues.
  */
 import { constants, type X509Certificate } from 'node:crypto'
 import type { Socket } from 'node:net'
@@ -22,35 +22,37 @@ import { connectionKey, UnauthenticatedConnections } from './unauthenticated-con
 export interface ListenerOptions {
   readonly host: string
   readonly port: number
-  /** Whether others in this process listen there too: the system then spreads the connections; false by default. */
+  /**
+   * Whether other workers listen on the same port, so that the kernel distributes the connections. Defaults to false.
+   */
   readonly reusePort?: boolean
   readonly tls: SecureContextOptions
-  /** Who reads HTTP; our own code by default. */
+  /** The HTTP implementation. Defaults to our own. */
   readonly httpEngine?: HttpEngineName
-  /** How likely a request over HTTP/2 is the last of its connection, from 0 to 1; 0 by default. */
+  /** Probability, from 0 to 1, that an HTTP/2 request is the last on its connection. Defaults to 0. */
   readonly goawayChance?: number
-  /** The lowest version and the ciphers, also for certificates that come later; TLS 1.2 and those of Node by default. */
+  /** Minimum TLS version and ciphers, also for renewed certificates. Defaults to TLS 1.2 and Node's ciphers. */
   readonly security?: Security
   readonly onRequest: (transport: ServerTransport) => void
-  /** Whether a request for this path and query may be answered by switching protocols; by default none may. */
+  /** Whether a request for this target may be answered by switching protocols. By default, none may. */
   readonly maySwitch?: (target: string) => boolean
   readonly onError: (error: unknown) => void
   readonly times?: Times
-  /** Counts the connections of all workers, and bounds them. */
+  /** Counts and limits the connections of all workers. */
   readonly connections?: ConnectionCounts
 }
 
-/** Which versions and ciphers of TLS are spoken. */
+/** TLS versions and ciphers. */
 export type Security = Pick<SecureContextOptions, 'minVersion' | 'ciphers'>
 
-/** How many connections are met while others are about to close for them. */
+/** Number of additional connections that are accepted while others are being closed for them. */
 const meetingPlaces = 16
 
 const defaultMaxima = { total: maxConnectionsFor(1024), perUser: 2000 }
-/** How often it is logged that there is no room. */
+/** Minimum interval between log messages about the connection limit. */
 const tellEveryMs = 10_000
 
-/** Accepts connections over TLS. */
+/** Accepts TLS connections. */
 export class Listener {
   readonly #tls: Server
   readonly #security: Security
@@ -61,7 +63,7 @@ export class Listener {
   readonly #onError: (error: unknown) => void
   readonly #sockets = new Set<Socket>()
   readonly #peers = new Map<TLSSocket, Peer>()
-  /** How many connections there have been. */
+  /** Number of connections accepted so far. */
   #taken = 0
 
   #toldFull = Number.NEGATIVE_INFINITY
@@ -78,17 +80,19 @@ export class Listener {
     this.#http2 = new Http2Server(engine, times, withGoaway(onRequest, options.goawayChance ?? 0))
     this.#tls = createServer({
       ...contextOf(tls, security),
-      // Else the last part of an answer in parts waits for the client to acknowledge the one before: 40 ms on HTTP/1.1.
+      // Without this, the last chunk of a response waits for the client's acknowledgement of the previous one: 40 ms on
+      // HTTP/1.1.
       noDelay: true,
       ALPNProtocols: ['h2', 'http/1.1'],
       requestCert: true,
       rejectUnauthorized: false,
       handshakeTimeout: times.handshake,
-      // The system notices a client that vanished without closing the connection, even where there is nothing to send to it.
+      // Keep-alive probes detect clients that vanished without closing the connection, even if there is nothing to
+      // send.
       keepAlive: true,
       keepAliveInitialDelay: times.headers,
     })
-    // A few more than may stay, so that `#meet` can close a stranger for one of them.
+    // A few more than allowed, so that `#meet` can close an unauthenticated connection in favor of a new one.
     this.#tls.maxConnections = maxima.total + meetingPlaces
     this.#tls.on('drop', () => this.#tellFull(`${maxima.total} connections are open`))
     this.#tls.on('connection', (socket) => this.#meet(socket))
@@ -115,19 +119,20 @@ export class Listener {
     return typeof address === 'object' && address !== null ? address.port : 0
   }
 
-  /** Certificates for connections from now on. */
+  /** Sets the certificates for new connections. */
   renew(tls: SecureContextOptions): void {
     this.#tls.setSecureContext(contextOf(tls, this.#security))
   }
 
-  /** Cuts off the connections of these peers, whatever is under way on them. */
+  /** Closes the connections of these peers immediately. */
   cutOff(which: (peer: Peer) => boolean): void {
     for (const [socket, peer] of this.#peers) if (which(peer)) socket.destroy()
   }
 
   /**
-   * Stops listening, lets answers under way finish, and cuts off what is left after `graceMs`. Clients are told that their
-   * connections end once `othersStopped`, who listen on the same port: a client that connects anew is then refused by all.
+   * Stops listening, lets running requests finish, and closes the remaining connections after `graceMs`. Clients are
+   * told that their connections end only after `othersStopped`, the other listeners on the same port, so that no worker
+   * accepts their new connections.
    */
   async close(graceMs: number, othersStopped?: () => Promise<void>): Promise<void> {
     await this.#takeWaiting()
@@ -142,12 +147,13 @@ export class Listener {
     clearTimeout(timer)
   }
 
-  /** Connections that are made but not yet taken from the system would be reset by not listening any more. */
+  /** Closing the listening socket would reset connections that are established but not yet accepted. */
   async #takeWaiting(): Promise<void> {
     const end = performance.now() + lingerTime
     for (let taken = -1; taken !== this.#taken && performance.now() < end; ) {
       taken = this.#taken
-      // One turn of the loop takes one at least; the first immediate may still belong to the turn before.
+      // One turn of the event loop accepts at least one connection. The first immediate may still belong to the
+      // previous turn.
       await setImmediate()
       await setImmediate()
     }
@@ -157,7 +163,7 @@ export class Listener {
     this.#taken++
     this.#own(socket)
     if (!this.#connections.open()) {
-      // A stranger gives way, so that strangers cannot hold the connections that are kept for system:masters.
+      // Evict an unauthenticated connection, so that such connections cannot occupy the reserve for system:masters.
       if (!this.#strangers.evictFor(socket)) {
         this.#tellFull(`${this.#connections.maxima.total} connections are open`)
         socket.destroy()
@@ -169,10 +175,7 @@ export class Listener {
     if (!this.#strangers.admit(socket)) socket.destroy()
   }
 
-  /**
-   * A handshake that fails or takes too long leaves its connection open. A client that speaks plain HTTP gets an answer
-   * that says so.
-   */
+  /** Closes the connection after a failed or slow handshake. A client that speaks plain HTTP gets an explanation. */
   #onNoHandshake({ code }: NodeJS.ErrnoException, socket: TLSSocket): void {
     const below = code === 'ERR_SSL_HTTP_REQUEST' ? this.#strangers.find(socket) : undefined
     if (below === undefined) socket.destroy()
@@ -180,7 +183,7 @@ export class Listener {
   }
 
   #onFailure(error: NodeJS.ErrnoException): void {
-    if (error.code === 'EMFILE' || error.code === 'ENFILE') this.#tellFull('no file can be opened any more')
+    if (error.code === 'EMFILE' || error.code === 'ENFILE') this.#tellFull('no file descriptors are left')
     else this.#onError(error)
   }
 
@@ -188,7 +191,7 @@ export class Listener {
     if (performance.now() - this.#toldFull < tellEveryMs) return
     this.#toldFull = performance.now()
     this.#onError(
-      new Error(`${why}, so new ones are turned away: raise the limit of open files (ulimit -n) or --max-connections`),
+      new Error(`${why}; rejecting new connections: raise the limit of open files (ulimit -n) or --max-connections`),
     )
   }
 
@@ -199,7 +202,7 @@ export class Listener {
 
   #accept(socket: TLSSocket): void {
     this.#own(socket)
-    // A connection that breaks is its client's affair; what was being answered finds its client gone.
+    // A broken connection is not a server error. Running requests notice that the client is gone.
     socket.on('error', () => socket.destroy())
     this.#strangers.becomes(socket)
     const server = socket.alpnProtocol === 'h2' ? this.#http2 : this.#http1
@@ -233,7 +236,10 @@ export class Listener {
   }
 }
 
-/** The client then connects anew, and so may come to another server or worker: else it would stay with the first for good. */
+/**
+ * The client then reconnects and may reach another server or worker. Otherwise it would stay with the first one
+ * forever.
+ */
 function withGoaway(onRequest: ListenerOptions['onRequest'], chance: number): ListenerOptions['onRequest'] {
   if (chance === 0) return onRequest
   return (transport) => {
@@ -243,8 +249,8 @@ function withGoaway(onRequest: ListenerOptions['onRequest'], chance: number): Li
 }
 
 /**
- * No session is resumed: of the client's certificates a session keeps the first alone, and what TLS thought of it at
- * that time. Each connection shows them all, and they are judged anew.
+ * Disables session resumption. A resumed session contains only the first client certificate and its original
+ * verification result. Each connection must present all certificates, which are verified again.
  */
 function contextOf(tls: SecureContextOptions, security: Security): SecureContextOptions {
   return { ...tls, minVersion: 'TLSv1.2', ...security, secureOptions: constants.SSL_OP_NO_TICKET }
@@ -254,7 +260,7 @@ function certificateOf(socket: TLSSocket): ShownCertificate | undefined {
   const x509 = socket.getPeerX509Certificate()
   if (x509 === undefined) return undefined
   const sent: X509Certificate[] = []
-  // Node calls the one that was sent next the issuer, whether it is or not.
+  // Node calls the next certificate in the list the issuer, even if it is not.
   for (let next = x509.issuerCertificate; next !== undefined; next = next.issuerCertificate) sent.push(next)
   return { x509, sent, trusted: socket.authorized }
 }

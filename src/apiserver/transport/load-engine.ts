@@ -1,4 +1,4 @@
-/** The engine that a name stands for. Only a server that asks for Node's engine loads Node's HTTP modules for it. */
+/** Loads an HTTP engine by name. Node's HTTP modules are loaded only for the engine `node`. */
 import type { HttpEngine, HttpEngineName } from './engine.ts'
 import { Http1Connection } from './http1/connection.ts'
 import { ServerConnection } from './http2/connection.ts'

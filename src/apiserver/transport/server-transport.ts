@@ -1,12 +1,12 @@
 /**
- * What a connection offers the request pipeline: a request, and the ways to answer it. HTTP/1.1 and HTTP/2 implement it,
- * as does the transport within the process.
+ * The interface between a connection and the request pipeline: a request, and methods to respond. Implemented for
+ * HTTP/1.1, HTTP/2 and in-process requests.
  */
 import type { Duplex, Readable } from 'node:stream'
 import type { User } from '../../api/model/user.ts'
 import type { ShownCertificate } from '../authn/authenticator.ts'
 
-/** Names in lower case, each followed by its value: the form that Node processes fastest. */
+/** Alternating lower-case names and values, the format that Node processes fastest. */
 export type ResponseHeaders = string[]
 
 /** The other end of the connection. */
@@ -14,21 +14,21 @@ export interface Peer {
   readonly address: string
   readonly certificate: ShownCertificate | undefined
   /**
-   * To be called when a request is authenticated: unauthenticated connections are limited. The connection counts for the
-   * first user. Returns why it is rejected, where that user has too many.
+   * Call this when a request is authenticated, because unauthenticated connections are limited. The connection counts
+   * for the first user. Returns the reason for a rejection if there are too many connections.
    */
   proved(user: User): string | undefined
-  /** Whether a user was authenticated on the connection. */
+  /** Whether a user has been authenticated on the connection. */
   readonly isProved: boolean
-  /** Ends the connection once what is under way is answered, so that the client connects anew. */
+  /** Closes the connection after the running requests, so that the client reconnects. */
   end(): void
 }
 
-/** A client's wish to go on in another protocol, on a connection that carries nothing else from then on. */
+/** A client's request to switch the connection to another protocol. */
 export interface UpgradeRequest {
-  /** The protocols that it would take, as in the header `Upgrade`. */
+  /** The offered protocols, as in the `Upgrade` header. */
   readonly protocols: string
-  /** Answers with 101 and these headers, and hands over the connection. */
+  /** Answers with 101 and these headers, and returns the connection. */
   switch(headers: ResponseHeaders): Duplex
 }
 
@@ -39,33 +39,31 @@ export interface ServerTransport {
   readonly target: string
   readonly rawHeaders: readonly string[]
   readonly peer: Peer
-  /** Whether the client is gone before the answer is complete. */
+  /** Whether the client disconnected before the response was complete. */
   readonly gone: boolean
-  /** Aborts when the client is gone; made when first asked for. */
+  /** Aborts when the client disconnects. Created on first use. */
   readonly signal: AbortSignal
-  /** Set where the client asks to switch protocols and may be given that; any answer but 101 ends the connection. */
+  /** Set if the client asks to switch protocols and this is allowed. Any response except 101 closes the connection. */
   readonly upgrade?: UpgradeRequest | undefined
-  /** Whether the request has a body, if perhaps an empty one. */
+  /** Whether the request has a body, which may be empty. */
   readonly hasBody: boolean
-  /** The request's body. A handler that stops reading can still answer. */
+  /** The request body. A handler that stops reading can still respond. */
   readonly body: Readable
-  /** All of the body, where it has come already and nobody has asked for the stream. */
+  /** The whole body, if it has arrived and is not read as a stream. */
   readonly bodyAtHand: Buffer | undefined
-  /**
-   * Once the body's stream has ended: whether that is where the client ended it. A stream that broke off may end too.
-   */
+  /** After the end of the stream: whether the client sent the whole body. A truncated stream may also end. */
   readonly bodyWhole: boolean
-  /** The whole answer at once. `unread`: there is a body that nobody has read. */
+  /** Sends the whole response. `unread` means that the request has an unread body. */
   send(status: number, headers: ResponseHeaders, body: Buffer, unread: boolean): void
-  /** Resolves when the client has taken the answer that was sent, or is gone. */
+  /** Resolves when the client has read the response or disconnected. */
   taken(): Promise<void>
-  /** The beginning of an answer that comes in parts. */
+  /** Starts a streamed response. */
   open(status: number, headers: ResponseHeaders): void
-  /** Undefined when there is room for more; else resolves when there is. */
+  /** Returns undefined if there is room for more, or else a promise that resolves when there is. */
   write(chunk: Buffer): Promise<void> | undefined
-  /** Resolves when the chunk is on its way and its memory may be used again, or nobody is left to write to. */
+  /** Resolves when the chunk has been flushed and its memory can be reused, or the client has disconnected. */
   pass(chunk: Buffer): Promise<void>
   end(): void
-  /** Breaks the answer off, so that the client sees that it is not complete; what was not read is dropped. */
+  /** Aborts the response, so that the client notices that it is incomplete. Unread data is dropped. */
   cut(): void
 }

@@ -1,10 +1,11 @@
 /**
- * The connections on which nobody has proved yet who they are: strangers. They are bounded, in all and per address, so
- * that some room is always left for others; once a client has proved it, it is not bounded any more.
+ * Unauthenticated connections ("strangers"). Their number is limited, in total and per address, so that there is always
+ * room for others. The limits no longer apply once a client is authenticated.
  *
- * Where there is no room an unauthenticated connection that has had enough time is closed for a new one. If all are new
- * themselves, as when hundreds of clients come back at once, the newest is turned away and comes again. An address with more
- * connections than others has to give one up at once: otherwise an attacker who always renews them would keep out all others.
+ * When a limit is reached, an unauthenticated connection that has had enough time is closed for a new one. If all of
+ * them are recent, as when hundreds of clients reconnect at once, the newest is rejected and has to try again. An
+ * address with more connections than others loses one immediately: otherwise an attacker who keeps reconnecting could
+ * lock out all others.
  */
 import type { Socket } from 'node:net'
 import { formatIp, parseIp } from '../../api/model/ip-range.ts'
@@ -12,13 +13,13 @@ import { formatIp, parseIp } from '../../api/model/ip-range.ts'
 export interface UnauthenticatedLimits {
   readonly total: number
   readonly perAddress: number
-  /** How long an unauthenticated connection may stay in any case, in milliseconds. */
+  /** Minimum time that an unauthenticated connection may stay open, in milliseconds. */
   readonly minTime: number
 }
 
 /**
- * The addresses that count as one client: a /64 of IPv6, since one client has a whole network, and one address of IPv4. The
- * same for every spelling of an address. A listener for both versions gets IPv4 addresses as `::ffff:10.0.0.1`.
+ * Normalizes an address so that all addresses of one client are equal: an IPv6 /64, because one client usually has a
+ * whole network, or a single IPv4 address. A dual-stack listener reports IPv4 addresses as `::ffff:10.0.0.1`.
  */
 export function networkOf(address: string): string {
   const [withoutZone = ''] = address.split('%', 1)
@@ -36,7 +37,7 @@ interface Stranger {
 
 export class UnauthenticatedConnections {
   readonly #limits: UnauthenticatedLimits
-  /** By connection and the oldest first, in all and by address. */
+  /** Unauthenticated connections, oldest first, in total and by address. */
   readonly #all = new Map<string, Stranger>()
   readonly #byAddress = new Map<string, Map<string, Stranger>>()
 
@@ -44,7 +45,7 @@ export class UnauthenticatedConnections {
     this.#limits = limits
   }
 
-  /** False where there is no room for it. */
+  /** Returns false if there is no room. */
   admit(socket: Socket): boolean {
     const address = networkOf(socket.remoteAddress ?? '')
     const near = this.#byAddress.get(address) ?? new Map<string, Stranger>()
@@ -58,31 +59,34 @@ export class UnauthenticatedConnections {
     return true
   }
 
-  /** The connection goes on as this socket: what is inside TLS. */
+  /** Replaces the plain socket of a connection by its TLS socket. */
   becomes(socket: Socket): void {
     const stranger = this.#all.get(connectionKey(socket))
     if (stranger !== undefined) stranger.socket = socket
   }
 
-  /** The socket of the same connection as it was admitted. */
+  /** The admitted socket of the same connection. */
   find(socket: Socket): Socket | undefined {
     return this.#all.get(connectionKey(socket))?.socket
   }
 
-  /** Somebody has proved who they are. */
+  /** A user has been authenticated on the connection. */
   knows(key: string): void {
     const stranger = this.#all.get(key)
     if (stranger !== undefined) this.#forget(key, stranger)
   }
 
-  /** Closes a connection to make room for this one; false where all others may stay. */
+  /** Closes a connection to make room for this one. Returns false if none may be closed. */
   evictFor(socket: Socket): boolean {
     if (this.#all.size === 0) return false
     const near = this.#byAddress.get(networkOf(socket.remoteAddress ?? ''))
     return this.#makeRoom(this.#all, this.#all.size) || this.#evictFromLargest(near?.size ?? 0)
   }
 
-  /** Cuts off the oldest of the address with the most connections, if that leaves it no fewer than the new client gets. */
+  /**
+   * Closes the oldest connection of the address with the most connections, unless that leaves it with fewer than the
+   * new client.
+   */
   #evictFromLargest(ownCount: number): boolean {
     let largest: ReadonlyMap<string, Stranger> = new Map()
     for (const each of this.#byAddress.values()) if (each.size > largest.size) largest = each
@@ -91,7 +95,7 @@ export class UnauthenticatedConnections {
     return true
   }
 
-  /** Cuts off the oldest if there are too many; false if it has not had its time yet. */
+  /** Closes the oldest connection if the limit is reached. Returns false if it is too recent. */
   #makeRoom(among: ReadonlyMap<string, Stranger>, limit: number): boolean {
     if (among.size < limit) return true
     const [key, oldest] = among.entries().next().value!
@@ -114,7 +118,7 @@ export class UnauthenticatedConnections {
   }
 }
 
-/** Two sockets of one connection, the plain one and that inside TLS, have the same. */
+/** Identifies a connection. Its plain socket and its TLS socket have the same key. */
 export function connectionKey({ remoteAddress = '', remotePort = 0 }: Socket): string {
   return `${remoteAddress} ${remotePort}`
 }

@@ -98,7 +98,7 @@ test('more than there is room for, all known: the rest is turned away, that is t
     )
   assert.ok(watches.length >= 100, `${watches.length}`)
   assert.ok(refused > 0)
-  assert.match(server.output(), /connections are open, so new ones are turned away: raise the limit of open files/)
+  assert.match(server.output(), /connections are open; rejecting new connections: raise the limit of open files/)
   assert.ok(watches.every((socket) => !socket.closed))
   for (const socket of watches) socket.destroy()
   assert.equal(await ask(t, server, '/readyz'), 200)

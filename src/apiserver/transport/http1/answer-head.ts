@@ -1,8 +1,8 @@
-/** The head of an answer in HTTP/1.1: alternating names and values as lines, with the date. */
+/** Writes the head of an HTTP/1.1 response: the status line, the headers and the date. */
 import { assertFits, dateHeader } from '../../../wire/http/answer-headers.ts'
 import type { ResponseHeaders } from '../server-transport.ts'
 
-/** What the standard calls the codes that are answered here; of others, which a proxied server may send, the code alone is told. */
+/** Reason phrases of common status codes. For other codes, which a backend may send, the reason phrase is empty. */
 const reasons: ReadonlyMap<number, string> = new Map([
   [101, 'Switching Protocols'],
   [200, 'OK'],
@@ -37,7 +37,10 @@ const reasons: ReadonlyMap<number, string> = new Map([
   [504, 'Gateway Timeout'],
 ])
 
-/** All of it and the empty line after it, to be written in latin1. `more` are lines that the connection adds. */
+/**
+ * Returns the head including its final empty line, to be written as latin1. `more` contains lines that the connection
+ * adds.
+ */
 export function answerHead(status: number, headers: ResponseHeaders, more = ''): string {
   let text = `HTTP/1.1 ${status} ${reasons.get(status) ?? ''}\r\n`
   let hasDate = false

@@ -1,23 +1,23 @@
 /**
- * The body of a request in HTTP/1.1 as it arrives. Most are whole before anybody asks for them, and are never a stream.
- * Of others about `maxHeld` bytes are held: then the connection is not read until the reader asks for more. A stream holds
- * nothing itself, since it would hold each part by itself: `ByteQueue` bounds the memory.
+ * The body of an HTTP/1.1 request as it arrives. Most bodies are complete before they are needed and never become a
+ * stream. For others, about `maxHeld` bytes are buffered. Then the connection is paused until the reader asks for more.
+ * The stream itself buffers nothing, because it would hold each chunk separately. `ByteQueue` limits the memory.
  */
 import { Readable } from 'node:stream'
 import { ByteQueue } from '../../../base/collections/byte-queue.ts'
 import { ChunkReader } from './chunks.ts'
 import type { RequestHead } from './head.ts'
 
-/** How much is held of a body that nobody reads yet, and of what follows a request. */
+/** Maximum number of buffered bytes of an unread body, and of data after a request. */
 export const maxHeld = 64 * 1024
 
-/** How much of a body that nobody wants is taken, so that the client gets to read the answer. */
+/** How much of an unwanted body is read, so that the client gets to read the response. */
 export const maxDiscarded = 16 * 1024 * 1024
 
 export interface BodySource {
-  /** Somebody wants to read it: for the client that waits for that before it sends it, and to read on. */
+  /** A reader wants data. Sends 100 Continue if the client waits for it, and resumes the connection. */
   readonly onWanted: () => void
-  /** More is held than should be. */
+  /** The buffer is full. */
   readonly onFull: () => void
 }
 
@@ -29,9 +29,9 @@ export class IncomingBody {
   #stream: Readable | undefined
   /** Whether the reader of the stream has asked for more. */
   #isWanted = false
-  /** Whether the stream has been told that this is all. */
+  /** Whether the end has been pushed to the stream. */
   #isEnded = false
-  /** How much was dropped; undefined where it is not to be. */
+  /** Number of discarded bytes; undefined if the body is not being discarded. */
   #discarded: number | undefined
   #isBroken = false
 
@@ -41,12 +41,12 @@ export class IncomingBody {
     this.#source = source
   }
 
-  /** Whether all of it has come. */
+  /** Whether the whole body has arrived. */
   get isWhole(): boolean {
     return this.#chunks?.isDone ?? this.#left === 0
   }
 
-  /** All of it, where it has arrived and nobody reads it as a stream. */
+  /** The whole body, if it has arrived and is not read as a stream. */
   get atHand(): Buffer | undefined {
     return this.isWhole && this.#stream === undefined ? this.#held.join() : undefined
   }
@@ -66,7 +66,7 @@ export class IncomingBody {
     return this.#stream
   }
 
-  /** Takes what belongs to it, and tells how much that was; undefined where it is no body. */
+  /** Consumes the bytes that belong to the body and returns their number; undefined if the body is malformed. */
   receive(bytes: Buffer): number | undefined {
     const read = this.#chunks === undefined ? this.#counted(bytes) : this.#chunks.read(bytes)
     if (read === undefined) return undefined
@@ -75,7 +75,7 @@ export class IncomingBody {
     return read.used
   }
 
-  /** What is left of it is not wanted. */
+  /** Discards the rest of the body. */
   discard(): void {
     this.#discarded ??= 0
     this.#held.clear()
@@ -83,12 +83,12 @@ export class IncomingBody {
     this.#source.onWanted()
   }
 
-  /** Whether more came of it after it was not wanted than is taken. */
+  /** Whether more of an unwanted body has arrived than is accepted. */
   get isExcessive(): boolean {
     return (this.#discarded ?? 0) > maxDiscarded
   }
 
-  /** No more of it will come. */
+  /** Marks the body as truncated: no more of it will arrive. */
   break(): void {
     if (this.isWhole) return
     this.#isBroken = true
@@ -111,7 +111,7 @@ export class IncomingBody {
     if (this.#held.size > maxHeld) this.#source.onFull()
   }
 
-  /** Passes on what is held where the reader of the stream has asked for more, and the end. */
+  /** Pushes the buffered data to the stream if its reader has asked for more, and then the end. */
   #handOver(): void {
     const stream = this.#stream
     if (stream === undefined) return

@@ -1,16 +1,16 @@
-/** A body in chunks, read as it comes. What follows the last chunk is taken and dropped, as nobody may rely on it. */
+/** Parses a chunked body as it arrives. Trailers are checked and discarded, because no code may rely on them. */
 import { token } from '../../../wire/http/header-line.ts'
 import { maxHeaderBytes } from '../connection-limits.ts'
 
-/** Of all chunks of a body together: nobody needs them. */
+/** Total limit for all chunk extensions of a body, which have no use here. */
 const maxExtensionBytes = 16 * 1024
 const extensions = new RegExp(`^(?:;${token}(?:=(?:${token}|"(?:[^"\\\\]|\\\\.)*"))?)*$`)
-/** Any but those that say how a request is read, and so must stand before it. */
+/** Any header except those that define how a request is read, which are not allowed in trailers. */
 const header = new RegExp(`^(?!content-length:|transfer-encoding:|connection:|host:)${token}:`, 'i')
-/** More would not fit into a number. */
+/** Longer sizes would not fit into a number. */
 const maxDigits = 13
 
-/** What comes next. */
+/** The next expected element. */
 type Place = 'digit' | 'more digits' | 'extension' | 'end of size' | 'data' | 'CR' | 'LF' | Trailing
 type Trailing = 'trailer' | 'in trailer' | 'end of trailer' | 'last LF' | 'nothing'
 
@@ -19,9 +19,9 @@ const [tab, lf, cr, semicolon] = [0x09, 0x0a, 0x0d, 0x3b]
 export class ChunkReader {
   #place: Place = 'digit'
   #digits = 0
-  /** How much of the chunk is still to come. */
+  /** Remaining bytes of the chunk. */
   #left = 0
-  /** What stands after the size, or in a line after the last chunk. */
+  /** The text after the chunk size, or a trailer line. */
   readonly #line = new LineBytes()
   #extensionBytes = 0
   #trailerBytes = 0
@@ -31,8 +31,9 @@ export class ChunkReader {
   }
 
   /**
-   * Reads what belongs to the body, and tells how much that is and what it says; undefined where it is no such body. All
-   * that one read finds is one part, however small the chunks are: a part takes more memory than its bytes.
+   * Reads the part of the bytes that belongs to the body. Returns its length and the decoded data, or undefined if the
+   * encoding is invalid. All data from one read is returned as a single buffer, however small the chunks are, because
+   * each buffer has overhead.
    */
   read(bytes: Buffer): { readonly used: number; readonly said: Buffer } | undefined {
     const found: [from: number, to: number][] = []
@@ -49,7 +50,7 @@ export class ChunkReader {
     return { used: i, said: joined(bytes, found) }
   }
 
-  /** One byte of what is around the data. False where it may not stand there. */
+  /** Processes one byte outside the data. Returns false if the byte is not allowed there. */
   #step(byte: number): boolean {
     switch (this.#place) {
       case 'digit':
@@ -112,7 +113,7 @@ export class ChunkReader {
   }
 }
 
-/** A line that arrives byte by byte. A string that grows by single letters would take 32 times its length. */
+/** A line that arrives byte by byte. Appending single characters to a string would take 32 times its length. */
 class LineBytes {
   #bytes = Buffer.alloc(0)
   #length = 0

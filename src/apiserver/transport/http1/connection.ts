@@ -1,7 +1,8 @@
 /**
- * One connection that speaks HTTP/1.1: reads requests and hands them on, one after another. The next one is read when the
- * one before has been answered and its body has come to its end, so answers stand in the order of the requests, and a
- * fault is answered in its place. After a fault nothing more is read: what follows may be part of it.
+ * An HTTP/1.1 connection. Reads requests and dispatches them one at a time. The next request is read once the previous
+ * one has been answered and its body is complete. Responses therefore keep the order of the requests, and an error
+ * response appears in its place. After a protocol error, nothing more is read, because the following bytes may be part
+ * of it.
  */
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -20,19 +21,19 @@ export class Http1Connection implements AnswerConnection, Http1Link {
   readonly peer: Peer
   readonly #owner: ConnectionOwner
   readonly #unread = new Unread()
-  /** The request whose answer is not complete, or whose body is not. */
+  /** The request whose response or body is not complete. */
   #current: Http1Transport | undefined
   #body: IncomingBody | undefined
   #requests = 0
-  /** Whether nothing more is read. */
+  /** Whether reading has ended. */
   #isOver = false
-  /** Whether the next answer is the last. */
+  /** Whether the next response is the last. */
   #isEnding = false
   #isPaused = false
   #isHandedOver = false
-  /** Whether `readArrived` is about to be called. */
+  /** Whether `readArrived` is scheduled. */
   #isInStage = false
-  /** Since when a request is awaited, or what is missing of it. */
+  /** Since when the connection has been waiting for a request or the rest of one. */
   #since = performance.now()
   #untaken: Untaken | undefined
   #onIdle: (() => void) | undefined
@@ -42,17 +43,20 @@ export class Http1Connection implements AnswerConnection, Http1Link {
     this.peer = peer
     this.#owner = owner
     socket.on('data', this.#onData)
-    // Who says that nothing more comes is told nothing more either: TLS ends both ways at once.
+    // When a client closes its side, close ours too: TLS closes both directions at once.
     socket.on('end', () => this.#leave())
     socket.on('close', () => this.#leave())
   }
 
-  /** How many requests there have been. */
+  /** Number of requests received. */
   get requests(): number {
     return this.#requests
   }
 
-  /** The answer to the request that is under way, or else to the next one, is the last. `onIdle`: there is none. */
+  /**
+   * Makes the response to the current request, or else to the next one, the last. Calls `onIdle` if there is no current
+   * request.
+   */
   endSoon(onIdle: () => void): void {
     this.#isEnding = true
     if (this.#current === undefined) onIdle()
@@ -60,7 +64,7 @@ export class Http1Connection implements AnswerConnection, Http1Link {
     else this.#current.isLast = true
   }
 
-  /** Says that nothing more will come, and gives the other side time to say so too. */
+  /** Closes our side and gives the client time to close its side. */
   end(): void {
     this.#isOver = true
     this.#unread.drop()
@@ -71,7 +75,7 @@ export class Http1Connection implements AnswerConnection, Http1Link {
     this.socket.on('close', () => clearTimeout(timer))
   }
 
-  /** Cuts off a client that is too slow, does not take its answer, or has had one and asks for nothing more. */
+  /** Disconnects a client that is too slow, does not read its response, or is idle for too long. */
   check(now: number, { headers, request, idle, stall }: Times): void {
     if (this.#isHandedOver || this.#isTaking(now, stall)) return
     const waited = now - this.#since
@@ -82,7 +86,7 @@ export class Http1Connection implements AnswerConnection, Http1Link {
     } else if (this.#body?.isWhole === false && waited >= request) this.#fail(this.#body)
   }
 
-  /** Whether there is something for the client to take. */
+  /** Whether unread response data is pending. Disconnects a client that has stopped reading. */
   #isTaking(now: number, stall: number): boolean {
     if (this.socket.writableLength === 0) {
       this.#untaken = undefined
@@ -102,7 +106,7 @@ export class Http1Connection implements AnswerConnection, Http1Link {
     else this.#read()
   }
 
-  /** Reads when all connections have received what arrived in this turn. */
+  /** Reads after all connections have received their data of this turn. */
   #readLater(): void {
     if (this.#unread.size > maxHeld) this.#pause()
     if (this.#isInStage) return
@@ -116,7 +120,7 @@ export class Http1Connection implements AnswerConnection, Http1Link {
     if (!this.#isOver) this.#read()
   }
 
-  /** Reads on, as far as what has come goes. */
+  /** Processes the received bytes as far as possible. */
   #read(): void {
     if (this.#body !== undefined) this.#readBody(this.#body)
     if (this.#isOver) return
@@ -139,7 +143,7 @@ export class Http1Connection implements AnswerConnection, Http1Link {
   #begin(head: RequestHead): void {
     const body = hasBody(head) ? this.#bodyOf(head) : undefined
     const upgrade = body === undefined ? this.#upgradeOf(head) : undefined
-    // Who asks to switch protocols may send something else than requests from then on.
+    // After a request for an upgrade, the client may send data that is not HTTP.
     const isLast = !head.keepsAlive || head.upgrade !== undefined || this.#isEnding
     const transport = new Http1Transport(this, head, { body, upgrade, isLast })
     this.#requests++
@@ -173,7 +177,7 @@ export class Http1Connection implements AnswerConnection, Http1Link {
     if (body.isWhole) this.#goOnIfDone()
   }
 
-  /** A body that breaks off is its reader's to answer; where there is an answer already, it was the last. */
+  /** The reader of a truncated body sends the response. If a response was sent already, it was the last one. */
   #fail(body: IncomingBody): void {
     const current = this.#current!
     current.isLast = true
@@ -193,10 +197,10 @@ export class Http1Connection implements AnswerConnection, Http1Link {
     this.#goOnIfDone()
   }
 
-  /** The next request gets a turn of its own: a client that sends many at once does not keep others waiting. */
+  /** The next request runs in its own turn of the event loop, so that a pipelining client does not delay others. */
   #goOnIfDone(): void {
     if (this.#isOver || !this.#current?.isFlushed || this.#body?.isWhole === false) return
-    // Who asks on and on and takes no answer is not read.
+    // Stops reading from a client that keeps sending requests but does not read the responses.
     if (this.socket.writableNeedDrain) {
       this.socket.once('drain', () => this.#goOnIfDone())
       return
@@ -210,7 +214,7 @@ export class Http1Connection implements AnswerConnection, Http1Link {
     else this.#readLater()
   }
 
-  /** Answers what is no request, and ends the connection. */
+  /** Sends an error for a malformed request and closes the connection. */
   #refuse(status: Refusal): void {
     if (this.socket.writable) this.socket.write(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`)
     this.end()
@@ -221,11 +225,11 @@ export class Http1Connection implements AnswerConnection, Http1Link {
     return { protocols: upgrade, switch: (headers) => this.#handOver(headers) }
   }
 
-  /** From here on the connection carries nothing of HTTP. */
+  /** From here on, the connection no longer carries HTTP. */
   #handOver(headers: ResponseHeaders): Duplex {
     const { socket } = this
     socket.off('data', this.#onData)
-    // It flows no longer until its new reader comes.
+    // Pauses the socket until its new reader is attached.
     Object.assign(socket, { readableFlowing: null })
     if (this.#unread.size > 0) socket.unshift(this.#unread.bytes)
     this.#isHandedOver = true
@@ -235,7 +239,7 @@ export class Http1Connection implements AnswerConnection, Http1Link {
   }
 
   #leave(): void {
-    // A request that has arrived as a whole is handled, although nobody may be left to read its answer.
+    // Handle a completely received request, even if the client may no longer read the response.
     this.readArrived()
     this.#isOver = true
     this.#unread.drop()
@@ -255,9 +259,9 @@ export class Http1Connection implements AnswerConnection, Http1Link {
   }
 }
 
-/** An answer of which the client takes nothing. */
+/** A response that the client is not reading. */
 interface Untaken {
-  /** How much it had taken. */
+  /** Number of bytes that had been written. */
   readonly bytesWritten: number
   readonly since: number
 }

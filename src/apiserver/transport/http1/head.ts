@@ -1,7 +1,7 @@
 /**
- * The head of a request in HTTP/1.1: its first line and its headers. Stricter than the standard asks for, as a proxy
- * that passed on what can be read in two ways may have read it in the other one: one version, one host, one way to tell
- * how long the body is, and no line that is ended or continued in any but the usual way.
+ * Parses the head of an HTTP/1.1 request: the request line and the headers. Stricter than the standard, because a proxy
+ * in front may have interpreted an ambiguous request differently. Exactly one version, one host and one definition of
+ * the body's length are accepted, and no unusual line endings or continuation lines.
  */
 import { fitsLine, isToken, withoutBlanks } from '../../../wire/http/header-line.ts'
 import { maxHeaderBytes, maxParsedHeaders } from '../connection-limits.ts'
@@ -12,35 +12,37 @@ export interface RequestHead {
   readonly target: string
   /** Alternating names and values. */
   readonly rawHeaders: readonly string[]
-  /** Whether it is of version 1.0: its client reads no answer in chunks. */
+  /** Whether the request uses HTTP/1.0, whose clients do not support chunked responses. */
   readonly isOld: boolean
-  /** How long the body is, where it does not come in chunks. */
+  /** Content-Length; 0 for a chunked body. */
   readonly length: number
   readonly isChunked: boolean
-  /** Whether the client may send another request after the answer. */
+  /** Whether the client may send another request after the response. */
   readonly keepsAlive: boolean
-  /** Whether the client asks to be told that it may send the body. */
+  /** Whether the client waits for 100 Continue before it sends the body. */
   readonly isAsking: boolean
-  /** The protocols that the client would switch to. */
+  /** The protocols that the client offers to switch to. */
   readonly upgrade: string | undefined
 }
 
-/** The status of an answer to what is no request. */
+/** The status line for a malformed request. */
 export type Refusal = (typeof refusals)[keyof typeof refusals]
 
 export const refusals = {
   bad: '400 Bad Request',
-  /** No tunnels to other hosts. */
+  /** Tunnels to other hosts are not supported. */
   tunnel: '405 Method Not Allowed',
   late: '408 Request Timeout',
   expectation: '417 Expectation Failed',
   large: '431 Request Header Fields Too Large',
 } as const
 
-/** A path, all of a server, or a whole address; no blanks, as the line would have more than three parts. */
+/**
+ * A path, `*`, or an absolute URL. Spaces are not allowed, because the request line would have more than three parts.
+ */
 const targets = /^(?:\/[\x21-\x7e]*|\*|https?:\/\/[\x21-\x7e]+)$/i
 
-/** `text` is all of the head but the empty line after it. */
+/** `text` is the head without its final empty line. */
 export function parseHead(text: string): RequestHead | Refusal {
   if (text.length > maxHeaderBytes) return refusals.large
   const lines = text.split('\r\n')
@@ -58,7 +60,7 @@ export function parseHead(text: string): RequestHead | Refusal {
   const headers = new Headers()
   for (let i = 1; i < lines.length; i++) if (!headers.add(lines[i]!)) return refusals.bad
   if (headers.hosts > 1 || (headers.hosts === 0 && !isOld)) return refusals.bad
-  // The old version knows no chunks: a proxy that speaks it has read another body.
+  // HTTP/1.0 has no chunked encoding, so an HTTP/1.0 proxy would have read a different body.
   if (headers.isChunked && (headers.length !== undefined || isOld)) return refusals.bad
   if (headers.expects !== undefined && headers.expects !== '100-continue') return refusals.expectation
   return headers.headOf({ method, target, isOld })
@@ -70,18 +72,20 @@ export function hasBody({ length, isChunked }: RequestHead): boolean {
 
 const versionLength = ' HTTP/1.1'.length
 
-/** Reads headers line by line, and keeps those that say how the connection is used. */
+/** Collects headers line by line and interprets those that control the connection. */
 class Headers {
   readonly raw: string[] = []
   hosts = 0
   length: number | undefined
   isChunked = false
-  /** What the client waits for before it sends the body. */
+  /** Value of the Expect header. */
   expects: string | undefined
   #connection = ''
   #upgrade: string | undefined
 
-  /** False where it is none. A line that begins with a blank, which once continued the one before, has no name. */
+  /**
+   * Returns false if the line is not a header. An obsolete continuation line, which starts with a space, has no name.
+   */
   add(line: string): boolean {
     const colon = line.indexOf(':')
     const name = line.slice(0, Math.max(colon, 0))
@@ -91,7 +95,10 @@ class Headers {
     return this.#notice(name, value, line)
   }
 
-  /** By their lengths, as most headers are others. How long a body is must be said without tabs, which not all skip. */
+  /**
+   * Switches on the length of the name, because most headers are irrelevant. Headers that define the body's length must
+   * not contain tabs, which some parsers do not skip.
+   */
   #notice(name: string, value: string, line: string): boolean {
     switch (name.length) {
       case 4:

@@ -1,9 +1,9 @@
 /**
- * HTTP/1.1 on connections that the listener has accepted.
+ * Serves HTTP/1.1 on connections that the listener has accepted.
  *
- * `close` ends connections as a client can follow: every answer says that it is the last one, and a connection without
- * a request is ended only when clients have been silent for a while, as one may be on its way that nobody would then
- * answer.
+ * `close` shuts connections down gracefully. Every response announces that it is the last one. An idle connection is
+ * closed only after clients have been silent for a while, because a request may be in transit that would otherwise get
+ * no response.
  */
 import type { Socket } from 'node:net'
 import { setTimeout as pause, setImmediate } from 'node:timers/promises'
@@ -17,7 +17,7 @@ export class Http1Server {
   readonly #connections = new Map<Socket, Http1Link>()
   readonly #looking: NodeJS.Timeout
   #closing = false
-  /** How many connections and requests there have been. */
+  /** Number of connections and requests so far. */
   #heard = 0
 
   constructor(engine: Pick<HttpEngine, 'openHttp1'>, times: Times, { onRequest, maySwitch }: ConnectionOwner) {
@@ -40,7 +40,7 @@ export class Http1Server {
     if (this.#closing) this.#end(connection)
   }
 
-  /** No further requests on this connection; one that is under way is answered. */
+  /** Accepts no further requests on this connection. A running request is completed. */
   end(socket: Socket): void {
     const connection = this.#connections.get(socket)
     if (connection !== undefined) this.#end(connection)
@@ -71,9 +71,10 @@ export class Http1Server {
   }
 
   /**
-   * Ends a connection if no request comes on it for `drainTime`. The time passes in turns of the event loop, each of
-   * which reads what has arrived: a process that had no processor for longer than the whole time has turns still to
-   * come. While requests come on other connections of a server that stops, clients are not silent but slow.
+   * Closes a connection if no request arrives within `drainTime`. The time is counted in turns of the event loop, each
+   * of which reads the data that has arrived. A process that got no CPU time for longer than that still reads
+   * everything first. If requests arrive on other connections of a stopping server, clients are considered slow rather
+   * than silent.
    */
   async #endAfterSilence(connection: Http1Link): Promise<void> {
     const { requests, socket } = connection

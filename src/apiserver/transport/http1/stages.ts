@@ -1,9 +1,10 @@
 /**
- * Handles the requests of all HTTP/1.1 connections of this thread in stages. Within one turn of the event loop all bytes that
- * arrived are decrypted first, then all requests are handled, then all answers are encrypted and sent. Taking one connection
- * after another through all stages costs nearly twice the processor time, because every stage then finds cold caches.
+ * Handles the requests of all HTTP/1.1 connections of this thread in stages. In one turn of the event loop, first all
+ * received bytes are decrypted, then all requests are handled, then all responses are encrypted and sent. Taking each
+ * connection through all stages separately costs nearly twice the CPU time, because every stage then starts with cold
+ * caches.
  *
- * A lone request is not delayed: its stages follow each other in the same turn.
+ * A single request is not delayed: its stages follow each other in the same turn.
  */
 import type { Socket } from 'node:net'
 
@@ -13,20 +14,17 @@ interface ReadableConnection {
   readArrived(): void
 }
 
-/** How long requests are handled before connections are polled again, in milliseconds. */
+/** Maximum time for handling requests before connections are polled again, in milliseconds. */
 const maxStageMs = 5
-/** How many connections are read between two looks at the clock. */
+/** Number of connections that are read between two checks of the clock. */
 const readsBetweenLooks = 8
 
-/** The connections whose bytes are read in the next stage, in the order of their arrival. */
+/** The connections to read in the next stage, in order of arrival. */
 let arrived: ReadableConnection[] = []
 /** Whether a connection has been read since the last stage, and so the next stage is due. */
 let isStageDue = false
 
-/**
- * Reads a connection when all bytes that arrive in this turn are decrypted. The first connection of a turn is read at once:
- * if it is the only one, waiting would gain nothing. A connection must not be added twice.
- */
+/** Reads the connection after all bytes of this turn are decrypted. Do not add a connection twice. */
 export function readInStage(connection: ReadableConnection): void {
   if (isStageDue) {
     arrived.push(connection)
@@ -44,7 +42,7 @@ function readAll(): void {
   for (let i = 0; i < connections.length; i++) {
     connections[i]!.readArrived()
     if (i % readsBetweenLooks === readsBetweenLooks - 1 && performance.now() > end) {
-      // The others keep their place before those that have arrived meanwhile.
+      // The remaining connections stay ahead of those that have arrived in the meantime.
       arrived = [...connections.slice(i + 1), ...arrived]
       break
     }
@@ -53,15 +51,15 @@ function readAll(): void {
   if (isStageDue) setImmediate(readAll)
 }
 
-/** Sockets whose answers are sent when the present requests are handled. */
+/** Sockets whose responses are sent after the current requests have been handled. */
 let corked: Socket[] = []
 
-/** Corks a socket, unless it is corked, until the requests of this stage are handled. */
+/** Corks a socket, unless it is already corked, until the requests of this stage are handled. */
 export function corkInStage(socket: Socket): void {
   if (socket.writableCorked > 0) return
   socket.cork()
   corked.push(socket)
-  // Ticks run when no microtask is left: by then all requests that can be answered at once are answered.
+  // nextTick callbacks run after all microtasks. By then, all requests that can be answered immediately have been.
   if (corked.length === 1) queueMicrotask(() => process.nextTick(uncorkAll))
 }
 

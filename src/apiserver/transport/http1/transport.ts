@@ -1,4 +1,4 @@
-/** The exchange over HTTP/1.1. A class, as one is made per request and its methods are then shared. */
+/** The HTTP/1.1 side of an exchange. A class rather than closures, because one is created per request. */
 import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { drained, passed } from '../../../wire/http/streams.ts'
@@ -8,7 +8,7 @@ import type { IncomingBody } from './body.ts'
 import type { RequestHead } from './head.ts'
 import { corkInStage } from './stages.ts'
 
-/** How the end of an answer that comes in parts is told. */
+/** How the client recognizes the end of a streamed response. */
 type Framing = 'chunks' | 'length' | 'end of the connection' | 'no body'
 
 const goOn = 'HTTP/1.1 100 Continue\r\n\r\n'
@@ -16,11 +16,11 @@ const nothing = Buffer.alloc(0)
 const lineEnd = '\r\n'
 const lastChunk = '0\r\n\r\n'
 
-/** The connection on which an answer is sent. */
+/** The connection on which a response is sent. */
 export interface AnswerConnection {
   readonly socket: Socket
   readonly peer: Peer
-  /** To be called when the whole answer has been handed over, and again when it is on its way, if that is later. */
+  /** Called when the whole response has been written, and again when it has been flushed, if that happens later. */
   answered(transport: Http1Transport): void
 }
 
@@ -32,10 +32,10 @@ export class Http1Transport implements ServerTransport {
   readonly #connection: AnswerConnection
   readonly #body: IncomingBody | undefined
   readonly #isOld: boolean
-  /** Whether the connection ends with its answer. */
+  /** Whether the connection closes after this response. */
   isLast: boolean
   #framing: Framing | undefined
-  /** Whether the client waits to be told that it may send its body. */
+  /** Whether the client waits for 100 Continue. */
   #isAwaited: boolean
   #isEnded = false
   #isFlushed = false
@@ -88,22 +88,22 @@ export class Http1Transport implements ServerTransport {
     return this.#gone.signal
   }
 
-  /** Whether the head of an answer has been sent, so that it is known to the client whether others will follow. */
+  /** Whether the head of the response has been sent, which tells the client whether the connection stays open. */
   get isBegun(): boolean {
     return this.#framing !== undefined || this.#isEnded
   }
 
-  /** Whether the whole answer has been handed over. */
+  /** Whether the whole response has been written. */
   get isEnded(): boolean {
     return this.#isEnded
   }
 
-  /** Whether the whole answer is on its way. */
+  /** Whether the whole response has been flushed. */
   get isFlushed(): boolean {
     return this.#isFlushed
   }
 
-  /** Tells a client that asked whether it may send its body that it may. */
+  /** Sends 100 Continue if the client waits for it. */
   invite(): void {
     const { socket } = this.#connection
     if (!this.#isAwaited || this.isBegun) return
@@ -111,12 +111,12 @@ export class Http1Transport implements ServerTransport {
     if (socket.writable) socket.write(goOn)
   }
 
-  /** Drops the headers: for a request that is answered but whose client may take long to send the rest of its body. */
+  /** Drops the headers of an answered request whose client may take long to send the rest of the body. */
   forgetHeaders(): void {
     this.rawHeaders = []
   }
 
-  /** To be called when the client is gone. */
+  /** Call this when the client has disconnected. */
   leave(): void {
     if (this.#hasLeft) return
     this.#hasLeft = true
@@ -133,7 +133,7 @@ export class Http1Transport implements ServerTransport {
       this.#isFlushed = true
       socket.write(text, 'latin1')
     } else {
-      // One that is short is on its way when it is written: to hear of that would cost more than it says.
+      // A short response counts as flushed when it is written. A callback would cost more than it is worth.
       this.#isFlushed = body.length < longAnswer
       socket.write(text, 'latin1')
       if (this.#isFlushed) socket.write(body)
@@ -159,7 +159,7 @@ export class Http1Transport implements ServerTransport {
 
   write(chunk: Buffer): Promise<void> | undefined {
     const { socket } = this.#connection
-    // One that says nothing would end the answer.
+    // An empty chunk would end the response.
     if (chunk.length === 0 || !this.#mayWrite) return undefined
     corkInStage(socket)
     return socket.write(this.#framing === 'chunks' ? framed(chunk) : chunk) ? undefined : drained(socket)
@@ -169,7 +169,7 @@ export class Http1Transport implements ServerTransport {
     const { socket } = this.#connection
     if (chunk.length === 0 || !this.#mayWrite) return
     if (this.#framing !== 'chunks') return await passed(socket, chunk)
-    // Not joined as short ones are: such a chunk is long.
+    // The parts of a large chunk are not copied into one buffer, unlike those of a small one.
     corkInStage(socket)
     socket.write(`${chunk.length.toString(16)}\r\n`, 'latin1')
     const written = passed(socket, chunk)
@@ -210,28 +210,28 @@ export class Http1Transport implements ServerTransport {
     return this.method === 'HEAD' || status === 204 || status === 304
   }
 
-  /** What the client is told of the connection, where it is not what its version takes for granted. */
+  /** Connection headers, if they differ from the default of the HTTP version. */
   #lines(): string {
-    // Who was not told to send the body may do so all the same, or not.
+    // A client that did not get 100 Continue may send the body anyway, or not.
     if (this.#isAwaited && !this.bodyWhole) this.isLast = true
     if (this.isLast) return 'connection: close\r\n'
     return this.#isOld ? 'connection: keep-alive\r\n' : ''
   }
 }
 
-/** What belongs to a request beside its head. */
+/** The parts of a request besides its head. */
 interface RequestParts {
   readonly body: IncomingBody | undefined
   readonly upgrade: UpgradeRequest | undefined
   readonly isLast: boolean
 }
 
-/** Bytes of an answer of which it is worth to hear that it is on its way. */
+/** Minimum size of a response for which a flush callback is worthwhile. */
 const longAnswer = 16 * 1024
 
 const lastFramed: { chunk: Buffer; frame: Buffer } = { chunk: nothing, frame: nothing }
 
-/** A chunk as it is sent. The last one is kept, as an event is written to all who watch, one after another. */
+/** Encodes a chunk. Caches the last one, because the same event is written to many watchers in a row. */
 function framed(chunk: Buffer): Buffer {
   if (lastFramed.chunk === chunk) return lastFramed.frame
   const size = `${chunk.length.toString(16)}\r\n`

@@ -1,6 +1,7 @@
 /**
- * What has come on a connection and is not read yet. Parts are joined in memory that doubles, and none is looked at
- * twice, so that a client that sends byte by byte costs no more than what it sends. No more is held than a head may have.
+ * Received bytes of a connection that have not been processed. They are collected in a buffer that doubles in size, and
+ * no byte is scanned twice, so a client that sends single bytes costs no more than its data. Buffers at most the
+ * maximum size of a head.
  */
 import { maxHeaderBytes } from '../connection-limits.ts'
 
@@ -9,11 +10,11 @@ const endOfHead = Buffer.from('\r\n\r\n')
 const nothing: Buffer = Buffer.alloc(0)
 
 export class Unread {
-  /** What was handed out of it stays as it is: it is only ever written behind `#to`. */
+  /** Slices that were returned stay valid, because data is only ever written after `#to`. */
   #memory = nothing
   #from = 0
   #to = 0
-  /** Before this there is no end of a head. */
+  /** The end of the head is not before this position. */
   #looked = 0
   /** Whether a line break before the next head has been skipped. */
   #hasSkipped = false
@@ -49,7 +50,10 @@ export class Unread {
     this.skip(this.size)
   }
 
-  /** Takes a head and the empty line after it. Undefined where it is not whole yet, false where it will never be one. */
+  /**
+   * Removes and returns a head, including the empty line after it. Returns undefined if the head is incomplete, and
+   * false if it is invalid.
+   */
   takeHead(): string | false | undefined {
     this.#skipLineBreak()
     const { bytes } = this
@@ -61,7 +65,7 @@ export class Unread {
     return text
   }
 
-  /** Some clients send one after a body, which belongs to nothing. */
+  /** Some clients send an extra line break after a body. */
   #skipLineBreak(): void {
     if (this.#hasSkipped || this.size < 2) return
     if (this.#memory[this.#from] !== cr || this.#memory[this.#from + 1] !== lf) return
@@ -69,7 +73,9 @@ export class Unread {
     this.skip(2)
   }
 
-  /** Whether it has what no head may have, so that nobody waits for the end of a line that has none. */
+  /**
+   * Whether the bytes cannot be part of a valid head, so that the server does not wait for the end of an invalid line.
+   */
   #isHopeless(): boolean {
     const memory = this.#memory
     for (let i = this.#looked; i < this.#to; i++) {

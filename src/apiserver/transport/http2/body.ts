@@ -1,7 +1,8 @@
 /**
- * The body of a request in HTTP/2 as it arrives. Most are whole before anybody asks for them, and are never a stream. How
- * much may arrive ahead of the reader is bounded by the windows of the stream and of its connection, which grow as bytes
- * are read. A stream holds nothing itself, since it would hold each part by itself: `ByteQueue` bounds the memory.
+ * The body of an HTTP/2 request as it arrives. Most bodies are complete before they are needed and never become a
+ * stream. The flow-control windows of the stream and the connection limit how much may arrive ahead of the reader. They
+ * grow as bytes are read. The stream itself buffers nothing, because it would hold each chunk separately. `ByteQueue`
+ * limits the memory.
  */
 import { Readable } from 'node:stream'
 import { ByteQueue } from '../../../base/collections/byte-queue.ts'
@@ -9,26 +10,26 @@ import { ByteQueue } from '../../../base/collections/byte-queue.ts'
 export class Http2Body {
   readonly #onTaken: (bytes: number) => void
   readonly #held = new ByteQueue()
-  /** Bytes that arrived and were not reported as taken. */
+  /** Bytes that have arrived but have not been reported as read. */
   #untold = 0
   #stream: Readable | undefined
   #isWhole = false
   #isOver = false
   #isWanted = false
-  /** Whether the stream has been told that this is all. */
+  /** Whether the end has been pushed to the stream. */
   #isEnded = false
 
-  /** `onTaken` receives the number of bytes that were read, so that as many more may arrive. */
+  /** `onTaken` receives the number of bytes read, so that the windows can be enlarged. */
   constructor(onTaken: (bytes: number) => void) {
     this.#onTaken = onTaken
   }
 
-  /** Whether all of it has arrived. */
+  /** Whether the whole body has arrived. */
   get isWhole(): boolean {
     return this.#isWhole
   }
 
-  /** All of it, where it has arrived and nobody reads it as a stream. */
+  /** The whole body, if it has arrived and is not read as a stream. */
   get atHand(): Buffer | undefined {
     if (!this.#isWhole || this.#stream !== undefined) return undefined
     this.#tellTaken(this.#untold)
@@ -54,20 +55,20 @@ export class Http2Body {
     this.#handOver()
   }
 
-  /** The client has ended it. */
+  /** The client has sent the whole body. */
   end(): void {
     this.#isWhole = true
     this.#handOver()
   }
 
-  /** No more of it will arrive, and none is wanted. */
+  /** Discards the body: no more of it will arrive or is needed. */
   drop(): void {
     this.#isOver = true
     this.#tellTaken(this.#untold)
     if (!this.#isWhole) this.#stream?.destroy()
   }
 
-  /** Passes on what is held where the reader of the stream has asked for more, and the end. */
+  /** Pushes the buffered data to the stream if its reader has asked for more, and then the end. */
   #handOver(): void {
     const stream = this.#stream
     if (stream === undefined) return

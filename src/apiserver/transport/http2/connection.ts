@@ -1,11 +1,12 @@
 /**
- * One connection of HTTP/2: reads requests and hands them on, and sends their answers. It has no timers of its own: `check`
- * is called from time to time, and ends a connection on which no request comes, one that has been without a request for
- * long, one whose headers do not end, and answers that their client does not take.
+ * An HTTP/2 connection: reads requests, dispatches them and sends their responses. It has no timers. `check` is called
+ * periodically and closes connections without requests, idle connections, connections with unfinished headers, and
+ * responses that the client does not read.
  *
- * What a client may have us hold is bounded: by the windows of bodies, by how many requests may be under way, and as who does
- * not take what is sent is not read. One that takes back requests, or has them refused, faster than anybody needs to loses
- * its connection. So does one that sends more frames without a request or a body than `idleFrames` allows.
+ * The memory that a client can occupy is limited by the windows for bodies, by the number of concurrent requests, and
+ * by not reading from a client that does not read responses. A client that cancels requests, or has them rejected,
+ * faster than any real client needs is disconnected. So is a client that sends more frames without a request or body
+ * than `idleFrames` allows.
  */
 import type { Socket } from 'node:net'
 import { TokenBucket } from '../../../base/limits/token-bucket.ts'
@@ -43,7 +44,7 @@ import { Http2Body } from './body.ts'
 import { readHead } from './head.ts'
 import { type AnswerConnection, Http2Transport } from './transport.ts'
 
-/** How much of a body may come ahead of who reads it, and of all bodies of a connection. */
+/** Flow-control windows for the body of one request, and for all bodies of a connection. */
 const streamWindow = firstWindow
 const connectionWindow = 4 * streamWindow
 
@@ -55,29 +56,29 @@ const limits = {
 export class ServerConnection extends Http2Connection<Http2Transport> implements AnswerConnection, Http2Link {
   readonly peer: Peer
   readonly #owner: Http2Owner
-  /** The last stream that the client has begun. */
+  /** The last stream that the client has opened. */
   #lastId = 0
-  /** Whether nothing is answered that begins from now on. */
+  /** Whether new requests are ignored because the connection is closing. */
   #isClosing = false
-  /** What came of bodies and was not given back, and what was taken of them and is not given back. */
+  /** Body bytes received but not returned to the window, and the part of them that has been read. */
   #received = 0
   #returnable = 0
-  /** Whether the client is to be told that nothing is remembered of what is sent to it. */
+  /** Whether to tell the client that our headers do not use its dynamic table. */
   #tellsMemory = true
   readonly #resets = new TokenBucket(resets, systemClock.monotonic)
   readonly #idleFrames = new TokenBucket(idleFrames, systemClock.monotonic)
-  /** When its last request was over; at first when it began. */
+  /** When the last request ended; initially when the connection started. */
   #idleSince = performance.now()
-  /** When it was first seen that headers have begun and not ended, in which stream. */
+  /** When `check` first saw headers that had started but not ended. */
   #headersSince: number | undefined
-  /** How much the client had taken of what was sent, and since when no more. */
+  /** How much the client had read of the sent data, and since when it has read no more. */
   #stalled: { readonly bytesWritten: number; readonly since: number } | undefined
 
   constructor(socket: Socket, peer: Peer, owner: Http2Owner) {
     super(socket, limits, preface)
     this.peer = peer
     this.#owner = owner
-    // Who says that nothing more comes is told nothing more either: TLS ends both ways at once.
+    // When a client closes its side, close ours too: TLS closes both directions at once.
     socket.on('end', () => socket.destroy())
     socket.on('close', () => this.#leave())
     this.outgoing.add(
@@ -89,7 +90,7 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
     this.sendNumber({ type: frameTypes.window }, connectionWindow - firstWindow)
   }
 
-  /** No further requests; those under way are answered. */
+  /** Accepts no further requests. Running requests are completed. */
   close(): void {
     if (this.#isClosing || this.socket.destroyed) return
     this.#isClosing = true
@@ -166,7 +167,7 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
     else stream.send(headers === undefined ? 431 : 400, ['content-length', '0'], nothing)
   }
 
-  /** They mean nothing, but that the body has ended. */
+  /** Trailers only mark the end of the body. */
   #onTrailers(stream: Http2Transport, head: Required<FrameHead>): void {
     if (isLast(head) && !stream.bodyWhole) stream.incoming?.end()
     else this.#refuse(stream, errorCodes.protocol)
@@ -205,16 +206,16 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
 
   protected onSettings(): void {}
 
-  /** The client begins nothing more; what is under way is answered. */
+  /** The client will start no more requests. Running requests are completed. */
   protected onGoAway(): void {}
 
-  /** What the client still sends of its body is not wanted. */
+  /** The rest of the request body is not needed. */
   protected onEnded(stream: Http2Transport): void {
     if (!stream.bodyWhole) this.sendReset(stream.id, errorCodes.none)
     this.#end(stream)
   }
 
-  /** Something was taken of a body, so that as much more may come. */
+  /** Returns the bytes that were read to the windows, so that more can arrive. */
   #taken(stream: Http2Transport, bytes: number): void {
     stream.returned += bytes
     if (stream.returned >= streamWindow / 2 && !stream.bodyWhole && this.streams.has(stream.id)) {
@@ -233,7 +234,7 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
     this.#returnable = 0
   }
 
-  /** The client has made of its request what cannot be. */
+  /** The client has violated the protocol on this stream. */
   #refuse(stream: Http2Transport, code: ErrorCode): void {
     this.#reset(stream, code)
     this.#countReset()
@@ -275,7 +276,7 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
     this.outgoing.add(frame({ type: frameTypes.goaway }, payload))
   }
 
-  /** Tells the client why, where it still reads, and cuts it off. */
+  /** Tells the client the reason, if it still reads, and disconnects it. */
   #giveUp(code: ErrorCode): void {
     if (this.socket.destroyed) return
     this.stopReading(maxDropped)
@@ -288,7 +289,7 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
     if (this.#isClosing && this.streams.size === 0) this.#hangUp()
   }
 
-  /** Says that nothing more will come, and gives the other side time to say so too. */
+  /** Closes our side and gives the client time to close its side. */
   #hangUp(): void {
     if (this.socket.writableEnded) return
     this.outgoing.flush()
@@ -304,7 +305,7 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
     }
   }
 
-  /** A client that sends much, but no request, is idle too. */
+  /** A client that sends data but no request is idle, too. */
   #checkIdle(idleMs: number): void {
     const { idle, headers } = this.#owner.times
     const allowed = this.#lastId > 0 ? idle : headers
@@ -312,7 +313,7 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
     else if (idleMs > allowed) this.close()
   }
 
-  /** Whether the client takes nothing of what was sent. */
+  /** Whether the client has stopped reading. */
   #isStalled(now: number, stall: number): boolean {
     const { bytesWritten } = this.socket
     if (this.socket.writableLength === 0) this.#stalled = undefined
@@ -321,8 +322,8 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
   }
 
   /**
-   * With its only stream a connection is closed too: a client that does not read one answer will hardly send another
-   * request.
+   * Closes the connection together with its only stream, because a client that does not read one response is unlikely
+   * to send another request.
    */
   #checkAnswer(stream: Http2Transport, now: number, stall: number): void {
     const { unsent, stalled } = stream
@@ -337,7 +338,7 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
 
 const nothing = Buffer.alloc(0)
 const noRequest = { method: '', target: '', rawHeaders: [] }
-/** For headers as they are encoded, which are copied at once. */
+/** Buffer for encoded headers, which are copied immediately. */
 const scratch = Buffer.allocUnsafeSlow(16 * 1024)
 
 function isLast({ flags: set }: Required<FrameHead>): boolean {

@@ -1,7 +1,7 @@
 /**
- * The head of a request in HTTP/2 (RFC 9113, section 8): what stands in the first line of HTTP/1.1 are headers here, whose
- * names begin with a colon. As strict as `http1/head.ts`, and for the same reason: who passes on what can be read in two
- * ways may have read it in the other one.
+ * Reads the head of an HTTP/2 request (RFC 9113, section 8). Pseudo-headers, whose names start with a colon, replace
+ * the request line of HTTP/1.1. As strict as `http1/head.ts`, and for the same reason: a proxy in front may have
+ * interpreted an ambiguous request differently.
  */
 import { fitsLine, isToken, withoutBlanks } from '../../../wire/http/header-line.ts'
 
@@ -9,14 +9,14 @@ export interface Http2Head {
   readonly method: string
   /** Path and query as sent. */
   readonly target: string
-  /** Alternating names and values, without those that begin with a colon. `:authority` is the header `host`. */
+  /** Alternating names and values, without pseudo-headers. `:authority` becomes the header `host`. */
   readonly rawHeaders: readonly string[]
 }
 
 const colon = 0x3a
-/** What is said of the request itself, each once, and before all others. */
+/** The allowed pseudo-headers. Each may occur once, and they precede all other headers. */
 const own: ReadonlySet<string> = new Set([':method', ':scheme', ':path', ':authority'])
-/** They are about one connection of HTTP/1.1. */
+/** Headers that are specific to HTTP/1.1 connections. */
 const ofConnection: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -25,11 +25,11 @@ const ofConnection: ReadonlySet<string> = new Set([
   'upgrade',
 ])
 const targets = /^(?:\/[\x21-\x7e]*|\*)$/
-/** A name or an address, and perhaps a port. */
+/** A host name or IP address with an optional port. */
 const authorities = /^[\w!$%&'()*+,\-.:;=[\]~@]+$/
 const capital = /[A-Z]/
 
-/** Undefined where it is none. `headers` alternate names and values. */
+/** Returns undefined if the head is invalid. `headers` alternate names and values. */
 export function readHead(headers: readonly string[]): Http2Head | undefined {
   const start = endOfOwn(headers)
   const told = ownOf(headers, start)
@@ -59,7 +59,7 @@ function ownOf(headers: readonly string[], end: number): ReadonlyMap<string, str
   return told
 }
 
-/** The authority counts where the request also has a header `host`, as RFC 9113 requires. */
+/** If the request has both `:authority` and `host`, `:authority` wins, as RFC 9113 requires. */
 function othersOf(headers: readonly string[], start: number, authority: string | undefined): string[] | undefined {
   const others = authority === undefined ? [] : ['host', authority]
   for (let i = start; i < headers.length; i += 2) {

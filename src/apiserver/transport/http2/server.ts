@@ -1,4 +1,4 @@
-/** HTTP/2 on connections that the listener has accepted. `close` lets requests under way finish. */
+/** Serves HTTP/2 on connections that the listener has accepted. `close` lets running requests finish. */
 import type { Socket } from 'node:net'
 import { drainTime, type Times } from '../connection-limits.ts'
 import type { Http2Link, Http2Owner, HttpEngine } from '../engine.ts'
@@ -25,11 +25,11 @@ export class Http2Server {
     const connection = this.#engine.openHttp2(socket, peer, this.#owner)
     this.#connections.set(socket, connection)
     socket.on('close', () => this.#connections.delete(socket))
-    // It has been waited for: its first request may be on its way.
+    // The client has just connected, so its first request may be in transit.
     if (this.#isClosing) setTimeout(() => connection.close(), drainTime).unref()
   }
 
-  /** No further requests on this connection; those under way are answered. */
+  /** Accepts no further requests on this connection. Running requests are completed. */
   end(socket: Socket): void {
     this.#connections.get(socket)?.close()
   }
@@ -40,7 +40,10 @@ export class Http2Server {
     for (const connection of this.#connections.values()) connection.close()
   }
 
-  /** Requests are begun when all that came with them has been read: many a one is taken back in the same packet. */
+  /**
+   * Starts requests only after all data that arrived with them has been read, because some are cancelled in the same
+   * packet.
+   */
   #defer(transport: ServerTransport): void {
     if (this.#waiting.push(transport) === 1) setImmediate(() => this.#beginWaiting())
   }

@@ -1,18 +1,18 @@
-/** The exchange over HTTP/2. A class, as one is made per request and its methods are then shared. */
+/** The HTTP/2 side of an exchange. A class rather than closures, because one is created per request. */
 import { Readable } from 'node:stream'
 import { Http2Stream } from '../../../wire/http2/connection.ts'
 import type { Peer, ResponseHeaders, ServerTransport } from '../server-transport.ts'
 import type { Http2Body } from './body.ts'
 import type { Http2Head } from './head.ts'
 
-/** How much may wait to be sent before whoever writes is asked to wait as well. */
+/** Number of pending bytes at which writers have to wait. */
 const enough = 64 * 1024
 const nothing = Buffer.alloc(0)
 
-/** The connection on which an answer is sent. */
+/** The connection on which a response is sent. */
 export interface AnswerConnection {
   readonly peer: Peer
-  /** The answer ends with either where the transport is ending. */
+  /** If the transport is ending, this frame ends the response. The same applies to `sendPart`. */
   sendHead(transport: Http2Transport, status: number, headers: ResponseHeaders): void
   sendPart(transport: Http2Transport, bytes: Buffer): void
   cut(transport: Http2Transport): void
@@ -26,10 +26,10 @@ export class Http2Transport extends Http2Stream implements ServerTransport {
   readonly #connection: AnswerConnection
   #hasLeft = false
   #gone: AbortController | undefined
-  /** How much of the windows of its body the client has used, and how much of that was given back. */
+  /** How many window bytes the body has used, and how many of them have been returned. */
   received = 0
   returned = 0
-  /** What had not been sent when last looked at, and since when. */
+  /** Number of unsent bytes at the last check, and since when it has not changed. */
   stalled: { readonly unsent: number; readonly since: number } | undefined
 
   constructor(
@@ -75,7 +75,7 @@ export class Http2Transport extends Http2Stream implements ServerTransport {
     return this.#gone.signal
   }
 
-  /** To be called when the client has taken back the request, or is gone. */
+  /** Call this when the client has cancelled the request or disconnected. */
   leave(): void {
     this.#hasLeft = true
     this.incoming?.drop()

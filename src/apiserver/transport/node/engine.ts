@@ -1,6 +1,6 @@
 /**
- * The engine `node`: Node's own modules read and write HTTP on connections that the listener has accepted. Their time-outs
- * are off, since the connections have those of `connection-limits.ts`.
+ * The engine `node`: Node's modules read and write HTTP on connections that the listener has accepted. Their own
+ * timeouts are disabled in favor of those in `connection-limits.ts`.
  */
 import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -25,10 +25,10 @@ export class NodeEngine implements HttpEngine {
       requestTimeout: 0,
       keepAliveTimeout: 0,
       maxHeaderSize: maxHeaderBytes,
-      // Node would answer a request without a host, and still carry out what follows it.
+      // Node would reject a request without a host, but still execute the requests after it.
       requireHostHeader: false,
     })
-    // Node would drop the headers above a maximum and carry out the request without them: `refusalOf` rejects it.
+    // Node would drop headers above a maximum and execute the request without them. Instead, `refusalOf` rejects it.
     this.#server.maxHeadersCount = 0
     this.#server.on('request', (request, response) => this.#begin({ request, response }))
     this.#server.on('checkContinue', (request, response) => this.#begin({ request, response, isAsking: true }))
@@ -51,7 +51,7 @@ export class NodeEngine implements HttpEngine {
     return new NodeHttp2Connection(socket, peer, owner)
   }
 
-  /** Of other requests to switch protocols Node reads the body, and they are answered like any. */
+  /** For other upgrade requests, Node reads the body, and they are answered like ordinary requests. */
   #maySwitch(request: IncomingMessage): boolean {
     const { owner } = this.#connections.get(request.socket)!
     return !hasBody(request) && owner.maySwitch(request.url ?? '')
@@ -61,7 +61,7 @@ export class NodeEngine implements HttpEngine {
     this.#connections.get(arrived.request.socket)?.connection.begin(arrived)
   }
 
-  /** Node no longer reads from such a connection: any answer but 101 is its last. */
+  /** Node no longer reads from such a connection, so any response except 101 is its last. */
   #beginUpgrade(request: IncomingMessage, head: Buffer): void {
     const { socket } = request
     const response = new ServerResponse(request)

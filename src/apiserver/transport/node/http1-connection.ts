@@ -1,7 +1,7 @@
 /**
- * One connection of HTTP/1.1 that Node's server reads: its requests, its faults and its times. Node reads ahead, so requests
- * that follow before an answer wait here, and are carried out one after another. After a fault nothing more is carried out:
- * what follows may be part of it.
+ * An HTTP/1.1 connection that Node's server reads: its requests, errors and timeouts. Node reads ahead, so pipelined
+ * requests wait here and run one at a time. After a protocol error, no further request runs, because the following
+ * bytes may be part of it.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -13,16 +13,16 @@ import type { Peer, ResponseHeaders, UpgradeRequest } from '../server-transport.
 import { NodeHttp1Transport } from './http1-transport.ts'
 import { RequestBody } from './request-body.ts'
 
-/** How many requests may wait for the answer of one before them. Common clients never send ahead. */
+/** Maximum number of pipelined requests. Common clients do not pipeline. */
 const maxWaiting = 100
 
-/** A request as Node has read its head. */
+/** A request whose head Node has read. */
 export interface ArrivedRequest {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   /** Whether the client waits for 100 Continue before it sends the body. */
   readonly isAsking?: boolean
-  /** For a connection that Node has handed over: what the client sent behind the request. */
+  /** For an upgrade: the bytes that the client sent after the request. */
   readonly head?: Buffer
 }
 
@@ -30,19 +30,19 @@ export class NodeHttp1Connection implements Http1Link {
   readonly socket: Socket
   readonly #peer: Peer
   readonly #owner: ConnectionOwner
-  /** The request that is being answered, or whose body is still arriving, and those that wait behind it. */
+  /** The request that is being answered or received, followed by the waiting ones. */
   readonly #queue: NodeHttp1Transport[] = []
   #requests = 0
-  /** Whether nothing more is carried out. */
+  /** Whether no further request is executed. */
   #isOver = false
-  /** Whether the next answer is the last. */
+  /** Whether the next response is the last. */
   #isEnding = false
   #isHandedOver = false
-  /** Answers a fault that came behind a request, after that request is answered. */
+  /** The error response to send after the preceding request has been answered. */
   #refusal: Refusal | undefined
-  /** Since when a request is awaited, or what is missing of it. */
+  /** Since when the connection has been waiting for a request or the rest of one. */
   #since = performance.now()
-  /** How many bytes the client had sent when its last request was over. */
+  /** Number of bytes received when the last request ended. */
   #bytesReadBefore = 0
   #untaken: { readonly bytesWritten: number; readonly since: number } | undefined
   #onIdle: (() => void) | undefined
@@ -53,7 +53,8 @@ export class NodeHttp1Connection implements Http1Link {
     this.#owner = owner
     socket.on('end', () => this.#leave())
     socket.on('close', () => this.#leave())
-    // Node calls this after the last answer. Its own would reset the connection of a client that still sends.
+    // Node calls this after the last response. Its own implementation would reset the connection of a client that is
+    // still sending.
     socket.destroySoon = () => this.end()
   }
 
@@ -92,7 +93,7 @@ export class NodeHttp1Connection implements Http1Link {
     else this.#admit(arrived)
   }
 
-  /** What was sent is no request, or the body of one that has begun is malformed. */
+  /** The client has sent a malformed request, or a malformed body of a running request. */
   fail(refusal: Refusal): void {
     if (this.#isOver) return
     if (!this.socket.writable) {
@@ -115,7 +116,7 @@ export class NodeHttp1Connection implements Http1Link {
       upgrade: head === undefined ? undefined : this.#upgradeOf(request, response, head),
       isAsking,
     })
-    // A client that asks to switch protocols may send something else than requests from then on.
+    // After a request for an upgrade, the client may send data that is not HTTP.
     if (this.#isEnding || request.headers.upgrade !== undefined) response.shouldKeepAlive = false
     response.on('close', () => this.#onAnswered(transport))
     this.#requests++
@@ -151,7 +152,7 @@ export class NodeHttp1Connection implements Http1Link {
     this.#onIdle = undefined
   }
 
-  /** A body that breaks off is its reader's to answer. If there is an answer already, it was the last. */
+  /** The reader of a truncated body sends the response. If a response was sent already, it was the last one. */
   #breakBody(transport: NodeHttp1Transport): void {
     this.#isOver = true
     transport.response.shouldKeepAlive = false
@@ -160,7 +161,7 @@ export class NodeHttp1Connection implements Http1Link {
     if (isAnswered) this.end()
   }
 
-  /** Answers what is no request, and ends the connection. */
+  /** Sends an error for a malformed request and closes the connection. */
   #refuse(refusal: Refusal): void {
     if (this.socket.writable) this.socket.write(`HTTP/1.1 ${refusal}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`)
     this.end()
@@ -191,14 +192,14 @@ export class NodeHttp1Connection implements Http1Link {
       if (now - this.#since >= idle) this.socket.destroy()
       return
     }
-    // The first look that finds part of a request begins its time.
+    // The timeout starts with the first check that finds a partial request.
     if (this.#requests > 0 && this.#bytesReadBefore >= 0) {
       this.#bytesReadBefore = -1
       this.#since = now
     } else if (now - this.#since >= headers) this.#refuse(refusals.late)
   }
 
-  /** Whether there is something for the client to take. */
+  /** Whether unread response data is pending. Disconnects a client that has stopped reading. */
   #isTaking(now: number, stall: number): boolean {
     if (this.socket.writableLength === 0) {
       this.#untaken = undefined
@@ -216,8 +217,8 @@ export function hasBody({ headers }: IncomingMessage): boolean {
 }
 
 /**
- * Why a request is rejected although Node reads it: two hosts, another coding than chunks, chunks in version 1.0. A proxy
- * that passed on such a request may have read it in another way.
+ * Why a request is rejected although Node accepts it: two hosts, a transfer encoding other than chunked, or chunked
+ * encoding in HTTP/1.0. A proxy in front may have interpreted such a request differently.
  */
 function refusalOf({ method, httpVersion, headers, rawHeaders }: IncomingMessage): Refusal | undefined {
   if (method === 'CONNECT') return refusals.tunnel

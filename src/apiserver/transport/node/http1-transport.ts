@@ -1,4 +1,4 @@
-/** The exchange over HTTP/1.1, as Node's server reads the request and writes the answer. */
+/** The HTTP/1.1 side of an exchange, with Node reading the request and writing the response. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
@@ -9,7 +9,7 @@ import { isBodiless, whenSent } from './responses.ts'
 
 const nothing = Buffer.alloc(0)
 
-/** What belongs to a request beside what Node has read. */
+/** The parts of a request that Node does not provide. */
 export interface Http1Parts {
   readonly peer: Peer
   readonly body: RequestBody | undefined
@@ -42,7 +42,7 @@ export class NodeHttp1Transport implements ServerTransport {
     this.upgrade = upgrade
     this.#body = body
     this.#isAsking = isAsking
-    // A broken connection also reports an error here; `leave` is called for it.
+    // A broken connection also emits an error here, but `leave` handles it.
     response.on('error', () => {})
   }
 
@@ -78,12 +78,12 @@ export class NodeHttp1Transport implements ServerTransport {
     return this.#gone.signal
   }
 
-  /** Whether the head of an answer has been sent. */
+  /** Whether the head of the response has been sent. */
   get isBegun(): boolean {
     return this.response.headersSent
   }
 
-  /** To be called when the client is gone. */
+  /** Call this when the client has disconnected. */
   leave(): void {
     if (this.#hasLeft) return
     this.#hasLeft = true
@@ -141,7 +141,7 @@ export class NodeHttp1Transport implements ServerTransport {
   }
 
   #begin(status: number, headers: ResponseHeaders): void {
-    // A client that was not invited to send its body may send it all the same, or not.
+    // A client that did not get 100 Continue may send the body anyway, or not.
     if (this.#isAsking && !this.bodyWhole) this.response.shouldKeepAlive = false
     this.#isBodiless = isBodiless(this.method, status)
     this.response.writeHead(status, headers)

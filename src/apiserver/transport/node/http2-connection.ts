@@ -1,7 +1,7 @@
 /**
- * One connection of HTTP/2 that Node reads: its requests and its times. `check` is called from time to time. It ends a
- * connection on which no request comes, one that has been idle for long, one whose headers do not end, and answers that
- * their client does not take.
+ * An HTTP/2 connection that Node reads: its requests and timeouts. `check` is called periodically. It closes
+ * connections without requests, idle connections, connections with unfinished headers, and responses that the client
+ * does not read.
  */
 import { constants, performServerHandshake, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
@@ -11,13 +11,13 @@ import { readHead } from '../http2/head.ts'
 import type { Peer } from '../server-transport.ts'
 import { NodeHttp2Transport } from './http2-transport.ts'
 
-/** How much of all bodies of a connection may come ahead of those who read them. */
+/** Flow-control window for all bodies of a connection. */
 const connectionWindow = 256 * 1024
 
 const options = {
   settings: { maxConcurrentStreams: maxStreams, maxHeaderListSize: maxHeaderBytes },
   maxHeaderListPairs: maxParsedHeaders,
-  // Otherwise Node silently drops a header with blanks around its value, such as the one that names an impersonated user.
+  // Otherwise Node silently drops headers with whitespace around the value, such as the name of an impersonated user.
   strictFieldWhitespaceValidation: false,
   streamResetBurst: resets.burst,
   streamResetRate: resets.perSecond,
@@ -28,14 +28,14 @@ export class NodeHttp2Connection implements Http2Link {
   readonly #peer: Peer
   readonly #owner: Http2Owner
   readonly #streams = new Set<ServerHttp2Stream>()
-  /** Streams whose answer waited for its client at the last check. */
+  /** Streams with pending response data at the last check. */
   readonly #waiting = new WeakSet<ServerHttp2Stream>()
   /** The last stream whose headers are complete, or that Node has rejected. */
   #lastStream = 0
-  /** When its last request was over; at first when it began. */
+  /** When the last request ended; initially when the connection started. */
   #idleSince = performance.now()
   #isUsed = false
-  /** When it was first seen that headers have begun and not ended. */
+  /** When `check` first saw headers that had started but not ended. */
   #headersSince: number | undefined
 
   constructor(socket: Socket, peer: Peer, owner: Http2Owner) {
@@ -59,7 +59,7 @@ export class NodeHttp2Connection implements Http2Link {
   }
 
   #begin(stream: ServerHttp2Stream, rawHeaders: readonly string[]): void {
-    // A stream that is reset also emits an error. That it closes is what counts.
+    // A reset stream also emits an error, but only its close event matters.
     stream.on('error', () => {})
     this.#isUsed = true
     this.#lastStream = Math.max(this.#lastStream, stream.id ?? 0)
@@ -76,7 +76,7 @@ export class NodeHttp2Connection implements Http2Link {
     this.#idleSince = performance.now()
   }
 
-  /** A client that sends much, but no request, is idle too. */
+  /** A client that sends data but no request is idle, too. */
   #checkIdle(idleMs: number): void {
     const { idle, headers } = this.#owner.times
     const allowed = this.#isUsed ? idle : headers
@@ -85,9 +85,9 @@ export class NodeHttp2Connection implements Http2Link {
   }
 
   /**
-   * Whether headers were begun long ago and have not ended. Node counts a stream from its first frame on and reports it at
-   * the end of its headers. A stream that Node has rejected looks the same. But a client whose headers are complete can
-   * answer a ping, while in the middle of headers it may send nothing else.
+   * Whether headers started long ago and have not ended. Node counts a stream from its first frame, but reports it only
+   * when its headers are complete. A stream that Node has rejected looks the same. However, a client whose headers are
+   * complete can answer a ping, while a client in the middle of headers may send nothing else.
    */
   #isStuck(now: number): boolean {
     const begun = this.#session.state.lastProcStreamID ?? 0
@@ -104,7 +104,7 @@ export class NodeHttp2Connection implements Http2Link {
     return now - this.#headersSince > this.#owner.times.headers
   }
 
-  /** From the second check on an answer that waits for its client is timed. Node counts only time without progress. */
+  /** Starts a timeout for a response that is still pending. Node measures only time without progress. */
   #checkAnswer(stream: ServerHttp2Stream): void {
     if (stream.writableLength === 0) {
       if (this.#waiting.delete(stream)) stream.setTimeout(0)
@@ -114,7 +114,10 @@ export class NodeHttp2Connection implements Http2Link {
     }
   }
 
-  /** Closes the connection with its only stream: a client that does not read one answer will hardly ask again. */
+  /**
+   * Closes the connection together with its only stream, because a client that does not read one response is unlikely
+   * to send another request.
+   */
   #giveUp(stream: ServerHttp2Stream): void {
     if (this.#streams.size === 1) this.#session.destroy()
     else stream.close(constants.NGHTTP2_CANCEL)

@@ -1,4 +1,4 @@
-/** The exchange over HTTP/2, as Node reads the request and writes the answer. */
+/** The HTTP/2 side of an exchange, with Node reading the request and writing the response. */
 import { constants, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
 import { Readable } from 'node:stream'
 import { assertFits } from '../../../wire/http/answer-headers.ts'
@@ -48,7 +48,7 @@ export class NodeHttp2Transport implements ServerTransport {
     return this.#body?.isWhole ?? true
   }
 
-  /** Node finishes the writable side of a stream that was reset, so that all seems to be sent. */
+  /** Node finishes the writable side of a reset stream, so that everything appears to have been sent. */
   get gone(): boolean {
     return this.#stream.aborted || (this.#stream.destroyed && !this.#stream.writableFinished)
   }
@@ -96,7 +96,7 @@ export class NodeHttp2Transport implements ServerTransport {
     this.#discardBody()
   }
 
-  /** To close the stream with a code would end the answer first, and the answer would seem complete. */
+  /** Closing the stream with a code would first end the response, which would then appear complete. */
   cut(): void {
     this.#stream.destroy(cutOff)
   }
@@ -105,14 +105,14 @@ export class NodeHttp2Transport implements ServerTransport {
     return !this.#isEnding && !this.#stream.closed && !this.#stream.destroyed
   }
 
-  /** The answer is its headers alone. */
+  /** Sends a response that consists only of headers. */
   #respondAlone(status: number, headers: ResponseHeaders): void {
     this.#isEnding = true
     this.#stream.respond(headersByName(status, headers), { endStream: true })
     this.#discardBody()
   }
 
-  /** What the client still sends of its body is not wanted once the answer is sent. */
+  /** Once the response is sent, the rest of the request body is not needed. */
   #discardBody(): void {
     if (this.bodyWhole) return
     const close = () => this.#stream.close(constants.NGHTTP2_NO_ERROR)
@@ -120,7 +120,7 @@ export class NodeHttp2Transport implements ServerTransport {
     else this.#stream.once('finish', close)
   }
 
-  /** Node ends the readable side of a stream that was reset as it does at END_STREAM, but such a stream is closed. */
+  /** Node ends the readable side of a reset stream as if END_STREAM had arrived, but a reset stream is closed. */
   #readBody(): RequestBody {
     const stream = this.#stream
     const isComplete = () => stream.readableEnded && !stream.closed

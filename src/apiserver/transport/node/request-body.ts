@@ -1,7 +1,7 @@
 /**
- * The body of a request that Node reads. About `maxHeld` bytes are held ahead of the reader; then Node stops reading from
- * the connection. A reader that destroys the stream does not end the connection, as it would with Node's own stream, so
- * that the request can still be answered.
+ * The body of a request that Node reads. About `maxHeld` bytes are buffered ahead of the reader. Then Node stops
+ * reading from the connection. Destroying this stream does not close the connection, unlike Node's own stream, so the
+ * request can still be answered.
  */
 import type { Readable } from 'node:stream'
 import { maxDiscarded, maxHeld } from '../http1/body.ts'
@@ -9,11 +9,11 @@ import { Http2Body } from '../http2/body.ts'
 
 export interface BodySource {
   readonly stream: Readable
-  /** Whether the client has ended the body. Node also ends streams that broke off. */
+  /** Whether the client has sent the whole body. Node also ends truncated streams. */
   readonly isComplete: () => boolean
-  /** The body has come to its end, or broke off. */
+  /** The body has ended or was truncated. */
   readonly onOver: () => void
-  /** More of a body that nobody wants has arrived than is taken. */
+  /** More of an unwanted body has arrived than is accepted. */
   readonly onExcess: () => void
 }
 
@@ -21,7 +21,7 @@ export class RequestBody {
   readonly #source: BodySource
   readonly #body: Http2Body
   #heldBytes = 0
-  /** Bytes that were dropped; undefined while the body is wanted. */
+  /** Number of discarded bytes; undefined while the body is needed. */
   #discardedBytes: number | undefined
   #isOver = false
 
@@ -39,7 +39,7 @@ export class RequestBody {
     return this.#body.isWhole
   }
 
-  /** Whether more of it may arrive. Node may have received all of it before the stream ends. */
+  /** Whether more of the body may arrive. Node may have received all of it before the stream ends. */
   get isArriving(): boolean {
     return !this.#isOver && !this.#source.isComplete()
   }
@@ -52,14 +52,14 @@ export class RequestBody {
     return this.#body.stream
   }
 
-  /** The rest of the body is not wanted. */
+  /** Discards the rest of the body. */
   discard(): void {
     if (this.#isOver) return
     this.#discardedBytes ??= 0
     this.#source.stream.resume()
   }
 
-  /** No more of the body will arrive. */
+  /** Marks the body as truncated: no more of it will arrive. */
   break(): void {
     if (this.#isOver) return
     this.#isOver = true
