@@ -1,25 +1,25 @@
 /**
- * Decides whether a request was caused by a web page of another origin, from the headers that browsers add and that no
- * page can set: `Origin` and `Sec-Fetch-Site`. A browser attaches client certificates, and the credentials of a local
- * proxy, whichever page causes the request, so these headers are the only evidence.
+ * Detects requests from web pages of other origins, using the headers `Origin` and `Sec-Fetch-Site`, which browsers add
+ * and pages cannot set. Browsers attach client certificates and the credentials of a local proxy to any page's
+ * requests, so these headers are the only evidence.
  *
- * Most programs send none of these headers. Some libraries for WebSockets make up an `Origin`; they are told apart by a
- * `User-Agent` that no browser sends, which no page can change in a request that a browser sends without asking first.
- * Another port of the same host is another origin.
+ * Most programs send none of these headers. Some WebSocket libraries send an `Origin` of their own making. They are
+ * recognized by a `User-Agent` that no browser sends and that a page cannot change without a preflight. Another port on
+ * the same host is another origin.
  */
 
-/** The parts of a request that show who caused it. */
+/** The parts of a request that reveal its source. */
 export interface PageRequest {
   readonly method: string
   /** Whether the request asks to switch protocols, as WebSockets do. */
   readonly isUpgrade: boolean
   /** The origin under which the client reached this server, such as `https://127.0.0.1:6443`. */
   readonly ownOrigin: string
-  /** All values of a header, whose name is given in lower case. */
+  /** All values of a header, by its lower-case name. */
   readonly valuesOf: (name: string) => readonly string[]
 }
 
-/** The origin of a server that clients reach under this `Host`; '', which is no origin, where they name no host. */
+/** The origin for this `Host` header. Returns '', which matches no origin, if the host is missing. */
 export function originOf(scheme: 'http' | 'https', host: string): string {
   if (host === '') return ''
   const defaultPort = scheme === 'http' ? /:80$/ : /:443$/
@@ -29,14 +29,14 @@ export function originOf(scheme: 'http' | 'https', host: string): string {
 /** Methods that change nothing. */
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-/** Whether the request can change something: a write, or a connection that carries anything. */
+/** Whether the request can change data: a write, or an upgrade to a connection that can carry anything. */
 export function canChange({ method, isUpgrade }: Pick<PageRequest, 'method' | 'isUpgrade'>): boolean {
   return isUpgrade || !safeMethods.has(method)
 }
 
 /**
- * Returns why a request that can change something is rejected, or undefined where no page of another origin caused it.
- * `isAllowed` names origins that may act like the server's own.
+ * Returns why to reject a request that can change data, or undefined if it does not come from a page of another origin.
+ * `isAllowed` accepts additional origins.
  */
 export function foreignPageFault(
   request: PageRequest,
@@ -47,7 +47,7 @@ export function foreignPageFault(
   const foreign = origins.find((origin) => origin.toLowerCase() !== request.ownOrigin && !isAllowed(origin))
   if (foreign !== undefined)
     return `a page of the origin ${JSON.stringify(foreign.slice(0, maxShown))} caused the request`
-  // An allowed origin is another site, and says so.
+  // Sec-Fetch-Site marks a request from an allowed origin as cross-site, too.
   if (origins.some(isAllowed)) return undefined
   const site = request.valuesOf('sec-fetch-site').find((value) => !ownSites.has(value.toLowerCase()))
   return site === undefined
@@ -55,7 +55,7 @@ export function foreignPageFault(
     : `a page of another origin caused the request (Sec-Fetch-Site: ${site.slice(0, maxShown)})`
 }
 
-/** Whether the client says that it is no browser, and sends nothing that only browsers send. */
+/** Whether the client identifies as something other than a browser and sends no header that only browsers send. */
 function isProgram({ valuesOf }: PageRequest): boolean {
   const agents = valuesOf('user-agent')
   if (agents.length !== 1 || browserAgent.test(agents[0]!) || agents[0]!.trim() === '') return false
@@ -65,11 +65,14 @@ function isProgram({ valuesOf }: PageRequest): boolean {
 const browserAgent = /^\s*(?:Mozilla|Opera)\//i
 const browserHeaders = ['sec-fetch-site', 'sec-fetch-mode', 'sec-fetch-dest', 'sec-fetch-user', 'accept-language']
 
-/** `none`: the user caused the request, and no page. */
+/** `none` means that the user made the request directly, without a page. */
 const ownSites: ReadonlySet<string> = new Set(['same-origin', 'none'])
 const maxShown = 100
 
-/** Whether a browser asks for the script of a service worker, which would answer for every page of the origin. */
+/**
+ * Whether a browser requests a service worker script. Such a worker could intercept the requests of all pages of the
+ * origin.
+ */
 export function asksForServiceWorker(request: Pick<PageRequest, 'valuesOf'>): boolean {
   return request.valuesOf('service-worker').length > 0
 }

@@ -1,21 +1,21 @@
-/** What the lines of a head in HTTP may hold: the names of headers, and their values without the blanks around them. */
+/** The syntax of HTTP header lines: names, and values without surrounding whitespace. */
 
-/** A name, as a part of a regular expression. */
+/** A header name, as part of a regular expression. */
 export const token = "[!#$%&'*+\\-.^_`|~0-9A-Za-z]+"
 const wholeToken = new RegExp(`^${token}$`)
 const notInLine = /[^\t\x20-\x7e\x80-\xff]/
 
-/** Whether it may be the name of a header, or a method. */
+/** Whether the text is a valid header name or method. */
 export function isToken(text: string): boolean {
   return wholeToken.test(text)
 }
 
-/** Whether all of it may stand in a line: a line break would begin one of somebody else's making. */
+/** Whether the text contains only valid characters for a line. A line break would allow header injection. */
 export function fitsLine(text: string): boolean {
   return !notInLine.test(text)
 }
 
-/** The text from here on, without the blanks around it. */
+/** The text from `start`, without surrounding spaces and tabs. */
 export function withoutBlanks(text: string, start = 0): string {
   let from = start
   let to = text.length

@@ -1,10 +1,10 @@
 /**
- * The value of a header as text. Node hands out one character for each byte; names of users are UTF-8. Undefined where
- * it is not UTF-8: read in any other way, two different values could become one name.
+ * Decodes header values. Node returns one character per byte, but user names are UTF-8. Values that are not UTF-8 yield
+ * undefined, because any other decoding could map two different values to the same name.
  */
 import { isUtf8 } from 'node:buffer'
 
-/** The value of a header, read as UTF-8; undefined where it is not UTF-8. */
+/** The header value decoded as UTF-8; undefined if it is not valid UTF-8. */
 export function headerText(value: string): string | undefined {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII is meant
   if (/^[\x00-\x7f]*$/.test(value)) return value

@@ -1,6 +1,6 @@
 /**
- * Asks another server over HTTPS for JSON. Answers are bounded in size and time, redirects are not followed, and nothing
- * that was sent or answered is part of an error.
+ * Requests JSON from another server over HTTPS. Responses are limited in size and time, redirects are not followed, and
+ * error messages contain no request or response data.
  */
 import { type Agent, request } from 'node:https'
 import { isOwnLimit } from '../../base/limits/own-limits.ts'
@@ -9,19 +9,19 @@ import { isOwnLimit } from '../../base/limits/own-limits.ts'
 export interface JsonQuestion {
   readonly url: string
   readonly agent: Agent
-  /** Sent with POST, as JSON unless the headers say otherwise; left out: GET. */
+  /** Sent with POST, as JSON unless the headers say otherwise. If omitted, the method is GET. */
   readonly body?: string
   readonly headers?: { readonly [name: string]: string }
-  /** How long to wait for a connection, and then for the answer. Defaults to ten seconds. */
+  /** Timeout for getting a connection, and again for the response, in milliseconds. Defaults to ten seconds. */
   readonly timeoutMs?: number
 }
 
-/** The server answered, and not as it should: asking again would not help. */
+/** The server's response was unacceptable, so a retry would not help. */
 export class BadAnswer extends Error {
   override readonly name = 'BadAnswer'
 }
 
-/** All connections of the agent were in use: a limit of this server, which says nothing about the other one. */
+/** All connections of the agent were in use. This is a limit of this server and says nothing about the other one. */
 export class NoFreeConnection extends Error {
   override readonly name = 'NoFreeConnection'
 }
@@ -29,23 +29,23 @@ export class NoFreeConnection extends Error {
 const defaultTimeoutMs = 10_000
 const maxAnswer = 1024 * 1024
 
-/** Sends a request over HTTPS and reads the answer as JSON, within limits. */
+/** Sends a request over HTTPS and parses the response as JSON. */
 export async function askForJson(question: JsonQuestion): Promise<unknown> {
   const body = await ask(question)
   try {
     return JSON.parse(body.toString('utf8'))
   } catch {
-    // The error of the parser quotes what it read.
+    // The parser's error would quote the response.
     throw new BadAnswer('the service did not answer with JSON')
   }
 }
 
-/** Sends a request of which nobody reads the answer: it only must be one of success. */
+/** Sends a request whose response body is ignored. Throws unless the status is a success. */
 export async function tellJson(question: JsonQuestion): Promise<void> {
   await ask(question)
 }
 
-/** The body of an answer of success. */
+/** Returns the body of a successful response. */
 function ask({ url, agent, body, headers = {}, timeoutMs = defaultTimeoutMs }: JsonQuestion): Promise<Buffer> {
   const all = {
     ...(body === undefined
@@ -72,7 +72,7 @@ function ask({ url, agent, body, headers = {}, timeoutMs = defaultTimeoutMs }: J
       })
       answer.on('error', reject)
     })
-    // Rejects by itself: a call that has no connection yet emits no error before it gets one.
+    // Rejects directly, because a request without a connection emits no error until it gets one.
     const fail = (error: Error) => {
       reject(error)
       call.destroy()
@@ -80,7 +80,7 @@ function ask({ url, agent, body, headers = {}, timeoutMs = defaultTimeoutMs }: J
     const late = () => fail(new BadAnswer(`the service took longer than ${timeoutMs} ms`))
     const noConnection = () => fail(new NoFreeConnection(`no free connection within ${timeoutMs} ms`))
     let timer = setTimeout(noConnection, timeoutMs)
-    // The service has all of its time, however long the call waited for a connection.
+    // The server gets the full timeout, however long the request waited for a connection.
     call.on('socket', () => {
       clearTimeout(timer)
       timer = setTimeout(late, timeoutMs)

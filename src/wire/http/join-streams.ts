@@ -1,13 +1,13 @@
 /**
- * Two connections made one: what one side says the other hears. When one side has ended, the other hears all that was said
- * before it is closed, if it takes that in time; when one breaks, so does the other.
+ * Connects two streams in both directions. When one side ends, the other receives all remaining data before it is
+ * closed, provided that it keeps reading. When one side fails, both are closed.
  */
 import type { Duplex } from 'node:stream'
 
-/** How long a side may take nothing of what is left for it. */
+/** How long a side may make no progress in reading its remaining data. */
 const lingerMs = 30_000
 
-/** Resolves when both are closed. */
+/** Resolves when both streams are closed. */
 export async function joinStreams(one: Duplex, other: Duplex): Promise<void> {
   const closed = [closedAfter(one, other), closedAfter(other, one)]
   one.pipe(other)
@@ -15,7 +15,7 @@ export async function joinStreams(one: Duplex, other: Duplex): Promise<void> {
   await Promise.all(closed)
 }
 
-/** Closes `other` once `side` is closed, and resolves then. */
+/** Resolves when `side` is closed, and then closes `other`. */
 function closedAfter(side: Duplex, other: Duplex): Promise<void> {
   side.on('error', () => other.destroy())
   return new Promise((resolve) => {
@@ -39,7 +39,7 @@ function finish(stream: Duplex): void {
   }
   const timer = setInterval(look, lingerMs)
   stream.on('close', () => clearInterval(timer))
-  // Nobody listens to what it still says.
+  // Discard its remaining data, which has no reader.
   stream.resume()
   stream.end(() => stream.destroy())
 }

@@ -1,6 +1,6 @@
-/** Headers as they came: alternating names and values, none merged or dropped. */
+/** Headers exactly as received: alternating names and values, neither merged nor dropped. */
 
-/** The values of a header, whose name is given in lower case, in their order. */
+/** The values of a header, by its lower-case name, in order. */
 export function valuesOf(rawHeaders: readonly string[], wanted: string): string[] {
   return rawHeaders.flatMap((name, i) => (i % 2 === 0 && name.toLowerCase() === wanted ? [rawHeaders[i + 1]!] : []))
 }

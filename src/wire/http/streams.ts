@@ -1,7 +1,7 @@
-/** What is written to a stream: waiting for room, and until its memory may be used again. */
+/** Writing to streams: waiting for room, and until a buffer can be reused. */
 import type { Writable } from 'node:stream'
 
-/** Resolves when there is room for more, or nobody left to write to. */
+/** Resolves when there is room for more or the stream is closed. */
 export function drained(stream: Writable): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
@@ -14,7 +14,7 @@ export function drained(stream: Writable): Promise<void> {
   })
 }
 
-/** Writes a chunk; resolves when the stream has done with its memory, or nobody is left to write to. */
+/** Writes a chunk. Resolves when its memory can be reused or the stream is closed. */
 export function passed(stream: Writable, chunk: Buffer): Promise<void> {
   if (stream.destroyed) return Promise.resolve()
   return new Promise((resolve) => {

@@ -1,9 +1,9 @@
 /**
- * Writes the value of a `Warning` header: `299 - "text"`. The text is UTF-8, as kube-apiserver sends it. Control characters
- * and unpaired surrogates become `?` because no header may contain them. Long texts are cut between characters.
+ * Formats the value of a `Warning` header: `299 - "text"`. The text is UTF-8, as in kube-apiserver. Control characters
+ * and unpaired surrogates become `?` because headers must not contain them. Long texts are cut between characters.
  */
 
-/** `maxBytes` bounds the UTF-8 form of the text. The result has one character per byte, as headers are written. */
+/** `maxBytes` limits the UTF-8 length of the text. The result has one character per byte, as Node writes headers. */
 export function warningHeader(text: string, maxBytes: number): string {
   // Every character takes at least one byte, so the rest of a long text need not be encoded.
   const printable = text.slice(0, maxBytes + 1).replaceAll(/\p{Cc}|\p{Cs}/gu, '?')

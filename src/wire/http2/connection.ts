@@ -1,12 +1,12 @@
 /**
- * What both ends of a connection of HTTP/2 (RFC 9113) do alike: they read frames, obey and grant windows, gather headers
- * that come in several frames, answer pings and settings, and send bodies as far as the other side takes them.
+ * The common part of both ends of an HTTP/2 connection (RFC 9113): parses frames, handles flow control, assembles
+ * headers from several frames, answers pings and settings, and sends bodies as the windows allow.
  *
- * Node's own makes two streams, a map of headers and a dozen listeners for each request (docs/decisions/0045). Here a
- * request is an entry in a map.
+ * Node's implementation creates two streams, a header map and a dozen listeners per request (docs/decisions/0045).
+ * Here, a request is one entry in a map.
  *
- * No more is sent of a body than the other side has said that it takes, and no more than `maxUnsent` is handed to a socket
- * that does not get it away. Bodies that wait take turns. A peer that does not keep to the protocol ends the connection.
+ * Never sends more of a body than the peer's windows allow, and never passes more than `maxUnsent` bytes to a slow
+ * socket. Pending bodies take turns. A protocol violation ends the connection.
  */
 import type { Socket } from 'node:net'
 import { ByteQueue } from '../../base/collections/byte-queue.ts'
@@ -31,32 +31,32 @@ import {
 import { type DecoderLimits, HeaderDecoder } from './header-block.ts'
 import { Outgoing } from './outgoing.ts'
 
-/** How much is handed to a socket ahead of what it has got away. */
+/** Maximum number of bytes passed to a socket that have not been flushed. */
 const maxUnsent = 512 * 1024
-/** How much of a body is sent before it is the turn of the next one. */
+/** How much of a body is sent before the next body gets its turn. */
 const turnBytes = 64 * 1024
 
-/** A shorter part of headers that go on in the next frame is cut for no reason. */
+/** A header fragment below this size counts as an idle frame, because there is no reason to split headers so finely. */
 const usefulPart = 1024
-/** How many settings a frame may have: there are seven of them. */
+/** Maximum number of settings in a frame; only seven exist. */
 const maxSettings = 32
 
-/** What a connection knows of a stream to send on it. */
+/** The state of a stream for sending. */
 export class Http2Stream {
-  /** 0: not begun. */
+  /** 0 before the stream starts. */
   id = 0
-  /** How much of it the other side takes yet. */
+  /** Remaining flow-control window of the peer. */
   window = 0
-  /** Whether nothing is to be sent after what was handed over, and whether the other side has been told so. */
+  /** Whether the queued data is the last, and whether END_STREAM has been sent. */
   isEnding = false
   isEnded = false
-  /** What was handed over and is not sent yet. */
+  /** Data that is queued but not sent. */
   #waiting: Buffer[] | undefined
   unsent = 0
   #onSent: (() => void)[] | undefined
   #isDropped = false
 
-  /** Resolves when all that was handed over is sent, or never will be. */
+  /** Resolves when all queued data has been sent or dropped. */
   whenSent(): Promise<void> {
     if (this.unsent === 0 || this.#isDropped) return Promise.resolve()
     return new Promise((resolve) => {
@@ -65,7 +65,7 @@ export class Http2Stream {
     })
   }
 
-  /** What is to be sent next. */
+  /** The next data to send. */
   get next(): Buffer | undefined {
     return this.#waiting?.[0]
   }
@@ -76,7 +76,7 @@ export class Http2Stream {
     this.unsent += bytes.length
   }
 
-  /** So much of what is next has been sent. */
+  /** Removes the sent bytes from the queue. */
   sent(bytes: number): void {
     const [next] = this.#waiting!
     this.unsent -= bytes
@@ -85,7 +85,7 @@ export class Http2Stream {
     if (this.unsent === 0) this.#tellSent()
   }
 
-  /** Nothing more will be sent. */
+  /** Drops the queue; nothing more will be sent. */
   drop(): void {
     this.#isDropped = true
     this.#waiting = undefined
@@ -101,7 +101,7 @@ export class Http2Stream {
 
 export interface ConnectionLimits {
   readonly headers: DecoderLimits
-  /** How long a block of headers may be as it is sent. */
+  /** Maximum size of an encoded header block. */
   readonly blockBytes: number
 }
 
@@ -113,21 +113,21 @@ export abstract class Http2Connection<S extends Http2Stream> {
   readonly #cutter: FrameCutter
   readonly #decoder: HeaderDecoder
   readonly #blockBytes: number
-  /** Streams whose bodies wait for a window, or for the socket. */
+  /** Streams whose bodies wait for a window or for the socket. */
   readonly #blocked = new Set<S>()
-  /** How much the other side takes yet on all streams, and of a new one. */
+  /** Remaining send window of the connection, and the initial window of a new stream. */
   #window = firstWindow
   #streamWindow = firstWindow
-  /** Headers of which more is to follow. */
+  /** Headers that continue in the next frame. */
   #begun: { head: Required<FrameHead>; block: ByteQueue; length: number } | undefined
-  /** Whether the other side has shown that it speaks HTTP/2. */
+  /** Whether the peer has sent its settings. */
   #isKnown = false
-  /** Whether nothing more is read. */
+  /** Whether reading has ended. */
   #isOver = false
-  /** How many bytes are dropped before the connection is. */
+  /** Number of bytes that may still be dropped before the connection is closed. */
   #mayDrop = 0
 
-  /** `first` is what must come before all frames. */
+  /** `first` must precede all frames. */
   protected constructor(socket: Socket, { headers, blockBytes }: ConnectionLimits, first?: Buffer) {
     this.socket = socket
     this.outgoing = new Outgoing(socket, () => this.#onSent())
@@ -137,44 +137,44 @@ export abstract class Http2Connection<S extends Http2Stream> {
     socket.on('data', (chunk: Buffer) => this.#onData(chunk))
   }
 
-  /** Whether the other side has shown that it speaks HTTP/2. */
+  /** Whether the peer has sent its settings. */
   protected get isKnown(): boolean {
     return this.#isKnown
   }
 
-  /** Whether headers have begun that have not ended. */
+  /** Whether headers have started but not ended. */
   protected get isInHeaders(): boolean {
     return this.#begun !== undefined
   }
 
-  /** The other side does not keep to the protocol. */
+  /** The peer has violated the protocol. */
   protected abstract onMalformed(error: Error): void
-  /** The stream of a frame; undefined: it has ended, and something was still on its way. Throws where it never began. */
+  /** Returns the stream of a frame, or undefined if it has already ended. Throws if it never existed. */
   protected abstract streamOf(id: number): S | undefined
-  /** `length` is how much of the windows it takes: more than the data where there is padding. */
+  /** `length` is the number of window bytes used, which includes padding. */
   protected abstract onBody(head: Required<FrameHead>, data: Buffer, length: number): void
-  /** `headers` alternate names and values; undefined: they are more than may be. */
+  /** `headers` alternate names and values; undefined if they exceed the limits. */
   protected abstract onHeaders(head: Required<FrameHead>, headers: string[] | undefined): void
   protected abstract onReset(stream: S | undefined, code: number): void
   protected abstract onSetting(id: number, value: number): void
   protected abstract onSettings(): void
-  /** The other side takes no streams after this one. */
+  /** The peer processes no streams after this one. */
   protected abstract onGoAway(lastStream: number, code: number): void
-  /** The other side has been told that the stream ends. */
+  /** END_STREAM has been sent on the stream. */
   protected abstract onEnded(stream: S): void
 
-  /** How much may wait for a peer that does not take it before what it sends is not read any more. */
+  /** Maximum number of unread bytes for a peer before the connection stops reading from it. */
   protected get maxUntaken(): number {
     return 2 * maxUnsent
   }
 
-  /** The other side has sent so many frames, or parts of one, that neither begin a stream nor carry a body. */
+  /** The peer has sent this many frames, or parts of one, that neither start a stream nor carry a body. */
   protected onIdleFrames(_count: number): void {}
 
-  /** This side has sent a frame of a body. */
+  /** A frame of a body has been sent. */
   protected onBodySent(_bytes: number): void {}
 
-  /** Nothing more is read. What arrives is dropped, and the connection with it once that is more than `maxDropped` bytes. */
+  /** Stops reading. Further data is dropped, and the connection is closed after more than `maxDropped` bytes. */
   protected stopReading(maxDropped: number): void {
     this.#isOver = true
     this.#mayDrop = maxDropped
@@ -192,7 +192,7 @@ export abstract class Http2Connection<S extends Http2Stream> {
     stream.drop()
   }
 
-  /** `block` are headers as they are encoded. The stream ends with them where it is ending. */
+  /** `block` contains the encoded headers. They end the stream if it is ending. */
   protected sendHeaders(stream: S, block: Buffer): void {
     const ends = stream.isEnding ? flags.endStream : 0
     for (let at = 0, type: number = frameTypes.headers; at < block.length; at += maxFrameBytes) {
@@ -208,8 +208,8 @@ export abstract class Http2Connection<S extends Http2Stream> {
   }
 
   /**
-   * The stream ends with it where it is ending. What is not sent at once is kept as it is: `stream.whenSent` tells until
-   * when.
+   * Sends data, which ends the stream if it is ending. Unsent data is queued without copying, so do not modify it until
+   * `stream.whenSent` resolves.
    */
   protected sendData(stream: S, bytes: Buffer): void {
     const sent = stream.unsent === 0 ? this.#sendSome(stream, bytes, Number.POSITIVE_INFINITY) : 0
@@ -232,7 +232,7 @@ export abstract class Http2Connection<S extends Http2Stream> {
     payload.copy(bytes, frameHeadBytes)
   }
 
-  /** Sends of a body what may be sent of it; returns how much that was. */
+  /** Sends as much of a body as possible and returns the number of bytes. */
   #sendSome(stream: S, bytes: Buffer, most: number): number {
     let sent = 0
     do {
@@ -250,7 +250,7 @@ export abstract class Http2Connection<S extends Http2Stream> {
     return sent
   }
 
-  /** Bodies that wait, in turns, as long as there is room for any. */
+  /** Sends pending bodies in turns while there is room. */
   #sendBlocked(): void {
     if (this.#blocked.size === 0 || this.socket.destroyed) return
     for (let hasSent = true; hasSent; ) {
@@ -259,7 +259,7 @@ export abstract class Http2Connection<S extends Http2Stream> {
     }
   }
 
-  /** False where nothing could be sent. */
+  /** Returns false if nothing could be sent. */
   #sendTurn(stream: S): boolean {
     const before = stream.unsent
     for (let left = turnBytes; left > 0; ) {
@@ -269,7 +269,7 @@ export abstract class Http2Connection<S extends Http2Stream> {
       if (sent > 0) stream.sent(sent)
       if (sent < next.length || stream.unsent === 0) break
     }
-    // To the end of the queue, if there is more.
+    // Moves the stream to the end of the queue if more is pending.
     this.#blocked.delete(stream)
     if (stream.isEnded) this.onEnded(stream)
     else if (stream.isEnding || stream.unsent > 0) this.#blocked.add(stream)
@@ -298,7 +298,7 @@ export abstract class Http2Connection<S extends Http2Stream> {
   }
 
   #receive(head: Required<FrameHead>, payload: Buffer): void {
-    // What stands behind the end is not read.
+    // Ignore frames after the end.
     if (this.#isOver || this.socket.destroyed) return
     if (!this.#isKnown && head.type !== frameTypes.settings) throw new MalformedHttp2('no settings')
     if (this.#begun !== undefined && head.type !== frameTypes.continuation) {
@@ -349,12 +349,12 @@ export abstract class Http2Connection<S extends Http2Stream> {
     this.onHeaders(block.head, this.decode(this.#decoder, block.bytes))
   }
 
-  /** Alternating names and values; undefined: they are more than may be. */
+  /** Returns alternating names and values; undefined if they exceed the limits. */
   protected decode(decoder: HeaderDecoder, block: Buffer): string[] | undefined {
     return decoder.decode(block)
   }
 
-  /** The headers with what goes on in further frames; undefined while more is to come. */
+  /** Returns the complete header block; undefined if more frames must follow. */
   #wholeBlock(head: Required<FrameHead>, payload: Buffer): { head: Required<FrameHead>; bytes: Buffer } | undefined {
     const isFirst = head.type === frameTypes.headers
     if (!isFirst && this.#begun?.head.stream !== head.stream) throw new MalformedHttp2('headers without a beginning')
@@ -364,7 +364,7 @@ export abstract class Http2Connection<S extends Http2Stream> {
     this.#begun ??= { head, block: new ByteQueue(), length: 0 }
     const begun = this.#begun
     if (part.length < usefulPart) this.onIdleFrames(1)
-    // An empty part counts too, or they could come for ever.
+    // Counts empty fragments, too. Otherwise a peer could send them forever.
     begun.length += frameHeadBytes + part.length
     if (begun.length > this.#blockBytes) {
       throw new MalformedHttp2(`headers of more than ${this.#blockBytes} bytes`, errorCodes.excess)
@@ -397,7 +397,7 @@ export abstract class Http2Connection<S extends Http2Stream> {
     } else this.onSetting(id, value)
   }
 
-  /** Changes the windows of all streams, so it costs as much as that many frames. */
+  /** Changes the windows of all streams, so it counts as that many frames. */
   #setStreamWindow(value: number): void {
     if (value > largestWindow) throw new MalformedHttp2(`a window of ${value} bytes`, errorCodes.flowControl)
     if (value === this.#streamWindow) return

@@ -1,7 +1,7 @@
-/** The frames of HTTP/2 (RFC 9113): nine bytes that say how long, of what kind and of which stream, and what they carry. */
+/** HTTP/2 frames (RFC 9113): a nine-byte head with length, type, flags and stream, followed by the payload. */
 import { ByteQueue } from '../../base/collections/byte-queue.ts'
 
-/** What kinds of frames there are. */
+/** Frame types. */
 export const frameTypes = {
   data: 0,
   headers: 1,
@@ -15,10 +15,10 @@ export const frameTypes = {
   continuation: 9,
 } as const
 
-/** `endStream` is of data and headers, `ack` of settings and pings. */
+/** `endStream` applies to data and headers, `ack` to settings and pings. */
 export const flags = { endStream: 1, ack: 1, endHeaders: 4, padded: 8, priority: 32 } as const
 
-/** What the ends tell each other of themselves. */
+/** Identifiers of settings. */
 export const settings = {
   headerTableSize: 1,
   enablePush: 2,
@@ -28,7 +28,7 @@ export const settings = {
   maxHeaderListSize: 6,
 } as const
 
-/** Why a stream is reset, or a connection ended. */
+/** Error codes for resetting a stream or closing a connection. */
 export const errorCodes = {
   none: 0,
   protocol: 1,
@@ -38,27 +38,27 @@ export const errorCodes = {
   refusedStream: 7,
   cancel: 8,
   compression: 9,
-  /** The other side asks for more than anybody needs. */
+  /** ENHANCE_YOUR_CALM: the peer causes excessive load. */
   excess: 11,
 } as const
 
-/** One of them. */
+/** An HTTP/2 error code. */
 export type ErrorCode = (typeof errorCodes)[keyof typeof errorCodes]
 
-/** What a client sends before all frames. */
+/** The connection preface of a client. */
 export const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1')
 
 export const frameHeadBytes = 9
-/** The largest frame that a peer may send unless it was told otherwise; it is not. */
+/** Default maximum frame size, which neither end changes. */
 export const maxFrameBytes = 16_384
-/** What either side may send before it was told otherwise, and the most that it can be told. */
+/** The default window, and the maximum window. */
 export const firstWindow = 65_535
 export const largestWindow = 2 ** 31 - 1
 
-/** The other side does not speak HTTP/2, or not as it must. */
+/** The peer does not speak HTTP/2 or violates the protocol. */
 export class MalformedHttp2 extends Error {
   override readonly name = 'MalformedHttp2'
-  /** What the other side is told. */
+  /** The error code to send to the peer. */
   readonly code: ErrorCode
 
   constructor(what: string, code: ErrorCode = errorCodes.protocol) {
@@ -67,15 +67,15 @@ export class MalformedHttp2 extends Error {
   }
 }
 
-/** What is told of a frame beside its length. */
+/** The head of a frame without its length. */
 export interface FrameHead {
   readonly type: number
   readonly flags?: number
-  /** 0: the connection itself. */
+  /** 0 for the connection itself. */
   readonly stream?: number
 }
 
-/** Writes the head of a frame with `length` bytes of payload to the beginning of `into`. */
+/** Writes the head of a frame with `length` bytes of payload to the start of `into`. */
 export function writeFrameHead(into: Buffer, length: number, { type, flags: set = 0, stream = 0 }: FrameHead): void {
   into[0] = length >> 16
   into[1] = length >> 8
@@ -88,7 +88,7 @@ export function writeFrameHead(into: Buffer, length: number, { type, flags: set 
   into[8] = stream
 }
 
-/** A whole frame. */
+/** Returns a whole frame. */
 export function frame(head: FrameHead, payload: Uint8Array = new Uint8Array(0)): Buffer {
   const bytes = Buffer.allocUnsafe(frameHeadBytes + payload.length)
   writeFrameHead(bytes, payload.length, head)
@@ -96,7 +96,7 @@ export function frame(head: FrameHead, payload: Uint8Array = new Uint8Array(0)):
   return bytes
 }
 
-/** A frame of settings. */
+/** Returns a SETTINGS frame. */
 export function settingsFrame(values: readonly (readonly [id: number, value: number])[]): Buffer {
   const payload = Buffer.alloc(6 * values.length)
   for (const [i, [id, value]] of values.entries()) {
@@ -106,7 +106,7 @@ export function settingsFrame(values: readonly (readonly [id: number, value: num
   return frame({ type: frameTypes.settings }, payload)
 }
 
-/** A frame that carries one number: a window that grows, or the code of a reset. */
+/** Returns a frame with a 32-bit payload: a window update or a reset. */
 export function numberFrame(head: FrameHead, value: number): Buffer {
   const payload = Buffer.allocUnsafe(4)
   payload.writeUInt32BE(value)
@@ -116,15 +116,15 @@ export function numberFrame(head: FrameHead, value: number): Buffer {
 export type TakeFrame = (head: Required<FrameHead>, payload: Buffer) => void
 
 /**
- * Cuts what arrives into frames. However small its parts are, each byte is read once, and no more memory is held than the
- * frame has of which some is missing.
+ * Splits incoming data into frames. Each byte is read once, however small the chunks are, and at most one incomplete
+ * frame is buffered.
  */
 export class FrameCutter {
   readonly #take: TakeFrame
-  /** What must come before all frames. */
+  /** The bytes that must precede all frames. */
   #first: Buffer | undefined
   readonly #held = new ByteQueue()
-  /** How many bytes there must be before anything can be done with them. */
+  /** Number of bytes needed to make progress. */
   #needed: number
 
   constructor(take: TakeFrame, first?: Buffer) {
@@ -159,7 +159,7 @@ export class FrameCutter {
     return first.length
   }
 
-  /** Returns where the first frame begins that is not whole. */
+  /** Returns the position of the first incomplete frame. */
   #cut(bytes: Buffer, start: number): number {
     let at = start
     while (bytes.length - at >= frameHeadBytes) {
@@ -171,7 +171,7 @@ export class FrameCutter {
       const head = {
         type: bytes[at + 3]!,
         flags: bytes[at + 4]!,
-        // The first bit means nothing.
+        // The first bit is reserved.
         stream: bytes.readUInt32BE(at + 5) & largestWindow,
       }
       at = payloadAt + length
@@ -182,7 +182,7 @@ export class FrameCutter {
   }
 }
 
-/** What a frame of data or headers carries without its padding, and for headers without a priority. */
+/** The payload of a data or headers frame, without padding and priority. */
 export function withoutPadding({ type, flags: set }: Required<FrameHead>, payload: Buffer): Buffer {
   const isPadded = (set & flags.padded) !== 0
   const start = (isPadded ? 1 : 0) + (type === frameTypes.headers && (set & flags.priority) !== 0 ? 5 : 0)

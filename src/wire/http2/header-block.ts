@@ -1,11 +1,11 @@
 /**
- * Headers as HTTP/2 writes them (HPACK, RFC 7541). What is sent is never to be remembered, so that the same headers are
- * always the same bytes; what comes may refer to what the other side has sent before, as far as it was allowed to.
+ * Header compression for HTTP/2 (HPACK, RFC 7541). The encoder never uses the dynamic table, so equal headers always
+ * have equal bytes. The decoder supports the peer's dynamic table up to a limit.
  */
 import { errorCodes, MalformedHttp2 } from './frames.ts'
 import { decodeHuffman } from './huffman.ts'
 
-/** Headers that have a number of their own, from 1 on, as `name` or `name value`. */
+/** The static table, starting at 1, as `name` or `name value`. */
 const numbered = [
   ':authority|:method GET|:method POST|:path /|:path /index.html|:scheme http|:scheme https|:status 200|:status 204',
   ':status 206|:status 304|:status 400|:status 404|:status 500|accept-charset|accept-encoding gzip, deflate',
@@ -31,10 +31,12 @@ const statuses: ReadonlyMap<string, number> = new Map(
   numbered.flatMap(([name, value], i): [string, number][] => (name === ':status' ? [[value, i + 1]] : [])),
 )
 
-/** How a block begins that tells the other side to remember nothing: it must be told where it allows less than usual. */
+/**
+ * First byte of a block that sets the size of the dynamic table to 0. Required if the peer reduces the maximum size.
+ */
 export const rememberNothing = 0x20
 
-/** How many bytes headers take at most, as alternating names and values. */
+/** Upper limit for the encoded size of these alternating names and values. */
 export function maxEncodedBytes(headers: readonly string[]): number {
   let bytes = 1
   for (const text of headers) bytes += text.length + longestNumber
@@ -43,14 +45,14 @@ export function maxEncodedBytes(headers: readonly string[]): number {
 
 const longestNumber = 5
 
-/** Writes headers, alternating names and values, in latin1; pseudo-headers first. Returns where they end. */
+/** Writes alternating names and values as latin1, pseudo-headers first. Returns the end position. */
 export function writeHeaders(into: Buffer, start: number, headers: readonly string[]): number {
   const writer = new BlockWriter(into, start)
   for (let i = 0; i < headers.length; i += 2) writer.header(headers[i]!, headers[i + 1]!)
   return writer.at
 }
 
-/** Headers, alternating names and values, as a block. */
+/** Encodes alternating names and values as a header block. */
 export function encodeHeaders(headers: readonly string[]): Buffer {
   const bytes = Buffer.allocUnsafe(maxEncodedBytes(headers))
   return bytes.subarray(0, writeHeaders(bytes, 0, headers))
@@ -82,7 +84,10 @@ class BlockWriter {
     this.at += this.#into.write(text, this.at, 'latin1')
   }
 
-  /** In the lowest `bits` of a byte; where it does not fit, the rest follows in sevens, the lowest first. */
+  /**
+   * Writes an integer with a prefix of `bits` bits. If it does not fit, the rest follows in groups of seven bits,
+   * lowest first.
+   */
   #number(value: number, bits: number): void {
     const most = 2 ** bits - 1
     this.#into[this.at++] = Math.min(value, most)
@@ -93,21 +98,21 @@ class BlockWriter {
   }
 }
 
-/** What is remembered takes this much beside its texts. */
+/** Overhead of an entry in the dynamic table. */
 const entryBytes = 32
 
 export interface DecoderLimits {
-  /** How much the other side may have us remember. */
+  /** Maximum size of the dynamic table. */
   readonly remembered: number
-  /** How many headers there may be in a block, and how long they may be together. */
+  /** Maximum number of headers in a block, and their maximum total size. */
   readonly count: number
   readonly bytes: number
 }
 
-/** Reads the blocks of one connection, in their order. */
+/** Decodes the header blocks of one connection, in order. */
 export class HeaderDecoder {
   readonly #limits: DecoderLimits
-  /** The newest last. */
+  /** The dynamic table, newest entry last. */
   readonly #remembered: Entry[] = []
   #rememberedBytes = 0
   #mayRemember: number
@@ -117,7 +122,7 @@ export class HeaderDecoder {
     this.#mayRemember = limits.remembered
   }
 
-  /** Alternating names and values; undefined where there are more than may be. */
+  /** Returns alternating names and values; undefined if they exceed the limits. */
   decode(block: Buffer): string[] | undefined {
     const headers: string[] = []
     const reader = new BlockReader(block)
@@ -126,14 +131,14 @@ export class HeaderDecoder {
     while (!reader.isAtEnd) {
       const [name, value] = this.#next(reader)
       bytes += name.length + value.length + entryBytes
-      // It is read to its end all the same, for what is to be remembered of it.
+      // Continue decoding to keep the dynamic table in sync.
       if (bytes > this.#limits.bytes || headers.length >= 2 * this.#limits.count) bytes = Number.POSITIVE_INFINITY
       else headers.push(name, value)
     }
     return bytes === Number.POSITIVE_INFINITY ? undefined : headers
   }
 
-  /** How much is to be remembered from now on: told before all headers, and seldom. */
+  /** Reads dynamic table size updates, which may occur only at the start of a block. */
   #resize(reader: BlockReader): void {
     while (!reader.isAtEnd && isResize(reader.peek())) {
       const size = reader.integer(5)
@@ -202,7 +207,7 @@ class BlockReader {
     return byte
   }
 
-  /** A number that begins in the lowest `bits` of the next byte. */
+  /** Reads an integer with a prefix of `bits` bits. */
   integer(bits: number): number {
     const most = 2 ** bits - 1
     let value = this.#next() & most

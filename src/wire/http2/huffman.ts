@@ -1,10 +1,10 @@
 /**
- * The code that HTTP/2 writes the texts of headers in (RFC 7541, appendix B). It is canonical: codes of one length follow
- * each other in the order of their symbols, so that how long the code of each symbol is says all of it.
+ * The Huffman code of HPACK (RFC 7541, appendix B). It is a canonical code: codes of equal length are consecutive, in
+ * the order of their symbols. The code lengths therefore define the whole code.
  */
 import { errorCodes, MalformedHttp2 } from './frames.ts'
 
-/** The length of the code of each byte and of the end, in base 36. */
+/** The code lengths of all byte values and of the end-of-string symbol, in base 36. */
 const lengths = [
   'dnsssssssoussussssssssusssssssss6aacd68baa8b8666555666666678f6ca',
   'd67777777777777777777777878djde6f56565666577666567655677777fbeds',
@@ -15,16 +15,16 @@ const lengths = [
 
 const end = 256
 const longest = 30
-/** The codes of what headers are mostly made of are not longer. */
+/** Maximum length of the codes of common characters. */
 const usual = 8
 
-/** The codes of one length: the first of them, and the symbols that they stand for, in order. */
+/** The codes of one length: the first code, and the symbols in order. */
 interface Codes {
   readonly first: number
   readonly symbols: readonly number[]
 }
 
-/** A symbol and the length of its code are told as one number. */
+/** A symbol and its code length are packed into one number. */
 const symbolBits = 9
 const symbolMask = 2 ** symbolBits - 1
 
@@ -44,7 +44,7 @@ function codes(): Codes[] {
   return all
 }
 
-/** What eight bits begin with; 0 where the code is longer. */
+/** Table from eight bits to the symbol that they start with; 0 if its code is longer. */
 function shortCodes(): Uint16Array {
   const table = new Uint16Array(2 ** usual)
   for (let length = 1; length <= usual; length++) {
@@ -56,7 +56,7 @@ function shortCodes(): Uint16Array {
   return table
 }
 
-/** The bytes that stand in this code. What is left of the last byte is filled with the beginning of the end. */
+/** Decodes a string. The last byte is padded with the start of the end-of-string code. */
 export function decodeHuffman(coded: Uint8Array): Buffer {
   // The shortest code has five bits.
   const decoded = Buffer.allocUnsafe(Math.floor((coded.length * 8) / 5))
@@ -74,7 +74,7 @@ export function decodeHuffman(coded: Uint8Array): Buffer {
   return decoded.subarray(0, count)
 }
 
-/** Eight bits from here on; behind the end are ones. */
+/** Eight bits at this position, padded with ones. */
 function eightBits(coded: Uint8Array, at: number): number {
   const index = at >> 3
   const two = (coded[index]! << 8) | (coded[index + 1] ?? 255)
@@ -89,14 +89,14 @@ function longCode(coded: Uint8Array, at: number): number {
     const { first, symbols } = codesByLength[length]!
     const symbol = symbols[code - first]
     if (symbol === undefined) continue
-    // Behind the end there is nothing but ones, which are the code of the end as well.
+    // The padding consists of ones, as does the end-of-string code.
     if (symbol === end && at + length <= coded.length * 8) throw broken('a header with the code of the end in it')
     return (length << symbolBits) | symbol
   }
   throw broken('a header in a code that does not exist')
 }
 
-/** Whether less than a byte is left, and all of it is ones. */
+/** Whether the remaining bits are valid padding: less than a byte, and only ones. */
 function isFilled(coded: Uint8Array, at: number): boolean {
   const left = coded.length * 8 - at
   return left < 8 && (left === 0 || (coded.at(-1)! & (2 ** left - 1)) === 2 ** left - 1)

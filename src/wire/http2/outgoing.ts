@@ -1,13 +1,13 @@
 /**
- * What is to be sent on a socket, gathered: all that is written in one turn of the event loop leaves in one piece, as each
- * write to a socket of TLS costs more than most frames do. Whatever is added is copied at once.
+ * Collects outgoing data of a socket. All data from one turn of the event loop is sent in one write, because each write
+ * to a TLS socket costs more than most frames. Added data is copied immediately.
  */
 import type { Socket } from 'node:net'
 
-/** From here on what is gathered is copied to a piece that is used again; before that it would be a waste of one. */
+/** Above this size, data is collected in a reusable buffer, which would be wasted on less. */
 const manyBytes = 16 * 1024
 const pieceBytes = 256 * 1024
-/** Pieces of all connections that may be used again. */
+/** Reusable buffers, shared by all connections. */
 const freePieces: Buffer[] = []
 const maxFreePieces = 8
 
@@ -19,16 +19,16 @@ export class Outgoing {
   #piece: Buffer | undefined
   #used = 0
   #isDue = false
-  /** What was added and is not on its way yet. */
+  /** Bytes that were added but not flushed. */
   unsent = 0
 
-  /** `onSent` is called when something is on its way, so that there is room again. */
+  /** `onSent` is called when data has been flushed, so that there is room again. */
   constructor(socket: Socket, onSent: () => void) {
     this.#socket = socket
     this.#onSent = onSent
   }
 
-  /** Memory for the next frame, to be filled at once. */
+  /** Returns memory for the next frame. Fill it immediately. */
   room(bytes: number): Buffer {
     this.unsent += bytes
     this.#flushLater()
@@ -56,7 +56,7 @@ export class Outgoing {
     this.#partBytes = 0
     this.#piece = undefined
     if (bytes.length === 0 || !this.#socket.writable) return
-    // What the other side does not take is not kept in pieces that are mostly empty.
+    // Copies the data if the peer reads slowly, so that mostly empty buffers are not held.
     const isCopied = piece !== undefined && this.unsent > bytes.length && 2 * bytes.length < pieceBytes
     this.#write(isCopied ? copyOf(bytes) : bytes, isCopied ? undefined : piece)
     if (isCopied) reuse(piece)
@@ -79,7 +79,7 @@ export class Outgoing {
     })
   }
 
-  /** Begins with what has been gathered so far. */
+  /** Copies the data collected so far into a reusable buffer. */
   #newPiece(): Buffer {
     const piece = freePieces.pop() ?? Buffer.allocUnsafeSlow(pieceBytes)
     this.#used = 0

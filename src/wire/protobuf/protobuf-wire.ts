@@ -1,19 +1,19 @@
 /**
- * The wire form of Protocol Buffers: varints, tags, fixed words and length-delimited fields, without any schema.
+ * The Protocol Buffers wire format: varints, tags, fixed-size values and length-delimited fields, without a schema.
  *
- * The reader trusts nothing: every length is checked against the bytes that are there, nesting is bounded, and what is
- * not well-formed throws WireError. A 64-bit integer is read as a number when it is exact and as a bigint on request;
- * it is never rounded. The writer keeps to one buffer, and always writes the field it is told to write: what to leave
- * out is the business of those who know the message.
+ * The reader treats its input as untrusted. It checks every length against the available bytes, limits nesting, and
+ * throws WireError for malformed input. A 64-bit integer is returned as a number if that is exact, or as a bigint on
+ * request. It is never rounded. The writer uses one buffer and writes every field that it is given. The caller decides
+ * which fields to omit.
  */
 import { isUtf8 } from 'node:buffer'
 
-/** Bytes that are no Protobuf message. */
+/** Malformed Protobuf data. */
 export class WireError extends Error {
   override readonly name = 'WireError'
 }
 
-/** How a field is encoded. */
+/** Wire type of a field. */
 export type WireType = 0 | 1 | 2 | 3 | 4 | 5
 
 const varint = 0
@@ -24,11 +24,11 @@ const groupEnd = 4
 const fixed32 = 5
 
 const two32 = 0x1_0000_0000
-/** As deep as JSON may be. */
+/** Same depth limit as for JSON. */
 const maxDepth = 512
 const maxField = 0x1fff_ffff
 
-/** Reads the fields of one message in order: `next()`, then exactly one of the value methods or `skip()`. */
+/** Reads the fields of one message in order. Call `next()`, and then exactly one value method or `skip()`. */
 export class WireReader {
   wireType: WireType = varint
   #at: number
@@ -48,7 +48,7 @@ export class WireReader {
     this.#depth = depth
   }
 
-  /** The number of the next field, 0 at the end of the message. */
+  /** The number of the next field; 0 at the end of the message. */
   next(): number {
     if (this.#at === this.#end) return 0
     this.#varint()
@@ -60,7 +60,7 @@ export class WireReader {
     return field
   }
 
-  /** A signed 64-bit integer; throws when a number cannot hold it exactly. */
+  /** A signed 64-bit integer. Throws if a number cannot represent it exactly. */
   int64(): number {
     this.#expect(varint)
     this.#varint()
@@ -68,14 +68,14 @@ export class WireReader {
     return exact(value)
   }
 
-  /** An unsigned 64-bit integer; throws when a number cannot hold it exactly. */
+  /** An unsigned 64-bit integer. Throws if a number cannot represent it exactly. */
   uint64(): number {
     this.#expect(varint)
     this.#varint()
     return exact(this.#high * two32 + this.#low)
   }
 
-  /** A signed 64-bit integer, as a bigint where a number cannot hold it exactly. */
+  /** A signed 64-bit integer, as a bigint if a number cannot represent it exactly. */
   integer(): number | bigint {
     this.#expect(varint)
     this.#varint()
@@ -94,7 +94,7 @@ export class WireReader {
     return (BigInt(this.#high) << 32n) | BigInt(this.#low)
   }
 
-  /** A signed 32-bit integer or an enum. As everywhere, higher bits of the varint are dropped. */
+  /** A signed 32-bit integer or an enum. Higher bits of the varint are dropped, as in other implementations. */
   int32(): number {
     this.#expect(varint)
     this.#varint()
@@ -131,14 +131,14 @@ export class WireReader {
     return this.#bytes.readFloatLE(this.#take(4))
   }
 
-  /** A view of the field's bytes, sharing memory with what is read. */
+  /** A view of the field's bytes that shares memory with the input. */
   view(): Uint8Array {
     const length = this.#length()
     const start = this.#take(length)
     return this.#bytes.subarray(start, start + length)
   }
 
-  /** A copy of the field's bytes, so that holding it does not hold the whole message. */
+  /** A copy of the field's bytes, which does not keep the whole message in memory. */
   bytes(): Uint8Array {
     const view = this.view()
     const copy = new Uint8Array(view.length)
@@ -150,21 +150,21 @@ export class WireReader {
     const length = this.#length()
     const start = this.#take(length)
     const text = this.#bytes.toString('utf8', start, start + length)
-    // A replacement character in the text is the mark of bytes that are no UTF-8, or was there from the start.
+    // A replacement character either marks invalid UTF-8 or was part of the text.
     if (text.includes('\ufffd') && !isUtf8(this.#bytes.subarray(start, start + length))) {
       throw new WireError(`field ${this.#field} is not UTF-8`)
     }
     return text
   }
 
-  /** A reader of the message that this field holds. */
+  /** A reader for the nested message in this field. */
   message(): WireReader {
     return new WireReader(this.view(), this.#depth + 1)
   }
 
   /**
-   * Goes into the message that this field holds, or into the values that are packed in it: until `leave`, they are all
-   * that is read. Gives what to leave with. The same as `message`, but nothing is made for it.
+   * Enters the nested message or packed values of this field. Until `leave`, only those are read. Returns the value to
+   * pass to `leave`. Equivalent to `message`, but without allocating a reader.
    */
   enter(): number {
     const length = this.#length()
@@ -181,12 +181,12 @@ export class WireReader {
     this.#depth--
   }
 
-  /** Whether everything has been read of what is being read. */
+  /** Whether the current message has been read completely. */
   get atEnd(): boolean {
     return this.#at === this.#end
   }
 
-  /** Passes over the value of a field that nobody asked for. */
+  /** Skips the value of an unknown field. */
   skip(): void {
     this.#skip(this.wireType, this.#field, this.#depth)
   }
@@ -245,7 +245,7 @@ export class WireReader {
     return start
   }
 
-  // At most ten bytes; of the tenth only one bit has a place.
+  // At most ten bytes; only one bit of the tenth is used.
   #varint(): void {
     let low = 0
     let high = 0
@@ -284,7 +284,7 @@ function exact(value: number): number {
   return value
 }
 
-/** Writes one message into a growing buffer. `room` bytes are left at the front for a header of the caller's. */
+/** Writes one message into a growing buffer. Reserves `room` bytes at the front for the caller's header. */
 export class WireWriter {
   #buffer: Buffer
   #at: number
@@ -316,7 +316,7 @@ export class WireWriter {
     this.#at += value.length
   }
 
-  /** The head of a delimited field of so many bytes, which the caller puts after it. */
+  /** Writes the head of a delimited field of this length. The caller appends the data. */
   lengthOf(field: number, length: number): void {
     this.#tag(field, delimited)
     this.#writeVarint(length)
@@ -349,14 +349,17 @@ export class WireWriter {
     this.#at = this.#buffer.writeDoubleLE(value, this.#at)
   }
 
-  /** A message within: its length goes in front once it is known, moving the body where one byte is not enough. */
+  /**
+   * Writes a nested message. Its length is inserted afterwards, which moves the content if the length needs more than
+   * one byte.
+   */
   message(field: number, write: (inner: this) => void): void {
     const start = this.begin(field)
     write(this)
     this.end(start)
   }
 
-  /** Begins a message; what is written until `end` is called with what this gives is in it. */
+  /** Starts a nested message. Pass the returned value to `end`. */
   begin(field: number): number {
     this.#tag(field, delimited)
     this.#reserve(1)
@@ -375,7 +378,7 @@ export class WireWriter {
     this.#at += length
   }
 
-  /** What was written, the room in front included. The writer is done with it. */
+  /** Returns the written bytes, including the reserved room. Do not use the writer afterwards. */
   finish(): Buffer {
     return this.#buffer.subarray(0, this.#at)
   }
@@ -414,12 +417,12 @@ export class WireWriter {
   }
 }
 
-/** How many bytes a delimited field takes, with its number (below 16) and its length. */
+/** Size of a delimited field including its tag and length, for field numbers below 16. */
 export function delimitedSize(length: number): number {
   return 1 + varintSize(length) + length
 }
 
-/** Puts the head of a delimited field (its number below 16) at this place of a buffer; gives the place after it. */
+/** Writes the head of a delimited field with a number below 16. Returns the position after it. */
 export function putHead(buffer: Buffer, at: number, { field, length }: { field: number; length: number }): number {
   let place = at
   buffer[place++] = field * 8 + delimited

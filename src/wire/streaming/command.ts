@@ -1,7 +1,6 @@
 /**
- * The streams of a command that runs far away (exec, attach): stdin, stdout, stderr, the sizes of a terminal, and one on
- * which it is said how the command ended. The same over SPDY, where the client opens a stream for each, and over a
- * WebSocket, where each has a channel.
+ * The streams of a remote command (exec, attach): stdin, stdout, stderr, terminal resizes, and an error stream for the
+ * outcome. Works over SPDY, where the client opens one stream for each, and over a WebSocket, where each has a channel.
  */
 import { once } from 'node:events'
 import type { Duplex } from 'node:stream'
@@ -11,7 +10,7 @@ import { SpdyConnection } from './spdy/connection.ts'
 import { TerminalSizes } from './terminal-sizes.ts'
 import { ChannelConnection } from './websocket/channels.ts'
 
-/** Which streams the client wants. */
+/** The streams that the client requests. */
 export interface CommandOptions {
   readonly stdin: boolean
   readonly stdout: boolean
@@ -24,19 +23,19 @@ export interface CommandStreams {
   readonly stdout: MultiplexedStream | undefined
   readonly stderr: MultiplexedStream | undefined
   readonly terminal: TerminalSizes | undefined
-  /** Resolves when the connection is over. */
+  /** Resolves when the connection is closed. */
   readonly closed: Promise<void>
-  /** Says how the command ended, and ends the connection. */
+  /** Reports the outcome of the command and closes the connection. */
   finish(outcome: CommandOutcome): Promise<void>
   destroy(): void
 }
 
-/** How a command ended: by itself, or why it could not be run. */
+/** The outcome of a command: its exit code, or why it could not run. */
 export type CommandOutcome = { readonly exitCode: number } | { readonly failure: string }
 
 const versions = ['v4.channel.k8s.io', 'v3.channel.k8s.io', 'v2.channel.k8s.io', 'channel.k8s.io']
 
-/** What is spoken of commands. */
+/** The supported protocols for commands. */
 export const commandProtocols: SpokenProtocols = {
   spdy: versions,
   websocket: [
@@ -49,11 +48,11 @@ export interface CommandConnection {
   readonly socket: Duplex
   readonly protocol: AgreedProtocol
   readonly idleMs: number
-  /** How long the client may take to open its streams. */
+  /** How long the client may take to open its streams, in milliseconds. */
   readonly openMs: number
 }
 
-/** Resolves when the client has opened its streams; undefined where it does not in time. */
+/** Resolves when the client has opened its streams; resolves to undefined if it does not do so in time. */
 export async function openCommand(
   connection: CommandConnection,
   options: CommandOptions,
@@ -78,7 +77,7 @@ async function openSpdy(
     idleMs,
     onStream: ({ headers, stream }) => {
       const type = expected.find((each) => each === headers.get('streamtype'))
-      if (type === undefined || streams[type] !== undefined) throw new Error('nobody expects this stream')
+      if (type === undefined || streams[type] !== undefined) throw new Error('unexpected stream type')
       streams[type] = stream
       if (expected.every((each) => streams[each] !== undefined)) complete.resolve(true)
     },
@@ -113,7 +112,7 @@ async function openChannels(
     ...(error ? { error } : {}),
     ...(tty && resize ? { resize } : {}),
   }
-  // What nobody reads must not hold the connection back.
+  // Discards data on unused channels, so that they do not block the connection.
   for (const stream of connection.streams) if (!Object.values(streams).includes(stream)) stream.resume()
   return commandStreams(streams, connection, { hasStatus: /^v[45]\./.test(protocol.name) })
 }
@@ -123,7 +122,7 @@ function commandStreams(
   connection: SpdyConnection | ChannelConnection,
   { hasStatus }: { readonly hasStatus: boolean },
 ): CommandStreams {
-  // The client says nothing on these.
+  // The client sends nothing on these streams.
   for (const stream of [stdout, stderr, error]) stream?.resume()
   return {
     stdin,
@@ -155,7 +154,7 @@ function messageOf(outcome: CommandOutcome): string | undefined {
     : `command terminated with non-zero exit code: exit status ${outcome.exitCode}`
 }
 
-/** A Status that carries the exit code. */
+/** A Status with the exit code. */
 function statusOf(outcome: CommandOutcome): object {
   const message = messageOf(outcome)
   if (message === undefined) return { metadata: {}, status: 'Success' }

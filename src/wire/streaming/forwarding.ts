@@ -1,7 +1,7 @@
 /**
- * Forwarded ports: connections to ports of a pod, many on one connection. Over SPDY the client opens two streams for each,
- * one for data and one on which it is said what went wrong; over a WebSocket each port has two channels for as long as the
- * connection lasts, and the first message on either is the number of the port.
+ * Port forwarding: several connections to ports of a pod, multiplexed on one connection. Over SPDY, the client opens a
+ * data stream and an error stream for each connection. Over a WebSocket, each port has two channels for the lifetime of
+ * the WebSocket, and the first message on each is the port number.
  */
 
 import type { Duplex } from 'node:stream'
@@ -11,7 +11,7 @@ import type { MultiplexedStream } from './multiplexed-stream.ts'
 import { type OpenedStream, SpdyConnection } from './spdy/connection.ts'
 import { ChannelConnection } from './websocket/channels.ts'
 
-/** What is spoken of forwarded ports. */
+/** The supported protocols for port forwarding. */
 export const forwardingProtocols: SpokenProtocols = {
   spdy: ['portforward.k8s.io'],
   websocket: ['v4.channel.k8s.io', 'v4.base64.channel.k8s.io'],
@@ -20,16 +20,16 @@ export const forwardingProtocols: SpokenProtocols = {
 export interface Forwarding {
   readonly socket: Duplex
   readonly protocol: AgreedProtocol
-  /** The ports that a client on a WebSocket wants. */
+  /** The ports that a WebSocket client requests. */
   readonly ports: readonly number[]
   readonly idleMs: number
-  /** How long the second stream of a connection may take. */
+  /** How long the client may take to open the second stream of a pair, in milliseconds. */
   readonly openMs: number
-  /** Speaks for a port until its connection is over, or it has ended its side. Rejects with the reason that the client is told. */
+  /** Connects the stream to a port until either side closes. Rejects with the reason to report to the client. */
   readonly connect: (port: number, stream: Duplex, signal: AbortSignal) => Promise<void>
 }
 
-/** Resolves when the connection is over. */
+/** Resolves when the connection is closed. */
 export async function forwardPorts(forwarding: Forwarding): Promise<void> {
   const over = new AbortController()
   try {
@@ -43,7 +43,7 @@ export async function forwardPorts(forwarding: Forwarding): Promise<void> {
 interface Pair {
   data?: MultiplexedStream
   error?: MultiplexedStream
-  /** Ends what has come of it where the rest takes too long. */
+  /** Drops an incomplete pair after a timeout. */
   readonly timer: NodeJS.Timeout
 }
 
@@ -77,17 +77,17 @@ async function forwardOverSpdy(forwarding: Forwarding, signal: AbortSignal): Pro
   }
 }
 
-/** Throws where it is not a stream of a forwarded port. */
+/** Throws if the stream does not belong to a forwarded port. */
 function readStream({ id, headers }: OpenedStream): { type: 'data' | 'error'; port: number; key: string } {
   const type = headers.get('streamtype')
   const port = portOf(headers.get('port') ?? '')
   if (port === undefined || (type !== 'data' && type !== 'error')) throw new Error('a stream without a port or type')
-  // Clients without such a number open the two one after the other, that of errors first.
+  // Clients that send no request ID open the two streams in sequence, error stream first.
   const key = headers.get('requestid') ?? `#${type === 'error' ? id : id - 2}`
   return { type, port, key }
 }
 
-/** The number of a port; undefined for what is none. */
+/** The port number; undefined if the text is not a valid port. */
 export function portOf(text: string): number | undefined {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : 0
   return port >= 1 && port <= 0xffff ? port : undefined
@@ -121,7 +121,7 @@ interface ForwardedPort {
   readonly signal: AbortSignal
 }
 
-/** Until the pod has said all: what the client says after that, nobody waits for. */
+/** Forwards until the pod has sent everything. Later data from the client is not awaited. */
 async function forward({ connect }: Forwarding, { port, data, error, signal }: ForwardedPort): Promise<void> {
   error.resume()
   const saidAll = new Promise((resolve) => data.on('finish', resolve))
@@ -131,7 +131,7 @@ async function forward({ connect }: Forwarding, { port, data, error, signal }: F
     const message = isError(reason) ? reason.message : 'it failed'
     if (!error.destroyed) error.write(`error forwarding port ${port}: ${message}`)
   }
-  // What the other side still says goes nowhere.
+  // Discard further data from the client.
   data.resume()
   data.end()
   error.end()

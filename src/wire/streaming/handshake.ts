@@ -1,16 +1,16 @@
 /**
- * What a client that wants several streams on one connection asks for: SPDY/3.1 or a WebSocket, and which version of the
- * protocol on top. Returns what the answer must say, or why there is none.
+ * Negotiates a multiplexed connection: SPDY/3.1 or WebSocket, and the subprotocol version. Returns the response
+ * headers, or the reason for the refusal.
  */
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** What both sides speak from then on. */
+/** The negotiated protocol. */
 export interface AgreedProtocol {
   readonly over: 'spdy' | 'websocket'
-  /** The version on top; '' where the client names none. */
+  /** The subprotocol; '' if the client names none. */
   readonly name: string
-  /** Of the answer 101: names and values in turn. */
+  /** Headers of the 101 response: alternating names and values. */
   readonly headers: readonly string[]
 }
 
@@ -20,13 +20,13 @@ export interface RefusedProtocol {
   readonly headers?: { readonly [name: string]: string }
 }
 
-/** The names that are spoken, the best first. */
+/** The supported subprotocols, in order of preference. */
 export interface SpokenProtocols {
   readonly spdy: readonly string[]
   readonly websocket: readonly string[]
 }
 
-/** What is spoken, by the headers of a request that asks to switch protocols. */
+/** Negotiates the protocol from the headers of an upgrade request. */
 export function agreeOnProtocol(
   headers: IncomingHttpHeaders,
   spoken: SpokenProtocols,
@@ -70,7 +70,7 @@ function agreeOnWebSocket(headers: IncomingHttpHeaders, spoken: readonly string[
   }
 }
 
-/** Proves to the client that this side has understood its request. */
+/** Computes Sec-WebSocket-Accept, which proves that the server understood the request. */
 function acceptKey(key: string): string {
   return createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64')
 }

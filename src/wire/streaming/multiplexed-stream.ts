@@ -1,22 +1,22 @@
 /**
- * One of several streams on a connection: what the other side sends on it is read here, what is written here goes to the
- * other side. The connection gives it data, and waits while its reader is too slow, so that no more than a bounded amount
- * is held: by a `ByteQueue`, as the stream itself would hold each part with the TLS record that it was in.
+ * One of several streams on a connection. Reading returns the data that the peer sends on it, and writing sends data to
+ * the peer. The connection waits while the reader is slow, so the buffered amount is limited. Data is buffered in a
+ * `ByteQueue`, because the stream itself would keep the TLS record of each chunk in memory.
  */
 import { Duplex } from 'node:stream'
 import { ByteQueue } from '../../base/collections/byte-queue.ts'
 
-/** How the connection carries what a stream has to say. */
+/** Sends the data of a stream over the connection. */
 export interface StreamCarrier {
   /** Calls `done` when there is room for more. */
   send(chunk: Buffer, done: () => void): void
   /** Nothing more will be written. */
   finish(done: () => void): void
-  /** The stream is over; `cut` where not both sides have said all. */
+  /** The stream is closed; `cut` means before both sides were finished. */
   forget(how: 'complete' | 'cut'): void
 }
 
-/** How much of a stream may wait for its reader. */
+/** Maximum number of bytes that wait for the reader. */
 const maxWaitingBytes = 128 * 1024
 
 export class MultiplexedStream extends Duplex {
@@ -25,23 +25,23 @@ export class MultiplexedStream extends Duplex {
   #onRoom: (() => void) | undefined
   /** Whether the reader has asked for more. */
   #isWanted = false
-  /** Whether the other side has said all, and whether the reader has been told so. */
+  /** Whether the peer has finished sending, and whether the end has been pushed to the reader. */
   #isWhole = false
   #isEnded = false
 
   constructor(carrier: StreamCarrier) {
     super({ readableHighWaterMark: 0, writableHighWaterMark: maxWaitingBytes, emitClose: true })
     this.#carrier = carrier
-    // The connection ends its streams with an error when it breaks; not everybody who has a stream looks for that.
+    // A broken connection destroys its streams with an error, which not every user of a stream handles.
     this.on('error', () => {})
   }
 
-  /** The number of bytes that wait for the reader. */
+  /** Number of bytes that wait for the reader. */
   get waitingBytes(): number {
     return this.#held.size
   }
 
-  /** Takes what the other side has sent. Undefined where there is room for more; else resolves when there is. */
+  /** Adds received data. Returns undefined if there is room for more, or else a promise that resolves when there is. */
   receive(data: Buffer): Promise<void> | undefined {
     if (this.destroyed || this.#isWhole) return undefined
     this.#held.add(data)
@@ -52,7 +52,7 @@ export class MultiplexedStream extends Duplex {
     })
   }
 
-  /** The other side has said all. */
+  /** The peer has finished sending. */
   receiveEnd(): void {
     this.#isWhole = true
     this.#handOver()

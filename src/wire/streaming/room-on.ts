@@ -1,7 +1,7 @@
-/** Back-pressure for answers to what a client sends: nothing more is read of a client that does not take them. */
+/** Back-pressure for replies: the server stops reading from a client that does not read its replies. */
 import type { Duplex } from 'node:stream'
 
-/** Undefined where a socket has room for more; else resolves when it has, or is closed. */
+/** Returns undefined if the socket has room for more, or else a promise that resolves when it has or is closed. */
 export function roomOn(socket: Duplex): Promise<void> | undefined {
   if (!socket.writableNeedDrain || socket.destroyed) return undefined
   return new Promise((resolve) => {

@@ -1,7 +1,7 @@
-/** The sizes of the client's terminal, which it sends as JSON, one object after the other. */
+/** The sizes of the client's terminal, received as a sequence of JSON objects. */
 import type { Readable } from 'node:stream'
 
-/** In characters. */
+/** Size in characters. */
 export interface TerminalSize {
   readonly width: number
   readonly height: number
@@ -10,7 +10,7 @@ export interface TerminalSize {
 const maxWaitingText = 4096
 const maxSide = 0xffff
 
-/** Keeps the last size, and tells of each. What is no size is passed over. */
+/** Stores the latest size and notifies listeners of each change. Invalid sizes are ignored. */
 export class TerminalSizes {
   size: TerminalSize | undefined
   #listeners: ((size: TerminalSize) => void)[] = []

@@ -1,28 +1,28 @@
 /**
- * Messages of a WebSocket (RFC 6455) from the bytes of a connection, and frames for it, on either side. The package `ws`
- * parses and writes them. Its own connection is not used, because it also wants to do the handshake: here the connection
- * is already switched, by an HTTP server or client of our own (docs/decisions/0052-limits-of-a-connection.md).
+ * Parses WebSocket messages (RFC 6455) from a connection and creates frames, for either side. The package `ws` does the
+ * parsing and formatting. Its connection class is not used, because it insists on doing the handshake, while our HTTP
+ * server or client has already switched the connection (docs/decisions/0052-limits-of-a-connection.md).
  *
- * What a peer can make us hold is bounded: by the size of a message, and by the number of frames and parts that it
- * arrives in, since each keeps the TLS record alive in which it was. Extensions, and so compression, are not spoken.
+ * The memory that a peer can occupy is limited by the message size and by the number of frames and chunks per message,
+ * because each one keeps its TLS record in memory. Extensions, including compression, are not supported.
  */
 import type { Receiver, Sender } from 'ws'
 
-/** What a peer has sent. */
+/** A message from the peer. */
 export type Message =
   | { readonly type: 'data'; readonly data: Buffer }
   | { readonly type: 'ping'; readonly data: Buffer }
   | { readonly type: 'close' }
-  /** The peer does not keep to the protocol. Nothing follows. */
+  /** The peer has violated the protocol. No further messages follow. */
   | { readonly type: 'fault'; readonly code: number; readonly reason: string }
 
-/** Which side of the connection this is: a client masks what it sends, and a server insists on that. */
+/** Which side of the connection this is. Clients mask their frames, and servers require that. */
 export type Side = 'server' | 'client'
 
 const opcodes = { text: 1, binary: 2, close: 8, pong: 10 } as const
-/** Why a connection is closed. */
+/** Close codes. */
 export const closeCodes = { normal: 1000, protocolError: 1002 } as const
-/** The codes for errors of `ws` that are no violations of the protocol. */
+/** Close codes for `ws` errors that are not protocol errors. */
 const faultCodes: { readonly [error: string]: number } = {
   WS_ERR_INVALID_UTF8: 1007,
   WS_ERR_TOO_MANY_BUFFERED_PARTS: 1008,
@@ -30,11 +30,14 @@ const faultCodes: { readonly [error: string]: number } = {
   WS_ERR_UNSUPPORTED_MESSAGE_LENGTH: 1009,
 }
 
-/** Frames of one message, and parts of one frame. Browsers cut long messages into frames of 16 KiB at least. */
+/**
+ * Limits for the frames of a message and the chunks of a frame. Browsers split long messages into frames of at least 16
+ * KiB.
+ */
 const maxFragments = 256
 const maxBufferedChunks = 4096
 
-/** Parses and writes the frames of one connection. */
+/** Parses and creates the frames of one connection. */
 export class WebSocketFraming {
   readonly #receiver: Receiver
   readonly #sender: typeof Sender
@@ -49,16 +52,16 @@ export class WebSocketFraming {
     this.#receiver.on('message', (data: Buffer) => this.#messages.push({ type: 'data', data }))
     this.#receiver.on('ping', (data: Buffer) => this.#messages.push({ type: 'ping', data }))
     this.#receiver.on('conclude', () => this.#messages.push({ type: 'close' }))
-    // `read` reports it.
+    // `read` reports errors.
     this.#receiver.on('error', () => {})
   }
 
-  /** Loads `ws` with the first connection: most servers and commands have none. */
+  /** Loads `ws` with the first connection, because most servers and commands need none. */
   static async open(side: Side, maxMessageBytes: number): Promise<WebSocketFraming> {
     return new WebSocketFraming(await import('ws'), side, maxMessageBytes)
   }
 
-  /** The messages that are complete with this. */
+  /** Returns the messages that this chunk completes. */
   async read(chunk: Buffer): Promise<readonly Message[]> {
     const error = await new Promise<Error | null | undefined>((resolve) => this.#receiver.write(chunk, resolve))
     const messages = this.#messages
@@ -67,7 +70,7 @@ export class WebSocketFraming {
     return messages
   }
 
-  /** A whole message, or a frame that controls the connection. */
+  /** Returns a frame: a whole message, or a control frame. */
   frame(type: keyof typeof opcodes, data: Buffer): Buffer {
     const options = { fin: true, opcode: opcodes[type], mask: this.#isMasked, readOnly: true, rsv1: false }
     return Buffer.concat(this.#sender.frame(data, options))

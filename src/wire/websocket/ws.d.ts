@@ -1,4 +1,4 @@
-/** The part of the package `ws` that is used. Its types are a package of their own, which would be one more dependency. */
+/** Types for the part of the package `ws` that is used. The package with its full types would be another dependency. */
 declare module 'ws' {
   import type { Writable } from 'node:stream'
 
@@ -18,7 +18,7 @@ declare module 'ws' {
     readonly fin: boolean
     readonly opcode: number
     readonly mask: boolean
-    /** Whether the data must not be changed: a masked frame is then a copy. */
+    /** Whether the data must not be modified. If so, masking creates a copy. */
     readonly readOnly: boolean
     readonly rsv1: boolean
   }

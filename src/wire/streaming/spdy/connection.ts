@@ -1,10 +1,10 @@
 /**
- * The server's side of a SPDY/3.1 connection: the client opens streams, this side answers each and both write on them.
+ * The server side of a SPDY/3.1 connection. The client opens streams, this side replies to each, and both sides write.
  *
- * One slow reader holds the whole connection back, as it does in every implementation that clients of Kubernetes have:
- * these keep no windows, so the network's own back-pressure is all there is. What this side has taken is reported in
- * WINDOW_UPDATEs; what it sends is held to the other side's windows from the moment that side shows that it keeps any.
- * Nothing more is read of a client that does not take the answers to what it sends.
+ * A slow reader blocks the whole connection, as in all implementations that Kubernetes clients use. Those ignore
+ * flow-control windows and rely on TCP back-pressure. This side reports what it has read in WINDOW_UPDATE frames. It
+ * obeys the peer's windows once the peer shows that it uses them. The server stops reading from a client that does not
+ * read its replies.
  */
 
 import type { Duplex } from 'node:stream'
@@ -33,19 +33,19 @@ export interface OpenedStream {
 }
 
 export interface SpdyOptions {
-  /** Called for every stream that the client opens. One that throws has the stream refused. */
+  /** Called for every stream that the client opens. If it throws, the stream is reset. */
   readonly onStream: (opened: OpenedStream) => void
-  /** How long nothing may be said before the connection ends. */
+  /** Idle timeout of the connection, in milliseconds. */
   readonly idleMs: number
 }
 
 const maxStreams = 1000
 const maxDataBytes = 32 * 1024
-/** How long the client may take to end the connection when all has been said. */
+/** How long the client may take to close the connection after the end. */
 const lingerMs = 2_000
 
 export class SpdyConnection {
-  /** Resolves when the connection is over, however that came. */
+  /** Resolves when the connection is closed, for whatever reason. */
   readonly closed: Promise<void>
   readonly #socket: Duplex
   readonly #options: SpdyOptions
@@ -57,7 +57,7 @@ export class SpdyConnection {
   readonly #received = new ReceivedBytes((id, bytes) => this.#write(windowFrame(id, bytes)))
   #lastId = 0
   #isEnding = false
-  /** Whether something was written since the last frame was taken. */
+  /** Whether anything was written since the last frame was processed. */
   #hasAnswered = false
 
   constructor(socket: Duplex & { setTimeout?: (ms: number, run: () => void) => unknown }, options: SpdyOptions) {
@@ -68,11 +68,11 @@ export class SpdyConnection {
     this.closed = this.#run()
   }
 
-  /** Takes no further streams. Ends the connection when the client does, or after a moment. */
+  /** Accepts no further streams. Closes the connection when the client does, or after a short time. */
   async end(): Promise<void> {
     this.#isEnding = true
     let timer: NodeJS.Timeout | undefined
-    // The time begins when all that was said before is on its way.
+    // The timer starts once all earlier data has been flushed.
     this.#write(endFrame(this.#lastId), () => {
       timer = setTimeout(() => this.destroy(), lingerMs).unref()
     })
@@ -93,7 +93,7 @@ export class SpdyConnection {
           if (this.#hasAnswered) await this.#roomForAnswers()
         }
     } catch (error) {
-      // A connection that breaks is its client's affair, and so is what was sent wrongly.
+      // Broken connections and protocol violations are the client's fault.
       if (!(error instanceof SpdyError) && !isConnectionError(error)) throw error
     } finally {
       this.#socket.destroy()
@@ -115,7 +115,7 @@ export class SpdyConnection {
       case 'data':
         return this.#takeData(frame)
       case 'headers':
-        // Nobody sends any; they are decoded since later blocks build upon them.
+        // Clients send no HEADERS frames, but the blocks must be decoded because compression depends on earlier blocks.
         this.#decoder.decode(frame.block)
         if (frame.isLast) this.#streams.get(frame.id)?.receiveEnd()
         return undefined
@@ -172,12 +172,12 @@ export class SpdyConnection {
     return room?.then(() => this.#taken(id, data.length))
   }
 
-  /** Data of a stream that has ended counts for the connection alone. */
+  /** Data of a closed stream counts only for the connection's window. */
   #taken(id: number, bytes: number): void {
     this.#received.add(bytes, this.#streams.has(id) ? id : undefined)
   }
 
-  /** In parts that the other side's windows have room for. */
+  /** Sends the chunk in parts that fit the peer's windows. */
   #send(id: number, chunk: Buffer, done: () => void): void {
     if (this.#socket.destroyed || !this.#streams.has(id)) {
       done()

@@ -1,6 +1,6 @@
 /**
- * The dictionary that header blocks of SPDY/3 are compressed with, as its draft lists it: names with their lengths, then
- * common values one after another. Both sides must have the same 1,423 bytes.
+ * The dictionary for compressing SPDY/3 header blocks, as defined in the draft: names with their lengths, followed by
+ * common values. Both sides must use the same 1,423 bytes.
  */
 
 const names = [
@@ -30,5 +30,5 @@ function withLength(name: string): Buffer {
   return bytes
 }
 
-/** The dictionary of SPDY/3. */
+/** The SPDY/3 dictionary. */
 export const dictionary: Buffer = Buffer.concat([...names.map(withLength), Buffer.from(values.join(''), 'latin1')])

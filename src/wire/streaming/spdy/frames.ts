@@ -1,6 +1,6 @@
 /**
- * Frames of SPDY/3.1. Control frames are read whole and are bounded; the data of a frame is handed on in the parts in which
- * it arrives, so that nothing waits for a frame of 16 MiB.
+ * SPDY/3.1 frames. Control frames are limited in size and read as a whole. The data of a frame is passed on as it
+ * arrives, because a frame may have up to 16 MiB.
  */
 import { ByteQueue } from '../../../base/collections/byte-queue.ts'
 import { SpdyError } from './spdy-error.ts'
@@ -30,13 +30,13 @@ interface PartialData {
 
 export class FrameReader {
   #waiting: Buffer = none
-  /** What has arrived of a frame of which some is missing, and how many bytes there must be to go on. */
+  /** The received part of an incomplete frame, and the number of bytes needed to continue. */
   readonly #held = new ByteQueue()
   #needed = headBytes
-  /** A data frame of which some is yet to come. */
+  /** An incomplete data frame. */
   #data: PartialData | undefined;
 
-  /** The frames that are complete with this, and the parts of data. Throws SpdyError. */
+  /** Yields the frames that this chunk completes, and parts of data frames. Throws SpdyError. */
   *read(chunk: Buffer): Generator<Frame, void, void> {
     if (!this.#join(chunk)) return
     for (;;) {
@@ -48,7 +48,7 @@ export class FrameReader {
     this.#waiting = none
   }
 
-  /** False while there is too little to go on, so that small parts are not joined again and again. */
+  /** Returns false while more bytes are needed, so that small chunks are not joined repeatedly. */
   #join(chunk: Buffer): boolean {
     if (this.#held.size + chunk.length < this.#needed) {
       this.#held.add(chunk)
@@ -120,7 +120,7 @@ function controlFrame(type: number, flags: number, body: Buffer): Frame | 'skipp
   }
 }
 
-/** The last one counts. */
+/** If the setting is repeated, the last value wins. */
 function windowIn(body: Buffer): number | undefined {
   const count = numberAt(body, 0)
   let window: number | undefined
@@ -144,7 +144,7 @@ export function dataFrame(id: number, data: Buffer): Buffer {
   return Buffer.concat([dataHead(id, data.length, 0), data])
 }
 
-/** Says that nothing follows on a stream. */
+/** An empty data frame that ends a stream. */
 export function lastFrame(id: number): Buffer {
   return dataHead(id, 0, lastFlag)
 }
@@ -157,19 +157,19 @@ function dataHead(id: number, length: number, flags: number): Buffer {
   return head
 }
 
-/** The reply to a stream that was opened. */
+/** The reply to an opened stream. */
 export function replyFrame(id: number, block: Buffer): Buffer {
   return controlOf('reply', Buffer.concat([numbers(id), block]))
 }
 
-/** Why a stream is ended. */
+/** Reset codes. */
 const resetReasons = { protocolError: 1, refused: 3, cancel: 5 } as const
 
 export function resetFrame(id: number, reason: keyof typeof resetReasons): Buffer {
   return controlOf('reset', numbers(id, resetReasons[reason]))
 }
 
-/** `id` 0 is the connection as a whole. */
+/** `id` 0 means the whole connection. */
 export function windowFrame(id: number, bytes: number): Buffer {
   return controlOf('window', numbers(id, bytes))
 }
@@ -178,7 +178,7 @@ export function pingFrame(id: number): Buffer {
   return controlOf('ping', numbers(id))
 }
 
-/** No further streams are taken. */
+/** GOAWAY: no further streams are accepted. */
 export function endFrame(lastId: number): Buffer {
   return controlOf('end', numbers(lastId, 0))
 }

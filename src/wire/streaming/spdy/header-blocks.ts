@@ -1,9 +1,9 @@
 /**
- * Header blocks of SPDY/3: names and values, compressed as one zlib stream per connection with a dictionary.
+ * SPDY/3 header blocks: names and values, compressed in one zlib stream per connection with a preset dictionary.
  *
- * Every block ends where zlib has flushed, so each can be decompressed by itself, with the last 32 KiB of what came before
- * as its dictionary: no decompressor is kept, and no block may become larger than the limit. What this side sends are
- * empty blocks only, and these need no compressor.
+ * Every block ends with a zlib flush. Each can therefore be decompressed separately, with the last 32 KiB of earlier
+ * data as its dictionary. This needs no persistent decompressor, and the size of each block can be limited. This side
+ * sends only empty blocks, which need no compressor.
  */
 import { constants, inflateRawSync } from 'node:zlib'
 import { dictionary } from './dictionary.ts'
@@ -12,14 +12,14 @@ import { SpdyError } from './spdy-error.ts'
 const windowBytes = 32 * 1024
 const maxBlockBytes = 16 * 1024
 const maxHeaders = 64
-/** Of the stream: its method and flags, and the checksum of the dictionary. */
+/** Head of the zlib stream: method, flags and the checksum of the dictionary. */
 const streamHead = { bytes: 6, usesDictionary: 0x20, deflate: 8 }
 
 export class HeaderDecoder {
   #history: Buffer = dictionary
   #hasBegun = false
 
-  /** Names in lower case; of a header with several values the first counts. */
+  /** Returns headers by lower-case name. Of several values, the first is kept. */
   decode(block: Buffer): Map<string, string> {
     const text = this.#inflate(this.#hasBegun ? block : withoutHead(block))
     this.#hasBegun = true
@@ -84,12 +84,12 @@ class TextReader {
   }
 }
 
-/** The head of a zlib stream, without a dictionary. */
+/** The head of a zlib stream without a dictionary. */
 const zlibHead = Buffer.from([0x78, 0x01])
-/** No headers, as four bytes that are not compressed, and an empty part that flushes them. */
+/** A block without headers: four uncompressed bytes, followed by an empty block that flushes them. */
 const emptyBlock = Buffer.from([0, 4, 0, 0xfb, 0xff, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff])
 
-/** Blocks without headers, of which the first of a connection begins the compressed stream. */
+/** Blocks without headers. The first block of a connection starts the zlib stream. */
 export class EmptyHeaderBlocks {
   #hasBegun = false
 

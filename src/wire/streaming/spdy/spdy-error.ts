@@ -1,2 +1,2 @@
-/** The other side does not keep to the protocol; the connection ends. */
+/** A protocol violation, which ends the connection. */
 export class SpdyError extends Error {}

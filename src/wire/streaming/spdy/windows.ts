@@ -1,12 +1,15 @@
-/** The windows of SPDY/3.1: how much may be sent on a stream, and on the connection as a whole, before the reader agrees. */
+/**
+ * SPDY/3.1 flow control: how much may be sent on a stream, and on the whole connection, before the reader acknowledges
+ * it.
+ */
 
 const defaultWindow = 64 * 1024
-/** The connection as a whole, among the numbers of streams. */
+/** The id of the whole connection. */
 const whole = 0
 
 /**
- * The other side's windows. A side that never reports what it has taken keeps none, and is not held to them: it would
- * wait for good.
+ * The peer's windows. A peer that never sends updates does not use windows. Its windows are ignored, because sending
+ * would otherwise block forever.
  */
 export class SendWindows {
   #initial = defaultWindow
@@ -14,14 +17,14 @@ export class SendWindows {
   readonly #used = new Map<number, number>()
   readonly #waiting = new Map<number, () => void>()
 
-  /** The other side has said how large the window of a stream is. */
+  /** The peer has set the initial window of streams. */
   begin(window: number): void {
     this.#initial = window
     this.#areKept = true
     this.#wakeAll()
   }
 
-  /** The other side has taken so many bytes. */
+  /** The peer has read this many bytes. */
   grow(id: number, bytes: number): void {
     this.#areKept = true
     this.#used.set(id, (this.#used.get(id) ?? 0) - bytes)
@@ -37,7 +40,7 @@ export class SendWindows {
     for (const each of [id, whole]) this.#used.set(each, (this.#used.get(each) ?? 0) + bytes)
   }
 
-  /** Calls it when there may be room. */
+  /** Calls `run` when there may be room. */
   wait(id: number, run: () => void): void {
     this.#waiting.set(id, run)
   }
@@ -49,7 +52,7 @@ export class SendWindows {
     run?.()
   }
 
-  /** Nobody waits any more. */
+  /** Releases all waiting writers. */
   close(): void {
     this.#areKept = false
     this.#wakeAll()
@@ -62,7 +65,7 @@ export class SendWindows {
   }
 }
 
-/** What this side has taken, reported each time half a window is used up. */
+/** Counts the bytes read by this side and reports them for every half window. */
 export class ReceivedBytes {
   readonly #report: (id: number, bytes: number) => void
   readonly #bytes = new Map<number, number>()
@@ -71,7 +74,7 @@ export class ReceivedBytes {
     this.#report = report
   }
 
-  /** `id` is undefined where the stream has ended. */
+  /** `id` is undefined if the stream has ended. */
   add(bytes: number, id: number | undefined): void {
     for (const each of id === undefined ? [whole] : [id, whole]) {
       const sum = (this.#bytes.get(each) ?? 0) + bytes

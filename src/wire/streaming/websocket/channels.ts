@@ -1,7 +1,7 @@
 /**
- * Several streams on one WebSocket, as Kubernetes does it: the first byte of a message is the number of its channel. With
- * `base64` in the protocol's name the messages are text: a digit, and the data in base64. In the fifth version a message of
- * channel 255 says that another channel, which it names, will carry nothing more.
+ * Several streams on one WebSocket, in the Kubernetes format: the first byte of a message is the channel number. If the
+ * subprotocol name contains `base64`, messages are text: a digit followed by base64 data. In version 5, a message on
+ * channel 255 closes the channel that it names.
  */
 
 import type { Duplex } from 'node:stream'
@@ -11,16 +11,16 @@ import { MultiplexedStream } from '../multiplexed-stream.ts'
 import { roomOn } from '../room-on.ts'
 
 export interface ChannelOptions {
-  /** How many channels there are, from 0 on. */
+  /** Number of channels, starting at 0. */
   readonly count: number
   readonly isBase64: boolean
-  /** Whether clients can say that a channel carries nothing more. */
+  /** Whether clients can close single channels. */
   readonly canClose: boolean
   readonly idleMs: number
 }
 
 const maxMessageBytes = 1024 * 1024
-/** Of one frame, in base64 still below 64 KiB. */
+/** Maximum amount of data in a frame, still below 64 KiB in base64. */
 const maxDataBytes = 32 * 1024
 const closeChannel = 255
 const lingerMs = 2_000
@@ -28,9 +28,9 @@ const lingerMs = 2_000
 type SwitchedSocket = Duplex & { setTimeout?: (ms: number, run: () => void) => unknown }
 
 export class ChannelConnection {
-  /** By the number of the channel. */
+  /** Streams by channel number. */
   readonly streams: readonly MultiplexedStream[]
-  /** Resolves when the connection is over, however that came. */
+  /** Resolves when the connection is closed, for whatever reason. */
   readonly closed: Promise<void>
   readonly #socket: Duplex
   readonly #options: ChannelOptions
@@ -52,15 +52,15 @@ export class ChannelConnection {
     return new ChannelConnection(socket, options, await WebSocketFraming.open('server', maxMessageBytes))
   }
 
-  /** A message without data tells the client that a channel is open. */
+  /** Sends an empty message to tell the client that a channel is open. */
   announce(channel: number): void {
     this.#write(this.#message(channel, Buffer.alloc(0)))
   }
 
-  /** Says that all has been said. Ends the connection when the client does, or after a moment. */
+  /** Sends the closing frame. Closes the connection when the client does, or after a short time. */
   async end(): Promise<void> {
     let timer: NodeJS.Timeout | undefined
-    // The time begins when all that was said before is on its way.
+    // The timer starts once all earlier data has been flushed.
     this.#sayClose(closeCodes.normal, () => {
       timer = setTimeout(() => this.destroy(), lingerMs).unref()
     })
@@ -92,7 +92,7 @@ export class ChannelConnection {
   }
 
   async #read(): Promise<void> {
-    // Left open by its reader, so that a closing frame can still be sent.
+    // Keeps the socket open after reading ends, so that a closing frame can be sent.
     const chunks = this.#socket.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>
     for await (const chunk of chunks)
       for (const message of await this.#framing.read(chunk)) {
@@ -105,7 +105,7 @@ export class ChannelConnection {
       }
   }
 
-  /** Nothing more is read of a client that does not take the answers. */
+  /** Stops reading from a client that does not read its replies. */
   #answerPing(data: Buffer): Promise<void> | undefined {
     this.#write(this.#framing.frame('pong', data))
     return roomOn(this.#socket)

@@ -1,25 +1,25 @@
 /**
- * The server's side of a WebSocket that only sends: one message after another, at the pace of the client. What the client
- * sends is read and dropped, but for pings and its closing frame.
+ * The server side of a send-only WebSocket. Messages are sent at the client's pace. Incoming messages are discarded,
+ * except for pings and the closing frame.
  */
 import type { Duplex } from 'node:stream'
 import { isError } from '../../../base/text/errors.ts'
 import { closeCodes, type WebSocketFraming } from '../../websocket/framing.ts'
 import { roomOn } from '../room-on.ts'
 
-/** How long a client may take to answer the closing frame. */
+/** How long the client may take to answer the closing frame, in milliseconds. */
 const lingerMs = 2000
 
-/** The maximum size of a message that the client may send; all are dropped. */
+/** Maximum size of a message from the client; all are discarded. */
 export const maxReceivedBytes = 64 * 1024
 
-/** One connection, from its switch to WebSocket on. */
+/** A WebSocket connection after the protocol switch. */
 export class MessageSocket {
   readonly #socket: Duplex
   readonly #framing: WebSocketFraming
   #hasSentClose = false
 
-  /** `onClosed` is called once, when the connection is over. */
+  /** `onClosed` is called once, when the connection is closed. */
   constructor(socket: Duplex, framing: WebSocketFraming, onClosed: () => void) {
     this.#socket = socket
     this.#framing = framing
@@ -32,14 +32,17 @@ export class MessageSocket {
     return this.#hasSentClose || this.#socket.destroyed || !this.#socket.writable
   }
 
-  /** Undefined when there is room for more; else resolves when there is, or when the connection is over. */
+  /**
+   * Returns undefined if there is room for more, or else a promise that resolves when there is or the connection is
+   * closed.
+   */
   send(type: 'text' | 'binary', data: Buffer): Promise<void> | undefined {
     if (this.isOver) return undefined
     this.#socket.write(this.#framing.frame(type, data))
     return roomOn(this.#socket)
   }
 
-  /** Sends the closing frame. Ends the connection when the client answers it, or after a moment. */
+  /** Sends the closing frame. Closes the connection when the client answers it, or after a short time. */
   end(): void {
     this.#sendClose(closeCodes.normal)
     if (this.#socket.destroyed) return
@@ -55,7 +58,7 @@ export class MessageSocket {
     try {
       await this.#read()
     } catch (error) {
-      // The connection broke: an error of the socket has a code.
+      // Ignore a broken connection. Socket errors have a code.
       if (!(isError(error) && 'code' in error)) throw error
     } finally {
       this.#socket.end(() => this.#socket.destroy())
@@ -63,7 +66,7 @@ export class MessageSocket {
   }
 
   async #read(): Promise<void> {
-    // Reading does not close the socket, so that a closing frame can still be sent.
+    // Keeps the socket open after reading ends, so that a closing frame can be sent.
     const chunks = this.#socket.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>
     for await (const chunk of chunks)
       for (const message of await this.#framing.read(chunk)) {
@@ -73,7 +76,7 @@ export class MessageSocket {
         }
         if (message.type === 'ping' && !this.isOver) {
           this.#socket.write(this.#framing.frame('pong', message.data))
-          // Nothing more is read of a client that does not read the answers.
+          // Stops reading from a client that does not read its replies.
           await roomOn(this.#socket)
         }
       }
