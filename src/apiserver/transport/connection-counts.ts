@@ -1,8 +1,7 @@
 /**
  * Counts open connections, in total and per user. All workers count in shared memory, so the limits apply to the whole
  * server. Each worker has its own region and clears it at startup, so a crashed worker leaves no stale counts. Users
- * are hashed with a random seed to one of 16,384 counters. Two users may share a counter, but nobody can bring that
- * about on purpose.
+ * are hashed with a random seed to one of 16,384 counters. Two users may share a counter, but no user can choose which.
  *
  * The last few connections are reserved for `system:masters`, so that administrators can always reach a busy server.
  */
