@@ -1,4 +1,4 @@
-/** What the fuzz tests of a server share: counts by code, many requests at once, and the shape of a refusal. */
+/** Common parts of the server fuzz tests: counts by status code, concurrent requests, and the format of errors. */
 import type { Answer } from '../support/http-client.ts'
 
 const mostTold = 10
@@ -7,7 +7,7 @@ export class Counts {
   readonly #byCode = new Map<number, number>()
   #tried = 0
   #wrong = 0
-  /** The first of them. */
+  /** The first faults. */
   readonly faults: string[] = []
 
   add(code: number): void {
@@ -26,7 +26,7 @@ export class Counts {
   }
 }
 
-/** Runs so many in all, in so many lanes at once; which lane takes the next is a matter of time. */
+/** Runs `total` iterations in `atOnce` concurrent lanes. Timing decides which lane takes the next one. */
 export async function everyOne(total: number, atOnce: number, run: (lane: number) => Promise<void>): Promise<void> {
   let begun = 0
   const lane = async (number: number) => {
@@ -35,7 +35,7 @@ export async function everyOne(total: number, atOnce: number, run: (lane: number
   await Promise.all(Array.from({ length: atOnce }, (_, number) => lane(number)))
 }
 
-/** The word that goes with each code. */
+/** The valid reasons for each code. */
 const reasons: { readonly [code: number]: readonly string[] } = {
   400: ['BadRequest'],
   403: ['Forbidden'],
@@ -48,7 +48,7 @@ const reasons: { readonly [code: number]: readonly string[] } = {
   504: ['Timeout'],
 }
 
-/** What is wrong with a refusal, if anything: it is a Status that says its own code, why, and what in words. */
+/** What is wrong with an error response, if anything. It must be a Status with its code, a reason and a message. */
 export function faultOfStatus({ status, text, headers }: Answer): string | undefined {
   if (!headers['content-type']?.startsWith('application/json')) return `a refusal as ${headers['content-type']}`
   const body = JSON.parse(text)

@@ -1,7 +1,8 @@
 /**
- * Mutated and damaged bodies to a real server: creates and updates in JSON and YAML, the four patches, and options of
- * deletes. Each answer is one that the way in may give, and a Status where it refuses; what is accepted is read back as
- * it was answered, with what was sent in it; what is refused has changed nothing; and at the end it is the same server.
+ * Mutated and damaged bodies sent to a real server: creates and updates in JSON and YAML, the four patch types, and
+ * delete options. Each response must be one that the request allows, with a Status for each rejection. An accepted
+ * object must be read back as it was returned and contain what was sent. A rejected request must change nothing. At the
+ * end, the server must still be the same process.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -23,7 +24,7 @@ import { isSame, mutated } from './mutations.ts'
 import { rounds, seed, tell } from './scale.ts'
 import { type Body, bodyOf, deleteOptions, json, type Kind, kinds, type Members, said, yaml } from './sent-bodies.ts'
 
-// One object, and what is tried on it
+// One object and the requests to it
 
 interface Target {
   readonly client: HttpClient
@@ -46,7 +47,7 @@ async function renew(target: Target): Promise<void> {
   assert.equal(made.status, 201, made.text)
 }
 
-/** Whatever holds it. */
+/** Removes the object, whatever finalizers it has. */
 async function remove(client: HttpClient, path: string): Promise<void> {
   const headers = { 'content-type': 'application/merge-patch+json' }
   await client.send(path, { method: 'PATCH', headers, body: { metadata: { finalizers: null } } })
@@ -89,7 +90,7 @@ function writeOptions(random: Seeded): URLSearchParams {
   return query
 }
 
-/** Whether the options of a write are ones that there are. */
+/** Whether the write options are valid. */
 function areSound(query: URLSearchParams): boolean {
   const manager = query.get('fieldManager') ?? ''
   return (
@@ -100,12 +101,12 @@ function areSound(query: URLSearchParams): boolean {
   )
 }
 
-/** A body that was accepted must say something. */
+/** An accepted JSON body must be valid JSON. */
 function faultOfBody(type: string, body: Body): string | undefined {
   return type === json && said(body) === undefined ? 'accepted, but it is not JSON' : undefined
 }
 
-/** The texts of the maps that every kind has, and of a ConfigMap's data, are answered as they were sent. */
+/** The strings in the maps that every kind has, and in a ConfigMap's data, must be returned as sent. */
 function faultOfKept({ body }: Answer, sent: Body): string | undefined {
   const value = said(sent)
   if (value === undefined) return undefined
@@ -138,7 +139,7 @@ function faultOfRefusal(answer: Answer, codes: readonly number[]): string | unde
   return codes.includes(answer.status) ? faultOfStatus(answer) : `${answer.status}: ${answer.text.slice(0, 300)}`
 }
 
-/** A change of the object that is there: `expected` is what a model makes of it, where one knows. */
+/** A change to the existing object. `expected` is the result of a model, if one applies. */
 interface Change {
   readonly method: 'PUT' | 'PATCH'
   readonly type: string
@@ -207,7 +208,7 @@ const ways: { readonly [name: string]: (target: Target) => Promise<Tried> } = {
   delete: tryDelete,
 }
 
-/** Changes to maps of texts, as people send them. */
+/** Typical changes to string maps. */
 function plainOperations(random: Seeded, before: Members): ModelOperation[] {
   const maps = ['/metadata/annotations', '/metadata/labels', ...('data' in before ? ['/data', '/data'] : [])]
   const path = () => `${random.pick(maps)}/${random.pick(['a', 'b.c', 'tier', 'note', '10', 'constructor'])}`
@@ -228,7 +229,7 @@ function anyOperations(random: Seeded, before: Members): ModelOperation[] {
   return randomOperations(() => random.below(2 ** 32) / 2 ** 32, before).map((one) => textual(random, one))
 }
 
-/** Texts are what most fields take. */
+/** Most fields take strings. */
 function textual(random: Seeded, operation: ModelOperation): ModelOperation {
   return operation.op !== 'test' && operation.value !== undefined && random.chance(0.7)
     ? { ...operation, value: random.pick(['x', '', 'y']) }
@@ -265,7 +266,7 @@ async function tryDelete(target: Target): Promise<Tried> {
   return { ...tried, fault }
 }
 
-/** What was carried out must have been asked for, and not under a condition that is not met. */
+/** An executed deletion must match its options and preconditions. */
 function faultOfOptions(type: string, body: Body, { body: before }: Answer): string | undefined {
   const value = said(body)
   if (value === undefined) return body.text.length > 0 ? faultOfBody(type, body) : undefined
@@ -284,7 +285,7 @@ function faultOfDeletion(body: Body, before: Answer, after: Answer): string | un
   return going || body.value === undefined ? undefined : `it is still there: ${after.text}`
 }
 
-test('bodies are refused as the model says, or kept', { timeout: 9 * 60_000 }, async (t) => {
+test('bodies are rejected as the model says, or kept', { timeout: 9 * 60_000 }, async (t) => {
   const server = await serve(t, [noControls])
   const client = server.client()
   const assertAlive = watchOver(server)
@@ -301,7 +302,7 @@ test('bodies are refused as the model says, or kept', { timeout: 9 * 60_000 }, a
     const { answer, sent, fault } = await way(target)
     counts[name]!.add(answer.status)
     if (fault !== undefined) counts[name]!.wrong(`${sent.slice(0, 3000)}: ${fault}`)
-    // An object that may not be changed any more is of no use.
+    // An object that can no longer be changed is useless for further tests.
     if (target.random.chance(0.05)) await renew(target)
   })
   for (const [name, count] of Object.entries(counts)) tell(`${name} to a server`, count.told())

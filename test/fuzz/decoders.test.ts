@@ -1,6 +1,6 @@
 /**
- * Random and damaged documents through the decoders: what is accepted is read again as it was, whatever its form, and
- * nothing else than a refusal comes of the rest. Label selectors are compared with what they mean.
+ * Random and damaged documents for the decoders: an accepted document survives a round trip in any format, and all
+ * others are rejected. Label selectors are compared with their meaning.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -18,7 +18,7 @@ const generous = 1000
 const fromJson = (text: string | Buffer) => parseJson(Buffer.from(text)).value
 const fromYaml = (text: string | Buffer) => parseYaml(Buffer.from(text), limit).value
 
-test('one value in every form is one value', () => {
+test('a value is the same in every format', () => {
   const random = seeded(seed)
   const count = rounds(3000, 50_000)
   for (let i = 0; i < count; i++) {
@@ -30,7 +30,7 @@ test('one value in every form is one value', () => {
     assert.deepEqual(fromJson(written), value, written)
     const yaml = stringifyYaml(value)
     assert.deepEqual(fromYaml(yaml), value, yaml)
-    // What is written is written one way, whatever came in.
+    // The output is canonical, whatever the input was.
     assert.equal(stringifyJson(fromYaml(yaml)), written)
   }
   tell('forms', { values: count, differences: 0 })
@@ -40,7 +40,7 @@ for (const [name, write, parse] of [
   ['JSON', (random: Seeded, value: Json) => spellJson(random, value), fromJson],
   ['YAML', (_: Seeded, value: Json) => stringifyYaml(value), fromYaml],
 ] as const)
-  test(`damaged ${name} is refused, or read as what is written again`, () => {
+  test(`damaged ${name} is rejected or survives a round trip`, () => {
     const random = seeded(seed + 1)
     const slowest = new Slowest()
     const counts = { documents: rounds(5000, 200_000), accepted: 0 }
@@ -49,7 +49,7 @@ for (const [name, write, parse] of [
       const value = slowest.run(() => unlessRefused(() => parse(bytes)))
       if (value === undefined) continue
       counts.accepted++
-      // By what is written: -0 is read as such, and is 0 in writing.
+      // Compares the written text, because -0 is parsed as -0 but written as 0.
       const written = stringifyJson(value, undefined, 512)
       assert.equal(stringifyJson(fromJson(written), undefined, 512), written, bytes.toString())
       assert.equal(stringifyJson(fromYaml(stringifyYaml(value)), undefined, 512), written, bytes.toString())
@@ -62,7 +62,7 @@ for (const [name, write, parse] of [
 const keys = ['a', 'b', 'x.io/c', 'constructor']
 const values = ['', '1', 'x', 'y-z']
 type Labels = { readonly [key: string]: string }
-/** A requirement as text, and what it means. */
+/** A requirement as text, and its meaning. */
 type Term = readonly [text: string, meaning: (labels: Labels) => boolean]
 
 function randomTerm(random: Seeded): Term {
@@ -83,7 +83,7 @@ function randomTerm(random: Seeded): Term {
   ])
 }
 
-test('label selectors choose what they say, and damaged ones are refused or choose', () => {
+test('label selectors match their meaning, and damaged ones are rejected or match', () => {
   const random = seeded(seed + 3)
   const slowest = new Slowest()
   const count = rounds(5000, 50_000)

@@ -1,4 +1,4 @@
-/** Random documents from a seed, their texts in several spellings, and ways to damage a text. */
+/** Random documents from a seed, their texts in several notations, and functions that damage a text. */
 import { type Json, setKey } from '../../src/api/json/json.ts'
 import type { Seeded } from '../storage/store/seeded.ts'
 
@@ -76,7 +76,7 @@ function randomPoint(random: Seeded): number {
   return point >= 0xd800 && point <= 0xdfff ? 0x41 : point
 }
 
-/** The same value as JSON text, spelt at random: spaces, escapes, order of nothing changed. */
+/** The value as JSON text in a random notation: whitespace and escapes vary, the order does not. */
 export function spellJson(random: Seeded, value: Json): string {
   const space = () => random.pick(['', '', '', ' ', '\n', '  '])
   if (typeof value === 'string') return spellText(random, value)
@@ -127,7 +127,7 @@ const snippets = [
   '__proto__',
 ]
 
-/** A text with some bytes changed, cut, doubled or put in. */
+/** A text with some bytes changed, cut, doubled or inserted. */
 export function damaged(random: Seeded, text: string): Buffer {
   let bytes: Buffer = Buffer.from(text)
   for (let i = 1 + random.below(3); i > 0; i--) bytes = damagedOnce(random, bytes)

@@ -1,7 +1,7 @@
 /**
- * Random bytes that are nearly HTTP/1.1, in random pieces, to our own reader and to Node's, which others have written:
- * ours carries out what Node's does, and nothing else, up to where it finds a fault and stops. However the bytes are cut
- * into pieces, the reading is the same.
+ * Random bytes that resemble HTTP/1.1, in random pieces, for our parser and for Node's, which is an independent
+ * implementation. Ours must execute the same requests as Node's up to the point where it finds an error and stops. The
+ * result must not depend on how the bytes are split.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -17,9 +17,9 @@ import { readStream } from '../../src/base/concurrency/read-stream.ts'
 import { type Seeded, seeded } from '../storage/store/seeded.ts'
 import { rounds, seed, tell } from './scale.ts'
 
-// What each of the two reads
+// The requests that each parser reads
 
-/** A request as it was read, all of it. */
+/** A request as parsed. */
 interface Read {
   readonly method: string
   readonly target: string
@@ -27,7 +27,7 @@ interface Read {
   readonly body: string
 }
 
-/** A server, and what it has read on each of its connections, by the client's port. */
+/** A server and the requests on each of its connections, by client port. */
 interface Reader {
   readonly port: number
   readonly connections: Map<number, Connection>
@@ -65,7 +65,7 @@ async function ourReader(t: TestContext): Promise<Reader> {
   return { port: await listen(t, server), connections }
 }
 
-/** Undefined where it broke off. */
+/** Undefined if the body was truncated. */
 function textOf(transport: ServerTransport): Promise<string | undefined> {
   return new Promise((resolve) => {
     let text = ''
@@ -100,10 +100,10 @@ async function listen(t: TestContext, server: Server): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-/** How long a server that has read all there is may keep quiet before it counts as waiting for more. */
+/** How long a server may be quiet after reading all data before it counts as waiting for more. */
 const quietMs = 60
 
-/** What a server reads of these pieces until it closes the connection, or waits for more. */
+/** The requests that a server reads from these pieces until it closes the connection or waits for more. */
 async function readBy({ port, connections }: Reader, pieces: readonly Buffer[]): Promise<readonly Read[]> {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true })
   const closed = new Promise<void>((resolve) => socket.on('close', () => resolve()))
@@ -128,7 +128,7 @@ async function readBy({ port, connections }: Reader, pieces: readonly Buffer[]):
   return read
 }
 
-// What is sent
+// The generated requests
 
 const text = (random: Seeded, letters: string, most: number) =>
   Array.from({ length: random.below(most + 1) }, () => random.pick([...letters])).join('')
@@ -207,7 +207,7 @@ function inPieces(random: Seeded, sent: string): Buffer[] {
   const all = Buffer.from(sent, 'latin1')
   const most = random.pick([1, 3, 20, 100, 100_000])
   const pieces: Buffer[] = []
-  // Byte by byte the beginning alone: else it would take all the time.
+  // Only the beginning is sent byte by byte, to save time.
   for (let at = 0; at < all.length; ) {
     const size = pieces.length > 60 ? all.length : 1 + random.below(most)
     pieces.push(all.subarray(at, at + size))
@@ -216,7 +216,7 @@ function inPieces(random: Seeded, sent: string): Buffer[] {
   return pieces
 }
 
-test('random bytes that are nearly HTTP/1.1 are read as by Node, or refused', { timeout: 3_600_000 }, async (t) => {
+test('random bytes that resemble HTTP/1.1 are parsed as by Node, or rejected', { timeout: 3_600_000 }, async (t) => {
   const own = await ourReader(t)
   const node = await nodeReader(t)
   const random = seeded(seed)
@@ -232,7 +232,7 @@ test('random bytes that are nearly HTTP/1.1 are read as by Node, or refused', { 
     ])
     const shown = JSON.stringify(sent)
     assert.deepEqual(again, here, `in other pieces: ${shown}`)
-    // A method that Node does not know is a request here, and is refused for what it asks for.
+    // Our parser accepts methods that Node does not know. Later steps reject them.
     const unknown = here.findIndex(({ method }) => !METHODS.includes(method))
     const common = unknown < 0 ? here : here.slice(0, unknown)
     assert.deepEqual(common, there.slice(0, common.length), shown)

@@ -1,7 +1,7 @@
 /**
- * HTTP/2 of our own beside Node's, which others have written. What Node's client sends, with any settings, arrives as it was
- * sent, and so does the answer. Of what it sent, damaged and cut into pieces, our server carries out nothing that Node's
- * does not read in the same way, and the connection ends or goes on, but never the server.
+ * Our HTTP/2 compared with Node's, an independent implementation. Requests from Node's client, with any settings, must
+ * arrive as sent, and so must the responses. For damaged and split requests, our server must execute nothing that
+ * Node's server does not parse in the same way. The connection may end, but the server must not.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -24,7 +24,7 @@ async function listen(t: TestContext, server: Server | http2.Http2Server): Promi
   return (server.address() as AddressInfo).port
 }
 
-/** A request as it was read, all of it. */
+/** A request as parsed. */
 interface Read {
   readonly method: string
   readonly target: string
@@ -32,13 +32,13 @@ interface Read {
   readonly body: Buffer
 }
 
-/** A server, and what it has read on each of its connections, by the client's port. */
+/** A server and the requests on each of its connections, by client port. */
 interface Reader {
   readonly port: number
   readonly connections: Map<number, { readonly socket: Socket; readonly read: Read[] }>
 }
 
-/** Answers with the body that it was sent. */
+/** Echoes the request body. */
 async function ourReader(t: TestContext): Promise<Reader> {
   const connections: Reader['connections'] = new Map()
   const http = new Http2Server(orchEngine, defaultTimes, async (transport) => {
@@ -62,7 +62,7 @@ async function ourReader(t: TestContext): Promise<Reader> {
   return { port: await listen(t, server), connections }
 }
 
-/** Undefined where it broke off. */
+/** Undefined if the body was truncated. */
 function bodyOf(transport: ServerTransport): Promise<Buffer | undefined> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = []
@@ -99,7 +99,7 @@ async function nodeReader(t: TestContext): Promise<Reader> {
 const text = (random: Seeded, letters: string, most: number) =>
   Array.from({ length: random.below(most + 1) }, () => random.pick([...letters])).join('')
 
-/** Names and values come again and again, so that they are remembered and forgotten. */
+/** Names and values repeat, so that the dynamic table adds and evicts entries. */
 function someHeaders(random: Seeded): [name: string, value: string][] {
   const count = random.chance(0.1) ? 60 : random.below(8)
   return Array.from({ length: count }, (_, i) => [
@@ -110,7 +110,7 @@ function someHeaders(random: Seeded): [name: string, value: string][] {
 
 const sizes = [0, 0, 1, 10, 1_000, 16_384, 16_385, 65_535, 65_536, 200_000]
 
-/** Returns the request as it was sent. */
+/** Returns the request as sent. */
 async function exchange(session: http2.ClientHttp2Session, random: Seeded, i: number): Promise<Read> {
   const method = random.pick(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
   const headers = someHeaders(random)
@@ -130,11 +130,11 @@ async function exchange(session: http2.ClientHttp2Session, random: Seeded, i: nu
   const [answer] = (await answered) as [http2.IncomingHttpHeaders]
   assert.equal(answer['x-length'], String(body.length))
   assert.ok(back.equals(body), `${target}: ${back.length} bytes came back of ${body.length}`)
-  // The authority is read as the header `host`.
+  // The authority becomes the header `host`.
   return { method, target, headers: ['host', 'x', ...headers.flat()], body }
 }
 
-test("what Node's client sends arrives as it was sent", { timeout: 600_000 }, async (t) => {
+test("requests from Node's client arrive as sent", { timeout: 600_000 }, async (t) => {
   const random = seeded(seed)
   const { port, connections } = await ourReader(t)
   let requests = 0
@@ -158,7 +158,7 @@ test("what Node's client sends arrives as it was sent", { timeout: 600_000 }, as
   tell("requests of Node's client", { requests })
 })
 
-/** All that Node's client sends for a few requests. */
+/** The bytes that Node's client sends for a few requests. */
 async function recorded(random: Seeded, { port }: Reader): Promise<Buffer> {
   const socket = connect({ port, host: '127.0.0.1' })
   const sent: Buffer[] = []
@@ -180,7 +180,7 @@ async function recorded(random: Seeded, { port }: Reader): Promise<Buffer> {
 function damaged(random: Seeded, sent: Buffer): Buffer {
   let result = Buffer.from(sent)
   for (let n = 1 + random.below(3); n > 0; n--) {
-    // Most of it is bodies: heads of frames and headers are near the beginning.
+    // Most bytes belong to bodies. Frame heads and headers are near the beginning.
     const at = random.below(random.chance(0.7) ? Math.min(400, result.length) : result.length)
     const put = Buffer.from(Array.from({ length: random.below(4) }, () => random.below(256)))
     if (random.chance(0.6) && at < result.length) result[at] = random.below(256)
@@ -189,7 +189,7 @@ function damaged(random: Seeded, sent: Buffer): Buffer {
   return result
 }
 
-/** What a server reads of these bytes, in pieces, until it closes the connection, or waits for more. */
+/** The requests that a server reads from these pieces until it closes the connection or waits for more. */
 async function readBy({ port, connections }: Reader, pieces: readonly Buffer[]): Promise<readonly Read[]> {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true })
   socket.on('error', () => socket.destroy()).resume()
@@ -216,7 +216,7 @@ async function readBy({ port, connections }: Reader, pieces: readonly Buffer[]):
 function inPieces(random: Seeded, sent: Buffer): Buffer[] {
   const pieces: Buffer[] = []
   const most = random.pick([7, 100, 20_000])
-  // Many small ones only of the beginning.
+  // Only the beginning is split into small pieces.
   for (let at = 0; at < sent.length; ) {
     const length = at > 2_000 ? 50_000 : 1 + random.below(most)
     pieces.push(sent.subarray(at, at + length))
@@ -225,7 +225,7 @@ function inPieces(random: Seeded, sent: Buffer): Buffer[] {
   return pieces
 }
 
-test("of what is damaged nothing is carried out that Node's server does not read so", {
+test("damaged input executes nothing that Node's server parses differently", {
   timeout: 600_000,
 }, async (t) => {
   const random = seeded(seed)

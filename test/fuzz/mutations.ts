@@ -1,4 +1,4 @@
-/** Changes to JSON values that leave most of them as they were: a member gone, doubled, renamed or something else. */
+/** Small random mutations of JSON values: a member is removed, duplicated, renamed or replaced. */
 import { canonical, type Value } from '../api/merge/models.ts'
 import type { Seeded } from '../storage/store/seeded.ts'
 
@@ -48,7 +48,7 @@ export function mutated(random: Seeded, value: Value): Value {
   return holder[0]!
 }
 
-/** Every list and object there is, itself among them. */
+/** All lists and objects in the value, including the value itself. */
 function holdersIn(holder: Holder): Holder[] {
   const inner = Object.values(holder).filter((one): one is Holder => typeof one === 'object' && one !== null)
   return [holder, ...inner.flatMap(holdersIn)]
@@ -57,7 +57,7 @@ function holdersIn(holder: Holder): Holder[] {
 function mutateOnce(random: Seeded, holder: Holder): void {
   if (Array.isArray(holder)) {
     const at = random.below(holder.length)
-    // The list that holds the document keeps its one element.
+    // The list around the document keeps its single element.
     if (holder.length > 0 && random.chance(0.5)) holder[at] = strange(random)
     else holder.splice(at, 0, holder.length > 0 ? structuredClone(holder[at]!) : strange(random))
     return

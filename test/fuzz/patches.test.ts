@@ -1,6 +1,6 @@
 /**
- * The three patches against models of them, field selectors against looking at every object, and objects of every kind in
- * both forms that a body can have: many of each, and no difference.
+ * Compares the three patch types with models, field selectors with a full scan, and objects of every kind in JSON and
+ * YAML.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -33,7 +33,7 @@ import { damaged } from './documents.ts'
 import { fieldsMatch, fieldTerms } from './query-model.ts'
 import { rounds, seed, tell, unlessRefused } from './scale.ts'
 
-test('JSON patches do what the model does', () => {
+test('JSON patches match the model', () => {
   const random = seeded(seed + 20)
   const counts = { patches: rounds(1500, 50_000), applied: 0, differences: 0 }
   for (let i = 0; i < counts.patches; i++) {
@@ -53,7 +53,7 @@ test('JSON patches do what the model does', () => {
   tell('JSON patches', counts)
 })
 
-test('merge patches do what the model does', () => {
+test('merge patches match the model', () => {
   const random = seeded(seed + 21)
   const count = rounds(1500, 50_000)
   for (let i = 0; i < count; i++) {
@@ -86,7 +86,7 @@ const type: Type = {
   },
 }
 
-/** The same type in the words of a kind. */
+/** The type as a schema. */
 function schemaOf(type: Type): Schema {
   switch (type.is) {
     case 'object':
@@ -111,7 +111,7 @@ function schemaOf(type: Type): Schema {
   }
 }
 
-test('strategic merge patches do what the model does', () => {
+test('strategic merge patches match the model', () => {
   const random = seeded(seed + 22)
   const schema = schemaOf(type)
   const counts = { patches: rounds(1500, 50_000), changed: 0, differences: 0 }
@@ -130,7 +130,7 @@ test('strategic merge patches do what the model does', () => {
   tell('strategic merge patches', counts)
 })
 
-test('field selectors choose what looking at every object chooses', () => {
+test('field selectors match a full scan', () => {
   const random = seededChoices(seed + 23)
   const paths = ['metadata.name', 'a', 'spec.x', '__proto__']
   const values = ['', 'x', 'a,b', 'c=d', '\\', 'constructor']
@@ -157,7 +157,7 @@ test('field selectors choose what looking at every object chooses', () => {
   tell('field selectors', counts)
 })
 
-test('an object is the same object in JSON and in YAML', () => {
+test('an object is the same in JSON and in YAML', () => {
   const count = rounds(10, 1000)
   let objects = 0
   for (const { kind, version, schema } of allKinds)

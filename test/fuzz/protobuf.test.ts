@@ -1,6 +1,6 @@
 /**
- * Damaged messages of every kind: each is refused as a client's fault or read, and what is read can be written and read
- * again. The same to a server, over the wire: never a 500, never a slow one, and what is stored is what was answered.
+ * Damaged messages of every kind: each is rejected as the client's fault, or parsed, and a parsed message survives a
+ * round trip. The same over the wire: a server never answers 500 or slowly, and stores what it returns.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -25,7 +25,7 @@ import { rounds, Slowest, seed, tell, unlessRefused } from './scale.ts'
 const vendor = vendorOf('orch')
 const generous = 1000
 
-/** Bytes that begin something: tags, lengths that are too long, numbers without an end, groups. */
+/** Bytes that start something: tags, excessive lengths, endless varints, groups. */
 const odd = [
   '00',
   '0a',
@@ -71,7 +71,7 @@ function mutated(random: Seeded, bytes: Buffer): Buffer {
   return result
 }
 
-/** Undefined where it is refused. */
+/** Undefined if the message is rejected. */
 function read({ schema }: Kind, bytes: Buffer): JsonObject | undefined {
   return unlessRefused(() => {
     try {
@@ -83,7 +83,7 @@ function read({ schema }: Kind, bytes: Buffer): JsonObject | undefined {
   })
 }
 
-test('damaged messages are refused, or read as what is written again', () => {
+test('damaged messages are rejected or survive a round trip', () => {
   const random = seeded(seed)
   const slowest = new Slowest()
   const messages = allKinds.map((kind) => ({
@@ -94,7 +94,7 @@ test('damaged messages are refused, or read as what is written again', () => {
   for (let i = 0; i < counts.messages; i++) {
     const { kind, valid } = random.pick(messages)
     const bytes = mutated(random, random.pick(valid))
-    // The clock of the processor is dear: some are timed.
+    // Reading the CPU time is expensive, so only some runs are timed.
     const value = i % 20 === 0 ? slowest.run(() => read(kind, bytes)) : read(kind, bytes)
     if (value === undefined) continue
     counts.accepted++
@@ -116,7 +116,7 @@ function messageFrom(kind: Kind, from: number): Buffer {
   )
 }
 
-test('damaged documents to a server are refused or stored', { timeout: 9 * 60_000 }, async (t) => {
+test('damaged documents sent to a server are rejected or stored', { timeout: 9 * 60_000 }, async (t) => {
   const server = await serve(t, [noControls])
   const client = server.client()
   const assertAlive = watchOver(server)
@@ -154,7 +154,7 @@ function newDocument(kind: Kind, i: number): Buffer {
   return seal(type, writeMessage(kind.schema, decode(kind.schema, object).value as JsonObject, { vendor }))
 }
 
-/** In a sound envelope. */
+/** Damages the message inside a valid envelope. */
 function mutatedWithin(random: Seeded, document: Buffer): Buffer {
   const { message, ...type } = open(document)
   return seal(type, mutated(random, Buffer.from(message)))

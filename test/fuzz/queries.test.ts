@@ -1,6 +1,7 @@
 /**
- * Random and damaged queries to a real server: lists, watches and gets of a known world. What comes back is what the
- * model says (`query-model.ts`): the right code, a Status that says so, the right names, and at the end the same server.
+ * Random and damaged queries sent to a real server: lists, watches and gets of known objects. The response must match
+ * the model (`query-model.ts`): the code, the Status and the names. At the end, the server must still be the same
+ * process.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -17,7 +18,7 @@ import { rounds, seed, tell } from './scale.ts'
 interface Kind {
   readonly plural: string
   readonly body: (random: Seeded) => object
-  /** What objects of the kind can be selected by, beside their metadata. */
+  /** The selectable fields of the kind besides metadata. */
   readonly fields: readonly string[]
 }
 
@@ -41,7 +42,7 @@ const kinds: readonly Kind[] = [
     fields: ['spec.nodeName', 'spec.restartPolicy', 'spec.schedulerName', 'status.phase'],
   },
 ]
-// Of two namespaces one is the beginning of the other, and so are some of the names.
+// One namespace is a prefix of another, and so are some names.
 const namespaces = ['q', 'q-r', 'q.r']
 const names = ['a', 'a-b', 'a.b', 'ab', 'b', 'constructor', 'x0']
 const labelKeys = ['a', 'b', 'x.io/c', 'constructor']
@@ -52,7 +53,7 @@ async function makeNamespaces(client: HttpClient): Promise<void> {
     assert.equal((await client.post('/api/v1/namespaces', { metadata: { name } })).status, 201)
 }
 
-/** A world of one kind: objects that came one after another, every third of which went again. */
+/** Creates objects of one kind, one after another, and deletes every third of them. */
 async function makeWorld(client: HttpClient, kind: Kind, random: Seeded): Promise<World> {
   const lives = await livesOf(client, kind)
   for (const namespace of namespaces.filter((one) => !one.includes('.')))
@@ -74,7 +75,7 @@ async function makeWorld(client: HttpClient, kind: Kind, random: Seeded): Promis
   return { lives, newest, selectable: ['metadata.name', 'metadata.namespace', ...kind.fields] }
 }
 
-/** What the server has of it by itself. */
+/** The objects that the server creates itself. */
 async function livesOf(client: HttpClient, { plural, fields }: Kind): Promise<Life[]> {
   const { items } = (await client.get(`/api/v1/${plural}`)).body
   return items.map(
@@ -86,7 +87,7 @@ async function livesOf(client: HttpClient, { plural, fields }: Kind): Promise<Li
   )
 }
 
-/** The version of a deletion: that of the collection right after it, as nobody else writes. */
+/** The version of a deletion: the version of the collection right after it, because there are no other writers. */
 async function removed(client: HttpClient, path: string, plural: string): Promise<number> {
   assert.equal((await client.delete(path, { gracePeriodSeconds: 0 })).status, 200)
   return Number((await client.get(`/api/v1/${plural}`)).body.metadata.resourceVersion)
@@ -157,7 +158,7 @@ function fieldTerm(random: Seeded, { selectable, lives }: World): string {
   return `${path}${random.pick(['=', '==', '!='])}${escaped}`
 }
 
-/** The text of a query as it is sent; sometimes damaged, before or after its values are escaped. */
+/** The text of a query, sometimes damaged before or after its values are escaped. */
 function sentText(random: Seeded, query: URLSearchParams): string {
   if (query.size > 0 && random.chance(0.25)) {
     const name = random.pick([...query.keys()])
@@ -165,13 +166,13 @@ function sentText(random: Seeded, query: URLSearchParams): string {
   }
   const text = query.toString()
   if (!random.chance(0.1)) return text
-  // What cannot stand in a target at all is for other tests: here it is escaped.
+  // Characters that are invalid in a target are escaped; other tests cover them.
   return damaged(random, text)
     .toString('latin1')
     .replaceAll(/[^!-"$-~]/g, (unit) => encodeURIComponent(unit))
 }
 
-/** A watch that would go on for long is asked for a second. */
+/** Limits a long watch to one second. */
 function shortened(text: string): string {
   const query = new URLSearchParams(text)
   const watch = query.get('watch')
@@ -181,7 +182,7 @@ function shortened(text: string): string {
   return query.toString()
 }
 
-// Answers
+// Responses
 
 function faultOf(answer: Answer, verdict: Verdict): string | undefined {
   const { status, text } = answer
@@ -197,7 +198,7 @@ function faultOfEvents(text: string, expected: readonly string[]): string | unde
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line))
-    // Of a pod that is deleted watchers are told first that it is about to go.
+    // A deleted pod first causes a MODIFIED event with a deletionTimestamp.
     .filter(({ type, object }) => type !== 'BOOKMARK' && !(type === 'MODIFIED' && object.metadata.deletionTimestamp))
     .map(({ type, object }) => `${type} ${object.metadata?.name}`)
   return same(events, expected)
@@ -250,7 +251,7 @@ test('queries are answered as the model says', { timeout: 9 * 60_000 }, async (t
   await assertAlive()
 })
 
-/** Tokens that the server gave are sent again, to the list they are for and to others. */
+/** Remembers continue tokens from the server, to send them to their own list and to others. */
 function remember(
   tokens: Map<string, Token>,
   place: Place,

@@ -1,13 +1,13 @@
 /**
- * What a list, a watch or a get must answer to a query, written as plainly as the rules read: the codes that may come,
- * and the names that a list or watch must tell, found by looking at every object there ever was. Knows the world as a
- * list of lives: when an object came and, if it did, when it went. Imports nothing from src.
+ * A simple model of the responses to list, watch and get queries: the allowed codes and the expected names, found by
+ * scanning all objects that ever existed. The model knows when each object was created and deleted. Imports nothing
+ * from src.
  */
 export interface Life {
   readonly name: string
   readonly namespace: string
   readonly labels: { readonly [key: string]: string }
-  /** What a field selector of the kind can ask for, beside name and namespace. */
+  /** The selectable fields besides name and namespace. */
   readonly fields: { readonly [path: string]: string }
   readonly born: number
   /** The version of its deletion. */
@@ -16,30 +16,33 @@ export interface Life {
 
 export interface World {
   readonly lives: readonly Life[]
-  /** No version after this one has been handed out. */
+  /** The newest version so far. */
   readonly newest: number
-  /** The fields that this kind can be selected by. */
+  /** The selectable fields of this kind. */
   readonly selectable: readonly string[]
 }
 
-/** Where a query is sent. */
+/** The target of a query. */
 export interface Place {
-  /** '' means all. */
+  /** '' means all namespaces. */
   readonly namespace: string
   /** '' means the collection. */
   readonly name: string
 }
 
 export interface Verdict {
-  /** The codes that are right. */
+  /** The allowed codes. */
   readonly codes: ReadonlySet<number>
   readonly watch: boolean
-  /** What a 200 must tell: of a list the names in order, of a watch its events; undefined where a token decides. */
+  /**
+   * The expected content of a 200: the names of a list in order, or the events of a watch; undefined if a token
+   * decides.
+   */
   readonly told?: readonly string[]
   readonly limit: number
 }
 
-/** What is known of a continue token that the server gave: for which list, and the names that come after it. */
+/** What is known about a continue token: its list, and the names that follow. */
 export interface Token {
   readonly scope: string
   readonly rest: readonly string[]
@@ -64,7 +67,7 @@ export function judge(world: World, place: Place, query: URLSearchParams, tokens
   return { codes: new Set([200, ...late]), watch, told, limit }
 }
 
-/** What a continue token is good for. */
+/** The list that a continue token is valid for. */
 export function scopeOf(place: Place, query: URLSearchParams): string {
   return JSON.stringify([place.namespace, query.get('labelSelector') ?? '', query.get('fieldSelector') ?? ''])
 }
@@ -109,7 +112,7 @@ function isTimeout(value: string | null): boolean {
   return value === null || value === '' || value === '0' || (value.length <= 64 && durations.test(value))
 }
 
-/** Whether a request may well take longer than this. */
+/** Whether the timeout may be shorter than the request takes. */
 function isShort(value: string | null): boolean {
   return value !== null && value !== '' && value !== '0' && !/^(?:\d{2,}s|[1-9]\d*[mh])$/.test(value)
 }
@@ -136,7 +139,7 @@ const term = new RegExp(
   'y',
 )
 
-/** Undefined when it is no selector. */
+/** Undefined if the text is not a selector. */
 function labelTerms(text: string): LabelTerm[] | undefined {
   if (text.length > 64 * 1024) return undefined
   if (/^[ \t\r\n]*$/.test(text)) return []
@@ -193,7 +196,7 @@ interface FieldTerm {
 
 const fieldTerm = /^((?:(?!!=|=)[\s\S])*)(!=|==|=)((?:[^\\=]|\\[\\,=])*)$/
 
-/** Undefined when it is no selector. A comma after a backslash belongs to its term. */
+/** Undefined if the text is not a selector. A comma after a backslash belongs to its term. */
 export function fieldTerms(text: string): FieldTerm[] | undefined {
   if (text.length > 64 * 1024) return undefined
   const terms = (text.match(/(?:[^\\,]|\\[\s\S]?)+/g) ?? []).map((one) => fieldTerm.exec(one))
@@ -208,7 +211,7 @@ export function fieldsMatch(terms: readonly FieldTerm[], fieldOf: (path: string)
   return terms.every(({ path, equal, value }) => (fieldOf(path) === value) === equal)
 }
 
-// What there is
+// Objects
 
 function alive({ lives }: World, version: number): Life[] {
   return lives
@@ -216,7 +219,7 @@ function alive({ lives }: World, version: number): Life[] {
     .sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
 }
 
-/** Lists are in the order of these, letter by letter. */
+/** Lists are sorted by this key. */
 const keyOf = ({ namespace, name }: Life) => `${namespace}/${name}`
 
 const isIn = (life: Life, namespace: string) => namespace === '' || life.namespace === namespace
@@ -237,7 +240,7 @@ function isChosen(life: Life, { namespace, name }: Place, query: URLSearchParams
   )
 }
 
-/** The names that a list of no limit tells. */
+/** The names in a list without a limit. */
 function listed(world: World, place: Place, query: URLSearchParams): string[] {
   const version = Number(query.get('resourceVersion') ?? '')
   const match = query.get('resourceVersionMatch') ?? ''
@@ -247,7 +250,7 @@ function listed(world: World, place: Place, query: URLSearchParams): string[] {
     .map(({ name }) => name)
 }
 
-/** `ADDED a`, for what is there, or for what came and went after a version. */
+/** Events such as `ADDED a`: for the existing objects, or for creations and deletions after a version. */
 function events(world: World, place: Place, query: URLSearchParams): string[] {
   const version = Number(query.get('resourceVersion') ?? '')
   if (version === 0) return listed(world, place, query).map((name) => `ADDED ${name}`)

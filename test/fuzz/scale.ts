@@ -1,5 +1,5 @@
 /**
- * How much is tried: a little in every run of the tests, much by `npm run test:fuzz`. The seed is told, and
+ * The number of iterations: few in every test run, many with `npm run test:fuzz`. The seed is printed, and
  * `ORCH_FUZZ_SEED` repeats it.
  */
 import { ApiError } from '../../src/api/model/api-error.ts'
@@ -18,7 +18,7 @@ export function tell(what: string, counts: { readonly [name: string]: number }):
   console.error(`fuzz, ${what}: ${told.join(', ')} (seed ${seed})`)
 }
 
-/** The outcome, or undefined when it was refused as a client's fault. Anything else is a fault of ours. */
+/** The result, or undefined if the input was rejected as the client's fault. Any other error is a bug. */
 export function unlessRefused<T>(run: () => T): T | undefined {
   try {
     return run()
@@ -29,9 +29,9 @@ export function unlessRefused<T>(run: () => T): T | undefined {
 }
 
 /**
- * Processor time of the slowest of many runs, in milliseconds: what others do on the machine does not count. What seems
- * slower than all before it is run again, and its shortest time is what counts. To ask the system for the processor's time
- * takes longer than most runs, so that is done where the clock alone does not tell that it was no slower.
+ * CPU time of the slowest of many runs, in milliseconds, independent of the load on the machine. A run that appears
+ * slower than all before it is repeated, and its shortest time counts. Querying the CPU time takes longer than most
+ * runs, so it is done only if the wall clock does not already rule out a slower run.
  */
 export class Slowest {
   ms = 0

@@ -1,6 +1,6 @@
 /**
- * Bodies to send: valid objects, patches and options, written in JSON or YAML, of which most are mutated and some
- * damaged; and what a text says, where that is known.
+ * Bodies to send: valid objects, patches and options in JSON or YAML. Most are mutated and some are damaged. The value
+ * of a text is included if it is known.
  */
 import { stringify } from 'yaml'
 import type { Value } from '../api/merge/models.ts'
@@ -13,7 +13,7 @@ export type Members = { [name: string]: Value }
 export interface Kind {
   readonly path: string
   readonly valid: (name: string) => Members
-  /** Patches that are taken. */
+  /** Valid patches. */
   readonly patches: readonly Members[]
 }
 
@@ -88,7 +88,7 @@ export const kinds: readonly Kind[] = [
   ),
 ]
 
-/** A text to send, and what it says where that is known: undefined when it was damaged. */
+/** A text to send, and its value; undefined if the text was damaged. */
 export interface Body {
   readonly text: Buffer
   readonly value: Value | undefined
@@ -105,7 +105,10 @@ export function bodyOf(random: Seeded, value: Value, type: string): Body {
     : { text: Buffer.from(written), value: said }
 }
 
-/** Without anchors, and with every key as it stands. What is too deep for the library is written as JSON, which is YAML. */
+/**
+ * Without anchors and with literal keys. Values that are too deep for the library are written as JSON, which is valid
+ * YAML.
+ */
 function asYaml(value: Value): string {
   if (depthOf(value) > 100) return JSON.stringify(value)
   return stringify(value, { aliasDuplicateObjects: false, lineWidth: 0 })
@@ -116,7 +119,7 @@ function depthOf(value: Value): number {
   return 1 + Object.values(value).reduce<number>((deepest, each) => Math.max(deepest, depthOf(each as Value)), 0)
 }
 
-/** What a JSON text says; undefined when it says nothing. */
+/** The value of a JSON text; undefined if it is invalid. */
 export function said({ text, value }: Body): Value | undefined {
   if (value !== undefined) return value
   try {
@@ -126,7 +129,7 @@ export function said({ text, value }: Body): Value | undefined {
   }
 }
 
-/** Options of deletes. */
+/** Delete options. */
 export const deleteOptions: readonly Members[] = [
   { kind: 'DeleteOptions', apiVersion: 'v1', gracePeriodSeconds: 0 },
   { propagationPolicy: 'Background', dryRun: ['All'] },

@@ -1,6 +1,6 @@
 /**
- * Clients of exec and port-forward that flood their connection: answers wait for a client that does not read them, and
- * frames that name no stream, or carry one byte each, take no memory. Bounds are on bytes and processor time.
+ * exec and port-forward clients that flood their connection. Replies wait for a client that does not read them. Frames
+ * for unknown streams, or with a single byte each, take no memory. The tests limit bytes and CPU time.
  */
 import assert from 'node:assert/strict'
 import { type Duplex, duplexPair } from 'node:stream'
@@ -13,7 +13,7 @@ import { heapInUse } from '../support/heap.ts'
 import { number, SpdyClient } from '../support/spdy-client.ts'
 import { soon } from '../support/until.ts'
 
-/** What may wait for a client that does not read, and what the heap may grow by that is not the flood's. */
+/** How much may wait for a client that does not read, and heap growth that is not caused by the flood. */
 const maxWaiting = 256 * 1024
 const noise = 1024 * 1024
 const idleMs = 600_000
@@ -30,7 +30,7 @@ function connectSpdy() {
   return { connection, near, far }
 }
 
-test('SPDY: pings of a client that does not read are answered as far as there is room', {
+test('SPDY: pings of a client that does not read are answered only while there is room', {
   timeout: 300_000,
 }, async (t) => {
   const { connection, near, far } = connectSpdy()
@@ -40,7 +40,7 @@ test('SPDY: pings of a client that does not read are answered as far as there is
 })
 
 for (const [name, make] of Object.entries({ WINDOW_UPDATEs: window, 'DATA frames': data }))
-  test(`SPDY: ${name} of streams that do not exist take no memory`, { timeout: 300_000 }, async (t) => {
+  test(`SPDY: ${name} for unknown streams take no memory`, { timeout: 300_000 }, async (t) => {
     const { connection, far } = connectSpdy()
     t.after(() => connection.destroy())
     far.resume()
@@ -52,14 +52,14 @@ for (const [name, make] of Object.entries({ WINDOW_UPDATEs: window, 'DATA frames
     assert.ok(used < noise, `${used} bytes are held`)
   })
 
-test('SPDY: data of one byte in each part does not keep the parts', { timeout: 300_000 }, async (t) => {
+test('SPDY: data frames with a single byte do not retain their chunks', { timeout: 300_000 }, async (t) => {
   const { connection, far } = connectSpdy()
   t.after(() => connection.destroy())
   const client = new SpdyClient(far)
   client.open({ streamtype: 'data' })
   await turns(5)
   const before = await heapInUse()
-  // The rest of each part is for a stream that does not exist.
+  // The rest of each chunk is for a stream that does not exist.
   const filler = Buffer.concat([number(999), number(15_000), Buffer.alloc(15_000)])
   await flood(far, 1_000, () => Buffer.concat([data(1), filler]))
   const used = (await heapInUse()) - before
@@ -67,7 +67,7 @@ test('SPDY: data of one byte in each part does not keep the parts', { timeout: 3
   assert.ok(used < noise, `${used} bytes are held`)
 })
 
-test('SPDY: a control frame in parts of one byte', { timeout: 300_000 }, async (t) => {
+test('SPDY: a control frame that arrives byte by byte costs little CPU time', { timeout: 300_000 }, async (t) => {
   const cpuMs = await assertBelow(600, 'ms of processor time', async () => {
     const { connection, far } = connectSpdy()
     const bytes = Buffer.concat([Buffer.from([0x80, 3, 0, 4]), number(60_000), number(0), Buffer.alloc(59_996)])
@@ -78,7 +78,7 @@ test('SPDY: a control frame in parts of one byte', { timeout: 300_000 }, async (
   t.diagnostic(`${Math.round(cpuMs)} ms`)
 })
 
-test('port-forward over SPDY: streams that a client opens and resets are forgotten', {
+test('port-forward over SPDY: reset streams are forgotten', {
   timeout: 300_000,
 }, async (t) => {
   const [near, far] = duplexPair()
@@ -114,7 +114,7 @@ test('port-forward over SPDY: streams that a client opens and resets are forgott
 
 const mask = Buffer.from([1, 2, 3, 4])
 
-/** A frame as clients of a WebSocket send it. */
+/** A WebSocket frame as clients send it. */
 function frame(opcode: number, payload: Buffer, isFinal = true): Buffer {
   const length = payload.length < 126 ? [payload.length] : [126, payload.length >> 8, payload.length & 0xff]
   const head = Buffer.from([(isFinal ? 0x80 : 0) | opcode, length[0]! | 0x80, ...length.slice(1)])
@@ -127,7 +127,7 @@ async function connectWebSocket() {
   return { connection: await ChannelConnection.open(near, options), near, far }
 }
 
-test('WebSocket: pings of a client that does not read are answered as far as there is room', {
+test('WebSocket: pings of a client that does not read are answered only while there is room', {
   timeout: 300_000,
 }, async (t) => {
   const { connection, near, far } = await connectWebSocket()
@@ -136,7 +136,7 @@ test('WebSocket: pings of a client that does not read are answered as far as the
   assert.ok(near.writableLength < maxWaiting, `${near.writableLength} bytes wait`)
 })
 
-test('WebSocket: a message in parts of one byte', { timeout: 300_000 }, async (t) => {
+test('WebSocket: a message that arrives byte by byte costs little CPU time', { timeout: 300_000 }, async (t) => {
   const cpuMs = await assertBelow(600, 'ms of processor time', async () => {
     const { connection, far } = await connectWebSocket()
     connection.streams[0]!.resume()
@@ -148,12 +148,12 @@ test('WebSocket: a message in parts of one byte', { timeout: 300_000 }, async (t
   t.diagnostic(`${Math.round(cpuMs)} ms`)
 })
 
-test('WebSocket: messages of one byte in each part do not keep the parts', { timeout: 300_000 }, async (t) => {
+test('WebSocket: messages with a single byte do not retain their chunks', { timeout: 300_000 }, async (t) => {
   const { connection, far } = await connectWebSocket()
   t.after(() => connection.destroy())
   far.resume()
   const before = await heapInUse()
-  // The rest of each part is for a channel that nobody has.
+  // The rest of each chunk is for a channel that does not exist.
   const filler = frame(2, Buffer.alloc(15_000, 9))
   const message = frame(2, Buffer.from([0, 1]))
   await flood(far, 1_000, () => Buffer.concat([message, filler]))
@@ -174,7 +174,7 @@ test('WebSocket: a message in too many frames closes the connection', { timeout:
   assert.equal(received[0], 0x88)
 })
 
-/** Writes parts as long as they are read, and until the other side has had its turns. */
+/** Writes chunks as they are read, and waits until the other side has processed them. */
 async function flood(far: Duplex, count: number, make: (i: number) => Buffer): Promise<void> {
   for (let i = 0; i < count; i++) {
     const isTaken = far.write(make(i))

@@ -1,11 +1,11 @@
-/** Two connections made one: nothing is lost when one side has said all and goes, and both end when one breaks. */
+/** Joined streams: no data is lost when one side ends, and both end when one fails. */
 import assert from 'node:assert/strict'
 import { Duplex, duplexPair } from 'node:stream'
 import { test } from 'node:test'
 import { joinStreams } from '../../src/wire/http/join-streams.ts'
 import { soon } from '../support/until.ts'
 
-/** Takes one chunk each time `next` is called. */
+/** Reads one chunk each time `next` is called. */
 function slowReader() {
   const taken: Buffer[] = []
   const waiting: (() => void)[] = []
@@ -22,7 +22,7 @@ function slowReader() {
   return { stream, taken, next: () => waiting.shift()?.() }
 }
 
-test('a slow side hears all that was said before the other went', async () => {
+test('a slow side receives all data sent before the other side closed', async () => {
   const slow = slowReader()
   const [near, far] = duplexPair()
   // As sockets do.
@@ -43,7 +43,7 @@ test('a slow side hears all that was said before the other went', async () => {
   assert.ok(near.destroyed && slow.stream.destroyed)
 })
 
-test('when one breaks, so does the other', async () => {
+test('when one stream fails, both are closed', async () => {
   const [near, far] = duplexPair()
   const [left, right] = duplexPair()
   const joined = joinStreams(near, left)

@@ -1,4 +1,4 @@
-/** SPDY/3.1: streams both ways, half-closes, windows, back-pressure, and input that keeps to nothing. */
+/** SPDY/3.1: streams in both directions, half-closes, windows, back-pressure and malformed input. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { duplexPair } from 'node:stream'
@@ -19,7 +19,7 @@ function connect(onStream?: (opened: OpenedStream) => void) {
   return { connection, client: new SpdyClient(far), opened }
 }
 
-/** Up to its end. A loop over the stream would destroy it, and with it the way back. */
+/** Reads to the end. A for-await loop would destroy the stream, including its writable side. */
 async function textOf(stream: MultiplexedStream): Promise<string> {
   let text = ''
   stream.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')))
@@ -27,7 +27,7 @@ async function textOf(stream: MultiplexedStream): Promise<string> {
   return text
 }
 
-test('streams carry headers and data both ways, and are closed on each side by itself', async () => {
+test('streams carry headers and data in both directions, and each side closes separately', async () => {
   const { connection, client, opened } = connect()
   const one = client.open({ streamtype: 'stdin', port: '80' })
   const two = client.open({ streamtype: 'error' })
@@ -53,7 +53,7 @@ test('streams carry headers and data both ways, and are closed on each side by i
   assert.ok(opened[1]!.stream.destroyed)
 })
 
-test('hundreds of streams, one after the other: their headers are one compressed stream', async () => {
+test('the headers of hundreds of streams form one compressed stream', async () => {
   const { connection, client } = connect(({ headers, stream }) => {
     stream.resume()
     stream.end(headers.get('requestid')!)
@@ -67,13 +67,13 @@ test('hundreds of streams, one after the other: their headers are one compressed
   await connection.closed
 })
 
-test('the empty header blocks that are sent are what zlib reads', () => {
+test('zlib can read the empty header blocks', () => {
   const blocks = new EmptyHeaderBlocks()
   const all = Buffer.concat([blocks.next(), blocks.next(), blocks.next()])
   assert.deepEqual(inflateSync(all, { finishFlush: constants.Z_SYNC_FLUSH }), Buffer.alloc(12))
 })
 
-test('a ping comes back, a reset ends its stream, an end lets no further stream in', async () => {
+test('pings are answered, a reset closes its stream, and no stream opens after the end', async () => {
   const { connection, client, opened } = connect()
   client.control(6, number(7))
   const id = client.open({ a: 'b' })
@@ -90,7 +90,7 @@ test('a ping comes back, a reset ends its stream, an end lets no further stream 
   assert.equal(opened.length, 1)
 })
 
-test('a slow reader holds the client back, and what it took is reported', async () => {
+test('a slow reader slows the client down, and read bytes are reported', async () => {
   const { connection, client, opened } = connect()
   const id = client.open({})
   const sent = 2 * 1024 * 1024
@@ -107,7 +107,7 @@ test('a slow reader holds the client back, and what it took is reported', async 
   await connection.closed
 })
 
-test('windows hold from when the client shows that it keeps them', async () => {
+test('windows apply once the client shows that it uses them', async () => {
   const { connection, client, opened } = connect()
   const id = client.open({})
   client.control(4, Buffer.concat([number(1), number(7), number(1000)]))
@@ -124,7 +124,7 @@ test('windows hold from when the client shows that it keeps them', async () => {
   await connection.closed
 })
 
-test('a stream whose windows are full ends with its connection', async () => {
+test('a stream with full windows ends with its connection', async () => {
   const { connection, client, opened } = connect()
   client.open({})
   client.control(4, Buffer.concat([number(1), number(7), number(10)]))
@@ -138,7 +138,7 @@ test('a stream whose windows are full ends with its connection', async () => {
 const bomb = deflateRawSync(Buffer.alloc(1_000_000), { dictionary, finishFlush: constants.Z_SYNC_FLUSH })
 const head = Buffer.from([0x78, 0xbb, 0xe3, 0xc6, 0xa7, 0xc2])
 
-test('what is not SPDY, or too much of it, ends the connection and nothing else', async () => {
+test('malformed or excessive SPDY closes only its own connection', async () => {
   const openOf = (block: Buffer) => Buffer.concat([number(1), number(0), Buffer.from([0, 0]), block])
   const faults: readonly ((client: SpdyClient) => void)[] = [
     (client) => client.raw(Buffer.from('GET / HTTP/1.1\r\n\r\n')),
@@ -164,13 +164,13 @@ test('what is not SPDY, or too much of it, ends the connection and nothing else'
   }
 })
 
-test('a header block that says it is longer than it is is refused', () => {
+test('a header block that is shorter than announced is rejected', () => {
   const cut = headersOf({ name: 'value' }).subarray(0, -2)
   const block = deflateRawSync(cut, { dictionary, finishFlush: constants.Z_SYNC_FLUSH })
   assert.throws(() => new HeaderDecoder().decode(Buffer.concat([head, block])), /cut off/)
 })
 
-test('streams are bounded in number, and one that nobody wants is refused alone', async () => {
+test('the number of streams is limited, and only an unexpected stream is rejected', async () => {
   const held: MultiplexedStream[] = []
   const { connection, client } = connect(({ headers, stream }) => {
     if (headers.get('a') === 'unwanted') throw new Error('nobody wants it')

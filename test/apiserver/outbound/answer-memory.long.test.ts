@@ -1,4 +1,4 @@
-/** The memory that answers of other servers take: what one destination sends never fails the calls to another. */
+/** Memory for the responses of other servers: no destination can make calls to another destination fail. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { TLSSocket } from 'node:tls'
@@ -15,7 +15,7 @@ function callerWith(limits?: AnswerMemoryLimits): HttpsCaller {
   return caller
 }
 
-/** The size of the answer, or the fault of the call. */
+/** The size of the response, or the fault of the call. */
 async function outcome(
   caller: HttpsCaller,
   { destination }: RawAnswers,
@@ -31,16 +31,16 @@ async function outcome(
 
 const answerOf = (size: number) => (socket: TLSSocket) =>
   void socket.write(`HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: ${size}\r\n\r\n${'x'.repeat(size)}`)
-/** All of an answer but its last byte. */
+/** Sends all of a response except its last byte. */
 const unfinished = (size: number) => (socket: TLSSocket) =>
   void socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${size}\r\n\r\n${'x'.repeat(size - 1)}`)
 
 for (const [name, send] of Object.entries(floods))
-  test(`a flood of ${name} fails its own call, and no other`, async () => {
+  test(`a flood of ${name} fails only its own call`, async () => {
     const caller = callerWith()
     let sent = false
     const hostile = await answerRaw({ after }, async (socket) => {
-      // A little less than all answers together could once have.
+      // Slightly less than the former limit for all responses together.
       await send(socket, 64 * mebibyte - 1000)
       sent = true
     })
@@ -51,7 +51,7 @@ for (const [name, send] of Object.entries(floods))
     assert.equal(await attack, 'answer')
   })
 
-test('unfinished answers of one destination leave the memory of another alone', async () => {
+test('unfinished responses of one destination do not use the memory of another', async () => {
   const caller = callerWith()
   const stop = new AbortController()
   let connections = 0
@@ -67,7 +67,7 @@ test('unfinished answers of one destination leave the memory of another alone', 
   for (const attack of attacks) assert.equal(await attack, 'aborted')
 })
 
-test('answers that exceed the share of their destination are read one after the other', async () => {
+test('responses that exceed the share of their destination are read one at a time', async () => {
   const limits = { poolBytes: 8 * mebibyte, shareBytes: 2 * mebibyte, reserveBytes: mebibyte / 4 }
   const caller = callerWith(limits)
   const honest = await answerRaw({ after }, answerOf(3 * mebibyte))
@@ -75,7 +75,7 @@ test('answers that exceed the share of their destination are read one after the 
   assert.deepEqual(new Set(sizes), new Set([3 * mebibyte]))
 })
 
-test('a full pool is a fault of its own, and small answers do not need it', async () => {
+test('a full pool has its own fault, and small responses do not need the pool', async () => {
   const limits = { poolBytes: mebibyte, shareBytes: mebibyte, reserveBytes: mebibyte / 4 }
   const caller = callerWith(limits)
   const stop = new AbortController()
@@ -92,7 +92,7 @@ test('a full pool is a fault of its own, and small answers do not need it', asyn
   await soon(() => taken.length === 2)
   const small = await answerRaw({ after }, answerOf(1000))
   const large = await answerRaw({ after }, answerOf(3 * mebibyte))
-  // Only once the pool is full: until then a large answer is read.
+  // Large responses are read until the pool is full.
   await untilTrue(async () => (await outcome(caller, large, { timeoutMs: 300 })) === 'limit')
   assert.equal(await outcome(caller, small), 1000)
   stop.abort()
@@ -100,7 +100,7 @@ test('a full pool is a fault of its own, and small answers do not need it', asyn
   assert.equal(await outcome(caller, large), 3 * mebibyte)
 })
 
-test('a call that waited for a connection until its time was over was not failed by its destination', async () => {
+test('a call that times out while waiting for a connection is not the fault of its destination', async () => {
   const caller = callerWith()
   const stop = new AbortController()
   let connections = 0
@@ -110,14 +110,14 @@ test('a call that waited for a connection until its time was over was not failed
   assert.equal(await outcome(caller, hanging, { timeoutMs: 100 }), 'limit')
   stop.abort()
   await Promise.all(attacks)
-  // Its connections are closed in a later turn.
+  // The connections are closed in a later turn of the event loop.
   await untilTrue(async () => (await outcome(caller, hanging, { timeoutMs: 100 })) === 'timeout')
 })
 
-test('memory is counted by what is kept of an answer', async () => {
+test('only the retained part of a response counts as memory', async () => {
   const limits = { poolBytes: 0, shareBytes: mebibyte, reserveBytes: 256 * 1024 }
   const caller = callerWith(limits)
-  // 200 KiB of body in chunks of 1,000 bytes, with extensions: twice as many bytes on the wire.
+  // A body of 210,000 bytes in chunks of 1,000 bytes, with extensions: nearly twice as many bytes on the wire.
   const honest = await answerRaw({ after }, async (socket) => {
     socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n')
     const chunk = `3e8;${'e'.repeat(900)}\r\n${'x'.repeat(1000)}\r\n`

@@ -1,11 +1,14 @@
-/** Answers of HTTP/1.1, whole and in single bytes: what is read, what is refused, and what may follow on the connection. */
+/**
+ * HTTP/1.1 responses, whole and byte by byte: which are accepted, which are rejected, and whether the connection is
+ * reused.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AnswerReader } from '../../../src/apiserver/outbound/answer-reader.ts'
 
 const maxBytes = 1000
 
-/** The outcome of an answer that comes in pieces of this size, and then ends. */
+/** The result for a response that arrives in pieces of this size, followed by the end of the connection. */
 function read(text: string, pieceSize: number): string {
   const reader = new AnswerReader(maxBytes)
   const bytes = Buffer.from(text, 'latin1')
@@ -71,13 +74,13 @@ const cases: readonly (readonly [text: string, outcome: string])[] = [
   [`${ok}content-encoding: gzip\r\n\r\n`, 'the answer is compressed, which was not asked for'],
 ]
 
-test('an answer is the same however its bytes come', () => {
+test('the result does not depend on how a response is split', () => {
   for (const [text, outcome] of cases)
     for (const pieceSize of [text.length || 1, 7, 1])
       assert.equal(read(text, pieceSize), outcome, `${JSON.stringify(text.slice(0, 200))} by ${pieceSize}`)
 })
 
-test('what follows an answer unasked is never taken for the next one', () => {
+test('unexpected data after a response is never taken for the next response', () => {
   const answer = `${ok}content-length: 2\r\n\r\n{}`
   assert.equal(read(answer + answer, 1000), '200 {} ends')
 })

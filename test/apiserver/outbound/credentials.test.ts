@@ -1,4 +1,4 @@
-/** Which credentials are for which host. */
+/** The selection of credentials by host. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { credentialsFor, headersOf } from '../../../src/apiserver/outbound/credentials.ts'
@@ -14,11 +14,11 @@ for (const [host, port, expected] of [
   ['h.example.com', 9443, 'h.example.com:9443'],
   ['h.example.com', 443, '*'],
 ] as const)
-  test(`${host}:${port} gets those of ${expected}`, () => {
+  test(`${host}:${port} gets the credentials of ${expected}`, () => {
     assert.equal(credentialsFor(configured, host, port).token, expected)
   })
 
-test('nobody gets any where none are configured', () => {
+test('no credentials are sent unless some are configured', () => {
   assert.deepEqual(headersOf(credentialsFor({ byName: new Map() }, 'a', 443)), {})
   const byDefault = { username: 'u', password: 'p' }
   assert.deepEqual(headersOf(credentialsFor({ byName: new Map(), byDefault }, 'a', 443)), {

@@ -1,4 +1,4 @@
-/** Calls over real TLS: who is trusted, what is reused, and what a stranger is sent, which is nothing. */
+/** Calls over real TLS: certificate verification and connection reuse. Nothing is sent to an untrusted server. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -28,7 +28,7 @@ after(() => caller.close())
 const serving = (name: string) => [
   'extendedKeyUsage=serverAuth',
   `subjectAltName=DNS:${name}`,
-  // With these OpenSSL would see who signed it.
+  // With these extensions, OpenSSL would find the issuer.
   'authorityKeyIdentifier=none',
   'subjectKeyIdentifier=none',
 ]
@@ -72,20 +72,20 @@ test('connections are reused', async () => {
   const served = await serve(make({ subject: '/CN=hook', issuer: authority, extensions: serving('hook.n.svc') }))
   for (let i = 0; i < 5; i++) assert.equal(await post(to(served, authority)), 200)
   assert.deepEqual([served.connections(), served.requests()], [1, 5])
-  // Another bundle is another destination, whatever was verified before.
+  // A different CA bundle is a different destination, even after a successful verification.
   const other = make({ subject: '/CN=authority', extensions: authorityExtensions })
   await assert.rejects(post(to(served, other)), /x509: certificate signed by unknown authority/)
   await assert.rejects(post(to(served, authority, 'other.n.svc')), /x509: certificate is not valid for other.n.svc/)
 })
 
-test('an authority in the bundle is trusted although another has signed it', async () => {
+test('an intermediate CA in the bundle is trusted', async () => {
   const rootAuthority = make({ subject: '/CN=root', extensions: authorityExtensions })
   const authority = make({ subject: '/CN=inner', issuer: rootAuthority, extensions: authorityExtensions })
   const served = await serve(make({ subject: '/CN=hook', issuer: authority, extensions: serving('hook.n.svc') }))
   assert.equal(await post(to(served, authority)), 200)
 })
 
-test('a certificate without names counts if the authority has signed it, and only then', async () => {
+test('a certificate without names is accepted only if the CA has signed it', async () => {
   const authority = make({ subject: '/', extensions: nameless })
   const served = await serve(make({ subject: '/', issuer: authority, extensions: serving('hook.n.svc') }))
   assert.equal(await post(to(served, authority)), 200)
@@ -96,7 +96,7 @@ test('a certificate without names counts if the authority has signed it, and onl
   assert.equal(served.requests(), 2)
 })
 
-test('a certificate that signed itself counts for itself alone', async () => {
+test('a self-signed certificate is trusted only if it is in the bundle', async () => {
   const authority = make({ subject: '/', extensions: nameless })
   const own = make({ subject: '/', extensions: serving('hook.n.svc') })
   const served = await serve(own)
@@ -105,7 +105,7 @@ test('a certificate that signed itself counts for itself alone', async () => {
   assert.equal(await post(to(served, own)), 200)
 })
 
-test('a nameless certificate that is not for servers does not count', async () => {
+test('a nameless certificate that is not for servers is rejected', async () => {
   const authority = make({ subject: '/', extensions: nameless })
   const extensions = ['extendedKeyUsage=clientAuth', ...serving('hook.n.svc').slice(1)]
   const served = await serve(make({ subject: '/', issuer: authority, extensions }))
@@ -113,7 +113,7 @@ test('a nameless certificate that is not for servers does not count', async () =
   assert.equal(served.requests(), 0)
 })
 
-test('running out of files is a limit of this server, not a failure of the other side', () => {
+test('running out of file descriptors is a limit of this server, not a failure of the other side', () => {
   const outcomeOf = (code: string) =>
     callErrorOf(Object.assign(new Error(code), { code }), { serverName: 'hook', isRepeatable: true }).fault
   for (const code of ['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL']) assert.equal(outcomeOf(code), 'limit')
@@ -150,13 +150,13 @@ test('the pool reports each call that must wait for a connection', async () => {
   assert.deepEqual(waits, ['second', 'third'])
   pool.release(connection, { isReusable: true })
   pool.release(await second, { isReusable: false })
-  // The connection is closed, so the third call makes another one.
+  // The connection is closed, so the third call opens another one.
   const another = await third
   assert.notEqual(another, connection)
   pool.release(another, { isReusable: false })
 })
 
-test('a call that times out after it waited for a connection failed by a limit of this server', async () => {
+test('a call that times out after waiting for a connection reports a limit of this server', async () => {
   const { call, requests } = await singleConnection()
   const stop = new AbortController()
   const first = call(600_000, stop.signal)
@@ -166,12 +166,12 @@ test('a call that times out after it waited for a connection failed by a limit o
   assert.equal(await first, 'aborted')
 })
 
-test('a call whose idle connection is closed, and that then waits, failed by a limit of this server', async () => {
+test('a call that has to wait because its idle connection closed reports a limit of this server', async () => {
   const { pool, call, requests } = await singleConnection()
   const stop = new AbortController()
   const connection = await pool.take()
   pool.release(connection, { isReusable: true })
-  // The idle connection closes after this call has chosen it, and another call makes the next one.
+  // The idle connection closes after this call has selected it, and another call opens the next one.
   const waiting = call(50)
   let other = Promise.resolve('')
   connection.socket.once('close', () => {
@@ -184,12 +184,12 @@ test('a call whose idle connection is closed, and that then waits, failed by a l
   assert.equal(await other, 'aborted')
 })
 
-test('a call that did not wait for a connection and times out was failed by the other side', async () => {
+test('a call that times out without waiting for a connection is the fault of the other side', async () => {
   const { call } = await singleConnection()
   assert.equal(await call(50), 'timeout')
 })
 
-test('calls share at most 64 connections, and a broken one breaks one call at most', async () => {
+test('calls share at most 64 connections, and a broken connection fails at most one call', async () => {
   const authority = make({ subject: '/CN=authority', extensions: authorityExtensions })
   const hook = make({ subject: '/CN=hook', issuer: authority, extensions: serving('hook.n.svc') })
   const cut = Promise.withResolvers<void>()
@@ -197,7 +197,7 @@ test('calls share at most 64 connections, and a broken one breaks one call at mo
     if (request === 150) response.socket?.once('close', cut.resolve)
     if (request === 5) response.destroy()
     else if (request === 9) response.writeHead(200, { 'content-length': 10 }).write('{', () => response.destroy())
-    // As a server does that closes what is idle: the connection is cut once the answer is there.
+    // Like a server that closes idle connections: cuts the connection once the response has been sent.
     else if (request === 150) response.end('{}', () => response.socket?.destroy())
     else response.end('{}')
   })
@@ -210,7 +210,7 @@ test('calls share at most 64 connections, and a broken one breaks one call at mo
   for (let i = 0; i < 70; i++) assert.equal(await post(to(served, authority)), 200)
 })
 
-test('a POST that the other side may have read is not repeated; a GET is', async () => {
+test('a POST that the other side may have read is not repeated, but a GET is', async () => {
   const authority = make({ subject: '/CN=authority', extensions: authorityExtensions })
   const hook = make({ subject: '/CN=hook', issuer: authority, extensions: serving('hook.n.svc') })
   const served = await serve(hook, (response, request) => {
@@ -226,7 +226,7 @@ test('a POST that the other side may have read is not repeated; a GET is', async
   assert.deepEqual([status, served.requests()], [200, 5])
 })
 
-test('a connection that the other side has closed, or is about to close, is not used again', async () => {
+test('a connection that the other side has closed or is about to close is not reused', async () => {
   const authority = make({ subject: '/CN=authority', extensions: authorityExtensions })
   const hook = make({ subject: '/CN=hook', issuer: authority, extensions: serving('hook.n.svc') })
   let socket: Socket | null = null
@@ -245,7 +245,7 @@ test('a connection that the other side has closed, or is about to close, is not 
   assert.deepEqual([served.connections(), served.requests()], [3, 5])
 })
 
-test('what would end a header is not sent', async () => {
+test('header injection is rejected before anything is sent', async () => {
   const authority = make({ subject: '/CN=authority', extensions: authorityExtensions })
   const served = await serve(make({ subject: '/CN=hook', issuer: authority, extensions: serving('hook.n.svc') }))
   const destination = { ...to(served, authority), credentials: { token: 'a\r\nx: y' } }
@@ -258,7 +258,7 @@ test('what would end a header is not sent', async () => {
   assert.equal(served.requests(), 0)
 })
 
-test('a call that is abandoned, or too late, ends at once and its connection is not used again', async () => {
+test('an abandoned or late call ends immediately and its connection is not reused', async () => {
   const authority = make({ subject: '/CN=authority', extensions: authorityExtensions })
   const hook = make({ subject: '/CN=hook', issuer: authority, extensions: serving('hook.n.svc') })
   const stop = new AbortController()

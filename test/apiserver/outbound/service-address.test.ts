@@ -1,4 +1,4 @@
-/** Where a Service is, read off its EndpointSlices and Endpoints. */
+/** Resolving a Service through its EndpointSlices and Endpoints. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Found, ListQuery, Lookup, ObjectName, StoredType } from '../../../src/api/model/lookup.ts'
@@ -8,7 +8,7 @@ import { serviceAddress } from '../../../src/apiserver/outbound/service-address.
 
 const reference = { namespace: 'n', name: 's', port: 443 }
 
-/** Objects by their type, all in the namespace `n`. */
+/** Objects by type, all in the namespace `n`. */
 function lookupOf(objects: { readonly [plural: string]: readonly object[] }): Lookup {
   const all = ({ plural }: StoredType): Found[] =>
     (objects[plural] ?? []).map((object) => ({ key: '', revision: 1, object: object as ApiObject }))
@@ -37,7 +37,7 @@ const endpoints = {
   subsets: [{ addresses: [{ ip: '10.0.0.9' }], ports: [{ name: 'https', port: 9443 }] }],
 }
 
-test('a ready address of a slice, with the port of the same name', () => {
+test('a Service resolves to a ready address of a slice and the port of the same name', () => {
   const endpointslices = [slice(false, '10.0.0.1'), slice(undefined, '10.0.0.2')]
   assert.deepEqual(addressIn({ services: [service], endpointslices, endpoints: [endpoints] }), {
     host: '10.0.0.2',
@@ -45,26 +45,26 @@ test('a ready address of a slice, with the port of the same name', () => {
   })
 })
 
-test('Endpoints where no slice has one', () => {
+test('Endpoints are used if no slice has a ready address', () => {
   const endpointslices = [slice(false, '10.0.0.1')]
   const address = addressIn({ services: [service], endpointslices, endpoints: [endpoints] })
   assert.deepEqual(address, { host: '10.0.0.9', port: 9443 })
 })
 
-test('why there is none', () => {
+test('the error says why there is no address', () => {
   assert.throws(() => addressIn({}), /service "s" not found/)
   assert.throws(() => addressIn({ services: [service] }, 80), /service "s" has no port 80/)
   assert.throws(() => addressIn({ services: [service] }), /service "s" has no ready address for port 443/)
 })
 
-test('an ExternalName as it is, and the own Service is this server', () => {
+test('an ExternalName resolves to its name, and the own Service to this server', () => {
   const external = { metadata: { name: 's' }, spec: { type: 'ExternalName', externalName: 'a.example.com' } }
   assert.deepEqual(addressIn({ services: [external] }, 8443), { host: 'a.example.com', port: 8443 })
   const parts = { vendor: vendorOf('orch'), lookup: lookupOf({}), ownAddress: () => ({ host: 'here', port: 1 }) }
   assert.deepEqual(serviceAddress(parts, { namespace: 'default', name: 'orch', port: 443 }), { host: 'here', port: 1 })
 })
 
-test('a slice of names has no addresses, however they are spelt', () => {
+test('an FQDN slice cannot contain IP addresses in any notation', () => {
   const names = (...addresses: string[]) => ({
     ...{ metadata: { name: 'names', labels }, addressType: 'FQDN' },
     ...{ endpoints: [{ addresses }], ports: [{ name: 'https', port: 8443 }] },

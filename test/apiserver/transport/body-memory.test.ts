@@ -1,6 +1,6 @@
 /**
- * The memory that a body takes while the server waits for the rest of it: at most four bytes for each byte, however it is
- * framed. A body is sent without its last byte, and the heap of this process, which is the server, is measured.
+ * The memory for a body while the server waits for the rest of it: at most four bytes per byte, however it is framed.
+ * The tests send a body without its last byte and measure the heap of this process, which is the server.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -16,7 +16,7 @@ import { listen, ok, open } from '../../support/listener.ts'
 import { soon } from '../../support/until.ts'
 
 const maxFactor = 4
-/** Memory of this process that comes and goes without being the body's. */
+/** Heap fluctuations that are not caused by the body. */
 const noise = 512 * 1024
 const byte = Buffer.from('x')
 
@@ -24,7 +24,7 @@ interface Framing {
   readonly name: string
   readonly alpn: 'h2' | 'http/1.1'
   readonly size: number
-  /** Sends the head and all of the body but its last byte. */
+  /** Sends the head and all of the body except its last byte. */
   readonly send: (socket: TLSSocket, size: number) => Promise<void>
 }
 
@@ -79,7 +79,7 @@ const framings: readonly Framing[] = [
 
 for (const reads of [true, false])
   for (const { name, alpn, size, send } of framings)
-    test(`${alpn}: ${name}, ${reads ? 'read as it arrives' : 'before anybody reads it'}`, {
+    test(`${alpn}: ${name}, ${reads ? 'read as it arrives' : 'before it is read'}`, {
       timeout: 300_000,
     }, async (t) => {
       let held: ServerTransport | undefined
@@ -91,7 +91,7 @@ for (const reads of [true, false])
           if (reads) bodies.push(bodyOf(transport))
         },
       })
-      // Code and tables are loaded with the first one.
+      // The first request loads code and tables.
       const first = await begin(port, alpn, (socket) => send(socket, 100))
       await soon(() => held !== undefined)
       first.destroy()
@@ -119,7 +119,9 @@ async function begin(port: number, alpn: string, send: (socket: TLSSocket) => Pr
   return socket
 }
 
-/** Until the server has read all that was sent: over HTTP/2 it answers a ping, over HTTP/1.1 its side has the bytes. */
+/**
+ * Waits until the server has read everything: over HTTP/2 it answers a ping, over HTTP/1.1 its socket has the bytes.
+ */
 async function received(socket: TLSSocket, alpn: string): Promise<void> {
   if (alpn === 'http/1.1') {
     for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve))

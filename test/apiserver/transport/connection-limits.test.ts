@@ -1,6 +1,6 @@
 /**
- * The greatest numbers of connections, in all and for each user: above them a request gets 429 over HTTP/1.1, and GOAWAY
- * beside that over HTTP/2. Some connections are kept for system:masters. They hold for all workers together.
+ * Connection limits, in total and per user. Above them, a request gets 429 over HTTP/1.1, and 429 plus GOAWAY over
+ * HTTP/2. Some connections are reserved for system:masters. The limits apply to all workers together.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -19,7 +19,7 @@ import { until } from '../../support/until.ts'
 const user = (name: string, ...groups: string[]) => ({ name, uid: '', groups, extra: new Map() })
 const path = '/api/v1/namespaces/default'
 
-/** A connection of this user that stays open; undefined where it is rejected or cut off. */
+/** Opens a connection of this user; undefined if it is rejected or cut off. */
 async function connect(t: TestContext, server: Served, token: string): Promise<TLSSocket | undefined> {
   const socket = await openSocket(server, 'http/1.1').catch(() => undefined)
   if (socket === undefined) return undefined
@@ -39,7 +39,7 @@ async function connectAll(t: TestContext, server: Served, token: string, count: 
   return sockets
 }
 
-test('a user has so many connections, and others have theirs', { timeout: 300_000 }, async (t) => {
+test('connections are limited per user', { timeout: 300_000 }, async (t) => {
   const server = await serve(t, ['--max-connections-per-user=3'])
   const sockets = await connectAll(t, server, 'alice-token', 3)
   assert.equal(sockets.length, 3)
@@ -50,7 +50,7 @@ test('a user has so many connections, and others have theirs', { timeout: 300_00
   assert.match(answer, /\r\nretry-after: \d+\r\n/i)
   assert.match(answer, /\r\nconnection: close\r\n/i)
   assert.match(answer, /too many connections: the user \\"alice\\" has 3 connections open already/)
-  // Requests on the connections that there are go on.
+  // Existing connections continue to work.
   sockets[0]!.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer alice-token\r\n\r\n`)
   assert.doesNotMatch(String((await once(sockets[0]!, 'data'))[0]), /429/)
   assert.equal((await connectAll(t, server, 'bob-token', 3)).length, 3)
@@ -62,7 +62,7 @@ test('a user has so many connections, and others have theirs', { timeout: 300_00
   )
 })
 
-test('over HTTP/2 the request gets 429 and the connection ends with GOAWAY', { timeout: 300_000 }, async (t) => {
+test('over HTTP/2, the request gets 429 and the connection ends with GOAWAY', { timeout: 300_000 }, async (t) => {
   const server = await serve(t, ['--max-connections-per-user=1'])
   assert.equal((await connectAll(t, server, 'alice-token', 1)).length, 1)
   const session = openSession(server)
@@ -77,11 +77,11 @@ test('over HTTP/2 the request gets 429 and the connection ends with GOAWAY', { t
   await once(session, 'close')
 })
 
-test('above the greatest number in all, system:masters are served and others are not', {
+test('above the total limit, only system:masters are served', {
   timeout: 300_000,
 }, async (t) => {
   const server = await serve(t, ['--max-connections=40'])
-  // 2 of 40 are kept.
+  // 2 of 40 connections are reserved.
   const sockets = await connectAll(t, server, 'alice-token', 45)
   assert.equal(sockets.length, 38)
   const answered = await connectAll(t, server, 'admin-token', 3)
@@ -94,7 +94,9 @@ test('above the greatest number in all, system:masters are served and others are
   assert.equal(sockets.filter((socket) => socket.closed).length, 1)
 })
 
-test('strangers cannot hold the connections that are kept for system:masters', { timeout: 300_000 }, async (t) => {
+test('unauthenticated clients cannot occupy the connections reserved for system:masters', {
+  timeout: 300_000,
+}, async (t) => {
   const server = await serve(t, ['--max-connections=40'])
   assert.equal((await connectAll(t, server, 'alice-token', 38)).length, 38)
   for (let i = 0; i < 2; i++) {
@@ -104,17 +106,19 @@ test('strangers cannot hold the connections that are kept for system:masters', {
     stranger.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n')
     await once(stranger, 'data')
   }
-  // Each stranger may stay for a second.
+  // Each unauthenticated connection may stay for a second.
   await until(
     () => connect(t, server, 'admin-token'),
     (socket) => socket !== undefined,
   )
 })
 
-test('strangers of one address give way at once to a client of another address', { timeout: 300_000 }, async (t) => {
+test('unauthenticated connections of one address yield immediately to a client of another address', {
+  timeout: 300_000,
+}, async (t) => {
   const server = await serve(t, ['--max-connections=40'])
   assert.equal((await connectAll(t, server, 'alice-token', 38)).length, 38)
-  // An attacker could renew them before their second is over, and so keep out all others for good.
+  // An attacker could renew them before their second is over, and thereby lock out all others permanently.
   for (let i = 0; i < 2; i++) {
     const stranger = connectTcp({ host: '127.0.0.1', port: server.port, localAddress: '127.0.0.2' })
     t.after(() => stranger.destroy())
@@ -124,7 +128,7 @@ test('strangers of one address give way at once to a client of another address',
   assert.notEqual(await connect(t, server, 'admin-token'), undefined)
 })
 
-test('strangers of one address are bounded by the same number', { timeout: 300_000 }, async (t) => {
+test('unauthenticated connections of one address have the same limit', { timeout: 300_000 }, async (t) => {
   const server = await serve(t, ['--max-connections-per-user=4'])
   const sockets: TLSSocket[] = []
   for (let i = 0; i < 12; i++) {
@@ -140,31 +144,31 @@ test('strangers of one address are bounded by the same number', { timeout: 300_0
   )
 })
 
-/** Each row is one network, in spellings that Node or a person may use. */
+/** Each row is one network, in different notations. */
 const networks: readonly (readonly string[])[] = [
   ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::', '2001:db8:1:2::9', '2001:0DB8:0001:0002::1', '2001:db8:1:2:0:1::'],
   ['2001:db8:1:3::9'],
   ['2001:db8::1', '2001:db8:0:0:1::', '2001:db8::', '2001:db8::1:2:3:4', '2001:db8:0:0:1:2:3:4'],
   ['2001:db8:0:1::1', '2001:db8::1:2:3:4:5'],
   ['2001:0:0:1::', '2001::1:0:0:0:1'],
-  // Node writes the zeros of both in different ways.
+  // Node abbreviates the zeros of these two differently.
   ['0:0:1:2::5', '::1:2:3:4:5:6'],
   ['0:2:3:4::', '::2:3:4:5:6:7:8'],
   ['::', '::1', '0:0:0:0:0:0:0:1', '::ffff:1:2:3'],
   ['fe80::1', 'fe80::2%eth0', 'fe80::%1'],
   ['10.0.0.1', '::ffff:10.0.0.1', '::FFFF:10.0.0.1', '::ffff:a00:1', '0:0:0:0:0:ffff:a00:1'],
   ['10.0.0.2', '::ffff:10.0.0.2'],
-  // A socket that is closed already has no address.
+  // A closed socket has no address.
   [''],
 ]
 
-test('the addresses of an IPv6 /64 are one network, and so are the spellings of an IPv4 address', () => {
+test('the addresses of an IPv6 /64 are one network, and so are all notations of an IPv4 address', () => {
   for (const [first = '', ...others] of networks)
     for (const other of others) assert.equal(networkOf(other), networkOf(first), other)
   assert.equal(new Set(networks.map(([first = '']) => networkOf(first))).size, networks.length)
 })
 
-test('strangers are counted per network', async () => {
+test('unauthenticated connections are counted per network', async () => {
   const strangers = new UnauthenticatedConnections({ total: 100, perAddress: 2, minTime: Number.POSITIVE_INFINITY })
   let remotePort = 1
   const admit = (remoteAddress: string) => {
@@ -179,14 +183,14 @@ test('strangers are counted per network', async () => {
   assert.ok(admit('10.0.0.1') && admit('::ffff:10.0.0.1'))
   assert.equal(admit('10.0.0.1'), undefined)
   assert.ok(admit('::ffff:10.0.0.2'))
-  // A connection that closes leaves room for another one of its network.
+  // Closing a connection makes room for another one from the same network.
   socket.destroy()
   await once(socket, 'close')
   assert.ok(admit('2001:db8::2'))
   assert.equal(admit('2001:db8::3'), undefined)
 })
 
-test('the maxima hold for all workers together', { timeout: 300_000 }, async (t) => {
+test('the limits apply to all workers together', { timeout: 300_000 }, async (t) => {
   const server = await startServer(t, ['--workers=2', '--max-connections-per-user=20'])
   const sockets = await connectAll(t, server, 'alice-token', 30)
   assert.equal(sockets.length, 20)
@@ -195,7 +199,7 @@ test('the maxima hold for all workers together', { timeout: 300_000 }, async (t)
   await untilClosed(more)
 })
 
-test('workers count in shared memory, and one that starts again has no connections', () => {
+test('workers count in shared memory, and a restarted worker starts at zero', () => {
   const memory = countingMemory(2)
   const maxima = { total: 100, perUser: 3 }
   const [one, other] = [0, 1].map((index) => new ConnectionCounts(maxima, { memory, index }))
@@ -209,7 +213,7 @@ test('workers count in shared memory, and one that starts again has no connectio
   assert.ok('refusal' in one!.admit(user('alice')))
 })
 
-test('by default 80% of the files that the process may open are for connections', () => {
+test('by default, 80% of the file descriptors are for connections', () => {
   assert.equal(maxConnectionsFor(1_000_000), 800_000)
   assert.equal(maxConnectionsFor(1024), 819)
   // The store and its files need some.

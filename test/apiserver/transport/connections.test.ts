@@ -1,4 +1,4 @@
-/** TLS, ALPN, and HTTP/1.1 that could be read in two ways: one answer at most, and the connection ends. */
+/** TLS, ALPN, and ambiguous HTTP/1.1: at most one response, and then the connection is closed. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { connect } from 'node:tls'
@@ -9,7 +9,7 @@ import { caOf, openSocket, sendBytes, sendHead, statusesOf, untilClosed } from '
 
 const admin = 'Authorization: Bearer admin-token'
 
-test('TLS from 1.2 on, HTTP/2 or HTTP/1.1 as the client asks', async (t) => {
+test('TLS 1.2 and later are accepted, and ALPN selects HTTP/2 or HTTP/1.1', async (t) => {
   const server = await serve(t)
   for (const version of ['TLSv1', 'TLSv1.1'] as const) await assert.rejects(handshake(server, [], version), /version/i)
   for (const version of ['TLSv1.2', 'TLSv1.3'] as const)
@@ -43,7 +43,7 @@ function handshake(server: Restartable, alpn: string[], version?: 'TLSv1' | 'TLS
 
 const post = `POST ${configMaps} HTTP/1.1\r\nHost: x\r\n${admin}\r\nContent-Type: application/json\r\n`
 const get = `GET ${configMaps} HTTP/1.1\r\nHost: x\r\n${admin}\r\n`
-/** What an attacker wants to be read as a request of its own. */
+/** The request that an attacker tries to smuggle in. */
 const smuggled = `DELETE /api/v1/namespaces/default/configmaps/kept HTTP/1.1\r\nHost: x\r\n${admin}\r\n\r\n`
 const chunked = 'Transfer-Encoding: chunked\r\n'
 const chunkedBody = (first: string) => `${post}${chunked}\r\n${first}\r\n0\r\n\r\n${smuggled}`
@@ -98,7 +98,9 @@ const smuggling: { readonly [name: string]: string } = {
   'chunk extensions without end': chunkedBody(`2;${'a'.repeat(100_000)}\r\n{}`),
 }
 
-test(`${Object.keys(smuggling).length} requests that could be two`, { timeout: 300_000 }, async (t) => {
+test(`${Object.keys(smuggling).length} smuggling attempts get at most one response`, {
+  timeout: 300_000,
+}, async (t) => {
   const server = await serve(t)
   const client = server.client()
   const assertAlive = watchOver(server)
@@ -116,13 +118,13 @@ test(`${Object.keys(smuggling).length} requests that could be two`, { timeout: 3
       assert.equal((await client.get(`${configMaps}/kept`)).status, 200)
     })
   }
-  await t.test('two requests in one write are two', async () => {
+  await t.test('two requests in one write get two responses', async () => {
     const last = get.replace('Host', 'Connection: close\r\nHost')
     assert.deepEqual(statusesOf(await sendBytes(server, `${get}\r\n${last}\r\n`)), [200, 200])
   })
 })
 
-test('upgrades are not taken', async (t) => {
+test('unsupported upgrades are ignored', async (t) => {
   const server = await serve(t)
   const asked: [string, ...string[]][] = [
     ['websocket', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==', 'Sec-WebSocket-Version: 13'],
@@ -143,7 +145,7 @@ test('upgrades are not taken', async (t) => {
   await watchOver(server)()
 })
 
-test('what follows a request that would switch protocols is not read as a request', async (t) => {
+test('data after an upgrade request is not read as a request', async (t) => {
   const server = await serve(t)
   const client = server.client()
   await client.post(configMaps, { metadata: { name: 'kept' } })
@@ -155,12 +157,12 @@ test('what follows a request that would switch protocols is not read as a reques
     'in chunks': [`${post}${upgrade}${chunked}\r\n${made.length.toString(16)}\r\n${made}\r\n0\r\n\r\n`, 201],
   } as const
   for (const [name, [bytes, status]] of Object.entries(first)) {
-    // The body of the second is what an attacker wants to be read: it comes when the first has been answered.
+    // The body of the second request is the smuggled one. It arrives after the first request has been answered.
     const socket = await openSocket(server, 'http/1.1')
     socket.write(`${bytes}${post}Content-Length: ${smuggled.length}\r\n\r\n`)
     socket.once('data', () => socket.write(smuggled))
     assert.deepEqual(statusesOf(await untilClosed(socket)), [status], name)
-    // Nor is it when it comes before that.
+    // The same if it arrives earlier.
     const early = await openSocket(server, 'http/1.1')
     early.write(`${bytes}${post}Content-Length: ${smuggled.length}\r\n\r\n`)
     early.write(smuggled)
@@ -170,7 +172,7 @@ test('what follows a request that would switch protocols is not read as a reques
   await watchOver(server)()
 })
 
-test('a fault in what follows does not take the place of an answer', async (t) => {
+test('an error in later data does not replace a response', async (t) => {
   const server = await serve(t)
   const client = server.client()
   const close = 'Connection: close\r\n'
@@ -190,7 +192,7 @@ test('a fault in what follows does not take the place of an answer', async (t) =
   await watchOver(server)()
 })
 
-test('a body that does not come is cut off by the time that the request has', async (t) => {
+test('a missing body ends with the timeout of the request', async (t) => {
   const server = await serve(t)
   const assertAlive = watchOver(server)
   const socket = await openSocket(server, 'http/1.1')

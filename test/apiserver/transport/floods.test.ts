@@ -1,4 +1,4 @@
-/** Floods of cheap frames in HTTP/2, each bounded in count and time: the server lives, and serves others. */
+/** Floods of cheap HTTP/2 frames, limited in count and time: the server survives and serves other clients. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { after, test } from 'node:test'
@@ -39,7 +39,7 @@ const floods: { readonly [name: string]: (i: number) => Buffer } = {
 
 const server = await startServer({ after })
 
-test('floods of frames', { timeout: 300_000 }, async (t) => {
+test('floods of frames do not stop the server', { timeout: 300_000 }, async (t) => {
   const client = server.client()
   const assertAlive = watchOver(server)
   for (const [name, make] of Object.entries(floods)) {
@@ -54,7 +54,9 @@ test('floods of frames', { timeout: 300_000 }, async (t) => {
   }
 })
 
-/** Sends frames until the server closes, the time is over or there were enough; gives how many. */
+/**
+ * Sends frames until the server closes the connection, the time is up or the maximum is reached. Returns their number.
+ */
 async function flood(socket: TLSSocket, make: (i: number) => Buffer): Promise<number> {
   socket.on('error', () => socket.destroy())
   socket.resume()
@@ -75,7 +77,7 @@ async function flood(socket: TLSSocket, make: (i: number) => Buffer): Promise<nu
   return sent
 }
 
-test('requests that are taken back as soon as they are sent', { timeout: 300_000 }, async (t) => {
+test('requests that are cancelled immediately do not stop the server', { timeout: 300_000 }, async (t) => {
   const assertAlive = watchOver(server)
   const end = performance.now() + longestMs
   let sent = 0
@@ -92,7 +94,7 @@ test('requests that are taken back as soon as they are sent', { timeout: 300_000
   await assertAlive()
 })
 
-test('who takes back what they ask for loses the connection, and nothing of it is begun', {
+test('a client that cancels its requests is disconnected before they start', {
   timeout: 300_000,
 }, async (t) => {
   let begun = 0
@@ -108,12 +110,12 @@ test('who takes back what they ask for loses the connection, and nothing of it i
   const pairs = Buffer.concat(Array.from({ length: 2000 }, (_, i) => pair(i)))
   socket.write(pairs)
   const text = await closed(t, socket)
-  // The last frame is a farewell with the reason: ENHANCE_YOUR_CALM or an internal error, as the session puts it.
+  // The last frame is a GOAWAY with the code ENHANCE_YOUR_CALM or an internal error, depending on the session.
   assert.ok(text.includes('\x07\0\0\0\0\0'), 'no farewell')
   assert.ok(begun <= 20, `${begun} requests were begun`)
 })
 
-test('a client may leave all its watches at once, again and again', { timeout: 300_000 }, async (t) => {
+test('a client may repeatedly cancel all its watches at once', { timeout: 300_000 }, async (t) => {
   const session = openSession(server)
   t.after(() => session.destroy())
   let gone = false
@@ -130,7 +132,7 @@ test('a client may leave all its watches at once, again and again', { timeout: 3
   assert.equal(gone, false)
 })
 
-test('of who takes no answers nothing more is read', { timeout: 300_000 }, async (t) => {
+test('the server stops reading from a client that does not read responses', { timeout: 300_000 }, async (t) => {
   let begun = 0
   const port = await listen(t, {
     onRequest: (transport) => {

@@ -1,4 +1,4 @@
-/** Requests that a web page of another origin causes: none of them writes or opens a connection as the user. */
+/** Requests from web pages of other origins: none can write or open a connection as the user. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Answer } from '../../support/http-client.ts'
@@ -16,7 +16,7 @@ interface Headers {
 
 let count = 0
 
-/** Creates a ConfigMap of a new name with these headers. */
+/** Creates a ConfigMap with a new name and these headers. */
 async function create(headers: Headers): Promise<Answer & { readonly isStored: boolean }> {
   const name = `page-${++count}`
   const raw = JSON.stringify({ metadata: { name } })
@@ -59,12 +59,12 @@ const accepted: readonly Headers[] = [
   { origin: own, 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' },
   { 'sec-fetch-site': 'same-origin' },
   { 'sec-fetch-site': 'none' },
-  // Libraries for WebSockets make up an origin. No page can send such a user agent without asking first.
+  // WebSocket libraries invent an origin. No page can send such a user agent without a preflight.
   { origin: 'http://localhost', 'user-agent': 'e2e.test/v1.23.17 (linux/amd64) kubernetes/953be89' },
   { origin: 'https://friend.example', 'sec-fetch-site': 'cross-site' },
 ]
 
-test('a write that a page of another origin causes is rejected', async () => {
+test('a write from a page of another origin is rejected', async () => {
   for (const headers of foreign) {
     const { status, body, isStored } = await create(headers)
     const shown = JSON.stringify(headers)
@@ -73,11 +73,11 @@ test('a write that a page of another origin causes is rejected', async () => {
   }
 })
 
-test('a write of the own origin, of an allowed one, or of a program is accepted', async () => {
+test('writes from the own origin, an allowed origin or a program are accepted', async () => {
   for (const headers of accepted) assert.equal((await create(headers)).status, 201, JSON.stringify(headers))
 })
 
-test('every method that can change something is checked, and reads are not', async () => {
+test('all methods that can change data are checked, but reads are not', async () => {
   assert.equal((await client.post(configMaps, { metadata: { name: 'kept' } })).status, 201)
   const headers = { origin: 'https://evil.example', 'content-type': 'application/json' }
   const sent = { headers, raw: '{}' }
@@ -90,7 +90,7 @@ test('every method that can change something is checked, and reads are not', asy
   assert.equal((await client.send(`${configMaps}/kept`, { method: 'OPTIONS', headers })).status, 405)
 })
 
-test('one foreign value among several headers is enough', async () => {
+test('one foreign value among repeated headers is enough for a rejection', async () => {
   const lines = [`POST ${configMaps} HTTP/1.1`, 'Authorization: Bearer admin-token', 'Content-Length: 2']
   const post = async (...more: readonly string[]) => (await sendHead(server, [...lines, ...more], '{}')).status
   assert.equal(await post('Origin: https://127.0.0.1'), 422)
@@ -99,7 +99,7 @@ test('one foreign value among several headers is enough', async () => {
   assert.equal(await post('Sec-Fetch-Site: same-origin', 'Sec-Fetch-Site: cross-site'), 403)
 })
 
-test('the own origin is the one under which the client reached the server', async () => {
+test('the own origin is the host that the client used', async () => {
   const post = async (host: string, origin: string) => {
     const head = [`POST ${configMaps} HTTP/1.1`, `Host: ${host}`, `Origin: ${origin}`, 'Content-Length: 2']
     const socket = await openSocket(server, 'http/1.1')
@@ -113,7 +113,7 @@ test('the own origin is the one under which the client reached the server', asyn
   assert.equal(await post('', 'https://'), 403)
 })
 
-test('over HTTP/2 the own origin is the authority of the request', async () => {
+test('over HTTP/2, the own origin is the authority of the request', async () => {
   const head = { ':method': 'POST', ':path': configMaps, authorization: 'Bearer admin-token' }
   const post = async (headers: Headers) =>
     (await sendHttp2(server, { ...head, 'content-type': 'application/json', ...headers }, ['{}'])).status
@@ -126,7 +126,7 @@ test('over HTTP/2 the own origin is the authority of the request', async () => {
   assert.equal(await post({ 'sec-fetch-site': 'same-site' }), 403)
 })
 
-test('a browser names the type of what it sends', async () => {
+test('a browser must send a content type with its body', async () => {
   const post = async (...lines: readonly string[]) => {
     const body = '{"metadata":{"generateName":"untyped-"}}'
     const head = [`POST ${configMaps} HTTP/1.1`, 'Authorization: Bearer admin-token', `Content-Length: ${body.length}`]
@@ -139,12 +139,12 @@ test('a browser names the type of what it sends', async () => {
   for (const type of ['', ';a=b']) assert.equal((await post(site, `Content-Type: ${type}`)).status, 415, type)
   assert.equal((await post(site, 'Content-Type: application/json')).status, 201)
   assert.equal((await post()).status, 201)
-  // Without a body there is nothing to name.
+  // Without a body, no content type is needed.
   const path = `${configMaps}/none`
   assert.equal((await client.send(path, { method: 'DELETE', headers: { 'sec-fetch-mode': 'cors' } })).status, 404)
 })
 
-test('an upgrade that a page of another origin asks for is rejected', async () => {
+test('an upgrade request from a page of another origin is rejected', async () => {
   const upgrade = async (...lines: readonly string[]) => {
     const path = '/api/v1/namespaces/default/pods/none/exec?command=x'
     const socket = await openSocket(server, 'http/1.1')
@@ -160,7 +160,7 @@ test('an upgrade that a page of another origin asks for is rejected', async () =
   assert.equal(await upgrade('Sec-Fetch-Site: cross-site'), 403)
 })
 
-test('no script of a service worker is served', async () => {
+test('service worker scripts are not served', async () => {
   for (const path of ['/console/', '/version', `${configMaps}/kept`]) {
     const { status, body } = await client.get(path, { 'service-worker': 'script', 'sec-fetch-site': 'same-origin' })
     assert.equal(status, 403, path)

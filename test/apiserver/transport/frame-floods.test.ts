@@ -1,7 +1,7 @@
 /**
- * Frames of HTTP/2 that ask for nothing, from a stranger: a megabyte of them costs the server little, since the connection
- * has a budget for them and is closed with ENHANCE_YOUR_CALM. Server and client are this process, whose processor time
- * is measured.
+ * HTTP/2 frames without a request, from an unauthenticated client. A megabyte of them costs the server little, because
+ * the connection has a budget for such frames and is closed with ENHANCE_YOUR_CALM. Server and client run in this
+ * process, whose CPU time is measured.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -13,7 +13,7 @@ import { endHeaders, endStream, frame, headerBlock, number, plainHeaders, prefac
 import { listen, open } from '../../support/listener.ts'
 
 const floodBytes = 1024 * 1024
-/** Of server and client together. The client alone takes about 5 ms. */
+/** For server and client together. The client alone takes about 5 ms. */
 const maxCpuMs = 60
 const maxStreams = 250
 
@@ -25,7 +25,7 @@ const longAnswer = Buffer.alloc(1024 * 1024)
 const window = (value: number) => Buffer.concat([Buffer.from([0, 4]), number(value)])
 const manyWindows = Buffer.concat(Array.from({ length: 2_730 }, (_, i) => window(1000 + (i % 2))))
 const unknownType = Buffer.from([0, 0, 0, 0x20, 0, 0, 0, 0, 0])
-/** Requests for which the server waits, as many as there may be. */
+/** The maximum number of open requests. */
 const heldStreams = Array.from({ length: maxStreams }, (_, i) => frame('headers', endHeaders, 2 * i + 1, plainHeaders))
 const nextStream = (i: number) => 2 * (maxStreams + i) + 1
 
@@ -66,7 +66,7 @@ const floods: { readonly [name: string]: { readonly before?: readonly Buffer[]; 
 }
 
 for (const [name, { before = [], make }] of Object.entries(floods))
-  test(`a megabyte of ${name}`, { timeout: 300_000 }, async (t) => {
+  test(`a megabyte of ${name} costs little CPU time`, { timeout: 300_000 }, async (t) => {
     const port = await listen(t, { onRequest: hold })
     const bytes = floodOf(make)
     const cpuMs = await assertBelow(maxCpuMs, 'ms of processor time', async () => {
@@ -92,13 +92,13 @@ const overflows: { readonly [name: string]: Buffer } = {
 }
 
 for (const [name, bytes] of Object.entries(overflows))
-  test(`${name} may not grow above 2^31-1`, { timeout: 300_000 }, async (t) => {
+  test(`${name} must not grow above 2^31-1`, { timeout: 300_000 }, async (t) => {
     const socket = await open(await listen(t, { onRequest: hold }), 'h2')
     const begin = Buffer.concat([preface, frame('headers', endHeaders, 1, plainHeaders)])
     assert.equal(await flood(socket, Buffer.concat([begin, bytes])), errorCodes.flowControl)
   })
 
-test('a client that downloads much may report each kilobyte that it has read', { timeout: 300_000 }, async (t) => {
+test('a client with a large download may acknowledge each kilobyte', { timeout: 300_000 }, async (t) => {
   const size = 8 * 1024 * 1024
   const port = await listen(t, {
     onRequest: (transport) => transport.send(200, ['content-length', String(size)], Buffer.alloc(size), false),
@@ -122,7 +122,7 @@ test('a client that downloads much may report each kilobyte that it has read', {
   assert.ok(received >= size, `${received} bytes were received`)
 })
 
-/** Requests wait for good, and so keep their streams. */
+/** Leaves requests open, so that their streams stay open. */
 function hold(transport: ServerTransport): void {
   if (transport.target === '/long') transport.send(200, [], longAnswer, false)
 }
@@ -133,7 +133,7 @@ function floodOf(make: MakeFrame): Buffer {
   return Buffer.concat(frames)
 }
 
-/** The code of the GOAWAY that ends the connection; undefined where the server still answers pings. */
+/** The code of the GOAWAY that ends the connection; undefined if the server still answers pings. */
 function flood(socket: TLSSocket, bytes: Buffer): Promise<number | undefined> {
   const { promise, resolve } = Promise.withResolvers<number | undefined>()
   const answer = frame('ping', 1, 0, Buffer.alloc(8, 'p'))
@@ -141,7 +141,7 @@ function flood(socket: TLSSocket, bytes: Buffer): Promise<number | undefined> {
   socket.on('error', () => socket.destroy())
   socket.on('close', () => resolve(goAwayCode(text)))
   socket.on('data', (chunk: Buffer) => {
-    // Only the end counts.
+    // Only the last bytes are needed.
     text = (text + chunk.toString('latin1')).slice(-2 * chunk.length - 100)
     if (text.includes(answer.toString('latin1'))) resolve(undefined)
     else if (goAwayCode(text) !== undefined) resolve(goAwayCode(text))

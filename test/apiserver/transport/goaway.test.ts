@@ -1,4 +1,4 @@
-/** `--goaway-chance`: now and then a request over HTTP/2 is the last of its connection, and is answered like any other. */
+/** `--goaway-chance`: a request over HTTP/2 is occasionally the last on its connection, and is answered normally. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -8,10 +8,10 @@ import { test } from 'node:test'
 import { readServerFlags } from '../../../src/server/flags/command-line.ts'
 import { serve } from '../../support/in-process.ts'
 
-/** That none of so many is the last of its connection, at 2 %, happens once in 10^17 times. */
+/** With a chance of 2%, the probability that none of so many requests is the last is below 10^-17. */
 const enough = 2000
 
-test('a connection is ended after some of its requests, which are all answered', async (t) => {
+test('a connection ends after some requests, all of which are answered', async (t) => {
   const server = await serve(t, ['--goaway-chance=0.02'])
   const session = connect(server.url, { ca: readFileSync(join(server.directory, 'data/pki/ca.crt')) })
   let told = false
@@ -31,7 +31,7 @@ test('a connection is ended after some of its requests, which are all answered',
   session.close()
 })
 
-test('a chance that would end most connections is refused', async () => {
+test('a chance that would end most connections is rejected', async () => {
   for (const value of ['0.03', '-1', 'often', ''])
     await assert.rejects(readServerFlags('apiserver', [`--goaway-chance=${value}`]), /--goaway-chance.*use 0 to 0\.02/)
 })

@@ -1,4 +1,4 @@
-/** Handshakes that no honest client would begin: odd names, chains without end, certificates by the thousand. */
+/** Malicious handshakes: odd server names, very long certificate chains, and thousands of certificates. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { connect, type TLSSocket } from 'node:tls'
@@ -14,7 +14,7 @@ const day = 24 * 60 * 60 * 1000
 const version = 'GET /version HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'
 const livez = 'GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'
 
-test('odd server names in a handshake change nothing', async (t) => {
+test('odd server names in a handshake have no effect', async (t) => {
   const server = await serve(t)
   const names = [
     '__proto__',
@@ -32,13 +32,13 @@ test('odd server names in a handshake change nothing', async (t) => {
     const socket = connect({ ...options, checkServerIdentity: () => undefined })
     socket.on('secureConnect', () => socket.write(livez))
     const answer = await untilClosed(socket)
-    // Refused in the handshake, or served as any other.
+    // Rejected in the handshake, or served normally.
     assert.ok(answer === '' || statusesOf(answer)[0] === 200, `${JSON.stringify(servername)}: ${answer.slice(0, 100)}`)
   }
   await watchOver(server)()
 })
 
-test('a client that shows a chain without end, or of strangers, is not let in, and soon', async (t) => {
+test('a client with a very long or unknown certificate chain is quickly rejected', async (t) => {
   const server = await serve(t)
   for (const length of [1, 10, 100]) {
     const answer = await answerTo(server, chainOf(length))
@@ -47,7 +47,7 @@ test('a client that shows a chain without end, or of strangers, is not let in, a
   await watchOver(server)()
 })
 
-test('handshakes with certificates leave nothing behind', async (t) => {
+test('handshakes with certificates leak no memory', async (t) => {
   const server = await serve(t)
   const alive = watchOver(server)
   const [stranger, rounds] = [chainOf(1), long ? 100_000 : 20]
@@ -60,7 +60,7 @@ interface Shown {
   readonly key: string
 }
 
-/** A certificate for clients, below so many authorities that nobody knows. */
+/** A client certificate below this many unknown CAs. */
 function chainOf(length: number): Shown {
   const [notBefore, notAfter] = [Date.now() - day, Date.now() + day]
   let key = generateKey()

@@ -1,6 +1,7 @@
 /**
- * The recorded cases on `--http-engine=node`: the same cases pass as on our own engine. The kit is not part of this
- * repository. It is looked for beside the checkout, or where ORCH_KIT says, and without it the test is skipped.
+ * Replays the recorded cases with `--http-engine=node`: all cases that pass on our own engine must pass there, too. The
+ * kit is not part of this repository. It is expected next to the checkout or at ORCH_KIT. Without it, the test is
+ * skipped.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -12,13 +13,13 @@ import { root, startServer } from '../../support/server.ts'
 const kit = process.env.ORCH_KIT ?? join(root, '../shared/conformance')
 const skip = existsSync(join(kit, 'replay.mjs')) ? false : `there is no kit at ${kit}`
 
-/** The names of the cases that failed, and the count of those that passed. */
+/** The names of the failed cases, and the number of passed ones. */
 async function replay(t: TestContext, engine: string): Promise<{ passed: number; failed: string[] }> {
   const server = await startServer(t, [
     `--http-engine=${engine}`,
     ...['--authorization-mode=Node,RBAC', '--enable-bootstrap-token-auth'],
   ])
-  // With the users of the kit: the helper has written its own.
+  // Uses the kit's users instead of those that the helper has written.
   await server.stop()
   copyFileSync(join(kit, 'tokens.csv'), join(server.directory, 'tokens.csv'))
   await server.restart()
@@ -31,8 +32,8 @@ async function replay(t: TestContext, engine: string): Promise<{ passed: number;
   return { passed, failed: [...text.matchAll(/^not ok {2}(.*)$/gm)].map(([, name]) => name!) }
 }
 
-test('the recorded cases that pass on our own engine pass on the engine of Node', { skip }, async (t) => {
-  // Most of the time the cases wait for watches to end, so both run at once.
+test("all recorded cases that pass on our own engine also pass on Node's", { skip }, async (t) => {
+  // The cases spend most of their time waiting for watches to end, so both replays run concurrently.
   const [own, node] = await Promise.all([replay(t, 'orch'), replay(t, 'node')])
   assert.ok(own.passed > 0, 'no case was replayed')
   assert.deepEqual(

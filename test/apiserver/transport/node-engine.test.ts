@@ -1,7 +1,8 @@
 /**
- * `--http-engine=node`: Node's HTTP modules in place of our own. One server with two workers answers writes, watches, long
- * lists, switched protocols, slow and cut bodies over both protocols, and stops in order. `node-engine.long.test.ts` replays
- * the recorded cases; the listener alone is tested for the limits that both engines keep.
+ * `--http-engine=node`: Node's HTTP modules instead of our own. A server with two workers handles writes, watches, long
+ * lists, upgrades, and slow and truncated bodies over both protocols, and shuts down gracefully.
+ * `node-engine.long.test.ts` replays the recorded cases. The limits that both engines share are tested on the listener
+ * alone.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -35,7 +36,7 @@ test('an unknown engine is rejected', async () => {
   await assert.rejects(reading, /--http-engine.*"apache" is not one of orch, node/)
 })
 
-test('writes and a watch over both protocols', async (t) => {
+test('writes and a watch work over both protocols', async (t) => {
   const session = openSession(server)
   t.after(() => session.destroy())
   const watching = session.request({ ':path': `${configMaps}?watch=1&fieldSelector=metadata.name%3Done`, ...bearer })
@@ -56,7 +57,7 @@ test('writes and a watch over both protocols', async (t) => {
   assert.equal((await ask(session, { ':path': '/livez', authorization: 'Bearer wrong' })).status, 401)
 })
 
-test('a long list over both protocols', async (t) => {
+test('a long list works over both protocols', async (t) => {
   const data = { text: 'x'.repeat(100_000) }
   for (let i = 0; i < 40; i++) await client.post(configMaps, { metadata: { name: `long-${i}` }, data })
   const session = openSession(server)
@@ -84,13 +85,13 @@ test('exec switches protocols', async () => {
   const lines: string[] = []
   for await (const line of createInterface(child.stdout)) lines.push(JSON.parse(line).message ?? '')
   assert.ok(lines.includes('\u0001hi\n'), JSON.stringify(lines))
-  // Any other answer ends the connection.
+  // Any other response closes the connection.
   const head = `GET ${pods}/none/exec?command=a HTTP/1.1\r\nHost: x\r\n${admin}\r\nConnection: Upgrade\r\n`
   const refused = await sendBytes(server, `${head}Upgrade: SPDY/3.1\r\n\r\n`)
   assert.deepEqual(statusesOf(refused), [404])
 })
 
-test('a body that comes in parts is read, one that breaks off is not carried out', async (t) => {
+test('a body in parts is accepted, and a truncated body is not executed', async (t) => {
   const body = JSON.stringify({ metadata: { name: 'slow' } })
   const head = `POST ${configMaps} HTTP/1.1\r\nHost: x\r\n${admin}\r\nContent-Type: application/json\r\n`
   const socket = await openSocket(server, 'http/1.1')
@@ -114,7 +115,7 @@ test('a body that comes in parts is read, one that breaks off is not carried out
   assert.equal((await ask(session, { ':path': `${configMaps}/cut`, ...bearer })).status, 404)
 })
 
-test('a body that nobody reads does not lose the answer', async (t) => {
+test('an unread body does not lose the response', async (t) => {
   const length = 4 * 1024 * 1024
   const socket = await openSocket(server, 'http/1.1')
   const answered = untilClosed(socket)
@@ -128,7 +129,7 @@ test('a body that nobody reads does not lose the answer', async (t) => {
   assert.equal((await ask(session, post, [Buffer.alloc(length, 0x20)])).status, 413)
 })
 
-test('requests that are sent ahead are carried out one after another', async () => {
+test('pipelined requests run one at a time', async () => {
   const get = (path: string, last = '') => `GET ${path} HTTP/1.1\r\nHost: x\r\n${admin}\r\n${last}\r\n`
   const text = await sendBytes(server, `${get(configMaps)}${get('/none')}${get('/livez', 'Connection: close\r\n')}`)
   assert.deepEqual(statusesOf(text), [200, 404, 200])
@@ -136,7 +137,7 @@ test('requests that are sent ahead are carried out one after another', async () 
   assert.ok(statusesOf(await sendBytes(server, get('/livez').repeat(500))).length <= 101)
 })
 
-test('slow and silent clients are cut off', async (t) => {
+test('slow and silent clients are disconnected', async (t) => {
   const rows: readonly (readonly [object, string, string, RegExp])[] = [
     [{ headers: 300 }, 'http/1.1', 'GET / HTTP/1.1\r\nHost: x\r\n', /^HTTP\/1\.1 408 /],
     [{ idle: 300 }, 'http/1.1', 'GET / HTTP/1.1\r\nHost: x\r\n\r\n', /^HTTP\/1\.1 200 /],
@@ -150,7 +151,7 @@ test('slow and silent clients are cut off', async (t) => {
   }
 })
 
-test('a client that takes no answer is cut off, and its request hears of it', async (t) => {
+test('a client that does not read its response is disconnected, and its request is aborted', async (t) => {
   const waiting: ServerTransport[] = []
   const onRequest = async (transport: ServerTransport) => {
     waiting.push(transport)
@@ -165,7 +166,7 @@ test('a client that takes no answer is cut off, and its request hears of it', as
   await soon(() => waiting[0]?.gone === true)
 })
 
-test('a client that leaves before it gets to switch protocols is noticed', async (t) => {
+test('a client that disconnects before an upgrade is noticed', async (t) => {
   const waiting: ServerTransport[] = []
   const onRequest = (transport: ServerTransport) => void waiting.push(transport)
   const port = await listen(t, { onRequest, httpEngine, maySwitch: () => true })
@@ -177,7 +178,7 @@ test('a client that leaves before it gets to switch protocols is noticed', async
   leaving.end()
   await soon(() => signal.aborted)
 
-  // Another one has sent data behind its request, and gets it back.
+  // Another client has sent data after its request, which is echoed.
   const staying = await open(port, 'http/1.1')
   t.after(() => staying.destroy())
   let text = ''
@@ -192,8 +193,8 @@ test('a client that leaves before it gets to switch protocols is noticed', async
   assert.match(text, /^HTTP\/1\.1 101 /)
 })
 
-// The last test: it ends the server.
-test('a server that stops lets requests under way finish', { timeout: 120_000 }, async (t) => {
+// The last test, because it stops the server.
+test('a stopping server lets running requests finish', { timeout: 120_000 }, async (t) => {
   const idle = await openSocket(server, 'http/1.1')
   const idleClosed = untilClosed(idle)
   const body = JSON.stringify({ metadata: { name: 'last' } })

@@ -1,6 +1,6 @@
 /**
- * Clients that send requests without waiting for answers, over HTTP/1.1: all are answered, in their order, and however
- * much such a client sends, little of it is held and no answer is made that nobody takes.
+ * Clients that pipeline requests over HTTP/1.1. All requests are answered in order. However much a client sends, the
+ * server buffers little of it and produces no responses that are not read.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -42,14 +42,14 @@ function answer(transport: ServerTransport, text: string): void {
   transport.send(200, ['content-length', String(text.length)], Buffer.from(text), false)
 }
 
-/** What a client has read so far. */
+/** Returns what a client has read so far. */
 function reading(client: Socket): () => string {
   const parts: Buffer[] = []
   client.on('data', (part: Buffer) => parts.push(part))
   return () => Buffer.concat(parts).toString('latin1')
 }
 
-test('answers come in the order of the requests, also when the first takes long and much follows it', async (t) => {
+test('responses keep the order of the requests, even if the first one is slow and many follow', async (t) => {
   const count = 5000
   let release = () => {}
   const waits = new Promise<void>((resolve) => {
@@ -78,10 +78,10 @@ test('answers come in the order of the requests, also when the first takes long 
   )
 })
 
-test('bodies longer than what is held come whole, one after another', async (t) => {
+test('bodies larger than the buffer arrive completely, one after another', async (t) => {
   const bodies = Array.from({ length: 6 }, (_, i) => `${i}`.repeat(300_000 + i))
   const [client] = await begin(t, async (transport) => {
-    // Until somebody reads it the body waits, and so does the connection.
+    // The body waits until it is read, and so does the connection.
     await pause(20)
     let text = ''
     await new Promise<void>((resolve, reject) =>
@@ -103,7 +103,7 @@ test('bodies longer than what is held come whole, one after another', async (t) 
   assert.doesNotMatch(read(), /\[false\]/)
 })
 
-test('a body that nobody reads is dropped, and the next request is answered', async (t) => {
+test('an unread body is discarded, and the next request is answered', async (t) => {
   const [client] = await begin(t, (transport) => answer(transport, `[${transport.target}]`))
   const read = reading(client)
   client.write(`POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 2000000\r\n\r\n${'x'.repeat(2_000_000)}${get(1)}`)
@@ -114,14 +114,14 @@ test('a body that nobody reads is dropped, and the next request is answered', as
   assert.match(read(), /\[\/a\]/)
 })
 
-test('of what follows a request that is not answered little is read', async (t) => {
+test('little is read after a request that has not been answered', async (t) => {
   const [client, accepted] = await begin(t, () => {})
   client.write(gets(400_000))
   await standsStill(() => accepted.bytesRead)
   assert.ok(accepted.bytesRead < 1024 * 1024, `${accepted.bytesRead} bytes`)
 })
 
-test('nor is much read while requests are answered slowly', async (t) => {
+test('little is read ahead while requests are answered slowly', async (t) => {
   let count = 0
   const [client, accepted] = await begin(t, async (transport) => {
     await pause(1)
@@ -136,7 +136,7 @@ test('nor is much read while requests are answered slowly', async (t) => {
   assert.ok(accepted.bytesRead < 1024 * 1024, `${accepted.bytesRead} bytes`)
 })
 
-test('no answers are made for a client that takes none', async (t) => {
+test('no responses are produced for a client that reads none', async (t) => {
   let count = 0
   const text = 'x'.repeat(15_000)
   const [client, accepted] = await begin(t, (transport) => {
@@ -150,7 +150,7 @@ test('no answers are made for a client that takes none', async (t) => {
   assert.ok(accepted.writableLength < 256 * 1024, `${accepted.writableLength} bytes wait`)
 })
 
-/** Resolves when a number has not changed for a while, and is not what it was at first. */
+/** Resolves when a number has changed and then stayed constant for a while. */
 async function standsStill(read: () => number): Promise<void> {
   for (let [before, still] = [0, 0]; still < 5; ) {
     await pause(20)

@@ -1,6 +1,6 @@
 /**
- * Clients that hold a connection without using it are cut off: at the handshake, in the headers, in the body, idle, and
- * when they do not take their answer. On HTTP/2 as on HTTP/1.1.
+ * Clients that occupy a connection without using it are disconnected: during the handshake, the headers or the body,
+ * when idle, and when they do not read their response. Covers HTTP/1.1 and HTTP/2.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -10,21 +10,21 @@ import type { ServerTransport } from '../../../src/apiserver/transport/server-tr
 import { endHeaders, endStream, frame, number, preface, requestFrame } from '../../support/http2-frames.ts'
 import { closed, listen, ok, open } from '../../support/listener.ts'
 
-/** Short, so that the test is. */
+/** Short, to keep the tests fast. */
 const short = 300
 
-test('a handshake that does not come', { timeout: 300_000 }, async (t) => {
+test('a client that sends no handshake is disconnected', { timeout: 300_000 }, async (t) => {
   const socket = connectTcp(await listen(t, { times: { handshake: short } }), '127.0.0.1')
   assert.equal(await closed(t, socket), '')
 })
 
-test('headers that do not end', { timeout: 300_000 }, async (t) => {
+test('a client whose headers do not end is disconnected', { timeout: 300_000 }, async (t) => {
   const socket = await open(await listen(t, { times: { headers: short } }), 'http/1.1')
   socket.write('GET / HTTP/1.1\r\nHost: x\r\nX-A: b\r\n')
   assert.match(await closed(t, socket), /^HTTP\/1\.1 408 /)
 })
 
-test('headers that come letter by letter', { timeout: 300_000 }, async (t) => {
+test('a client that sends its headers byte by byte is disconnected', { timeout: 300_000 }, async (t) => {
   const socket = await open(await listen(t, { times: { headers: short } }), 'http/1.1')
   const timer = setInterval(() => socket.write('a'), 20)
   t.after(() => clearInterval(timer))
@@ -32,28 +32,28 @@ test('headers that come letter by letter', { timeout: 300_000 }, async (t) => {
   assert.match(await closed(t, socket), /^HTTP\/1\.1 408 /)
 })
 
-test('a body that does not end', { timeout: 300_000 }, async (t) => {
+test('a client whose body does not end is disconnected', { timeout: 300_000 }, async (t) => {
   const socket = await open(await listen(t, { times: { headers: short, request: short } }), 'http/1.1')
   socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc')
   assert.match(await closed(t, socket), /^HTTP\/1\.1 200 /)
 })
 
-test('a connection without a request', { timeout: 300_000 }, async (t) => {
+test('a connection without a request is closed', { timeout: 300_000 }, async (t) => {
   const socket = await open(await listen(t, { times: { headers: short, request: short } }), 'http/1.1')
   await closed(t, socket)
 })
 
-test('a connection that is kept alive for nothing', { timeout: 300_000 }, async (t) => {
+test('an idle keep-alive connection is closed', { timeout: 300_000 }, async (t) => {
   const socket = await open(await listen(t, { times: { idle: short } }), 'http/1.1')
   socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
   assert.match(await closed(t, socket), /^HTTP\/1\.1 200 /)
 })
 
-test('HTTP/2 without a preface', { timeout: 300_000 }, async (t) => {
+test('an HTTP/2 connection without a preface is closed', { timeout: 300_000 }, async (t) => {
   await closed(t, await open(await listen(t, { times: { headers: short } }), 'h2'))
 })
 
-test('HTTP/2 without a request', { timeout: 300_000 }, async (t) => {
+test('an HTTP/2 connection without a request is closed', { timeout: 300_000 }, async (t) => {
   const socket = await open(await listen(t, { times: { headers: short } }), 'h2')
   socket.write(preface)
   await closed(t, socket)
@@ -61,7 +61,7 @@ test('HTTP/2 without a request', { timeout: 300_000 }, async (t) => {
 
 const ask = (stream: number, flags = endHeaders | endStream) => requestFrame(stream, { ':path': '/' }, flags)
 
-test('HTTP/2 with headers that do not end', { timeout: 300_000 }, async (t) => {
+test('an HTTP/2 connection with unfinished headers is closed', { timeout: 300_000 }, async (t) => {
   const port = await listen(t, { times: { headers: short } })
   for (const begin of [preface, Buffer.concat([preface, ask(1)])]) {
     const socket = await open(port, 'h2')
@@ -70,7 +70,7 @@ test('HTTP/2 with headers that do not end', { timeout: 300_000 }, async (t) => {
   }
 })
 
-test('HTTP/2 with headers that go on and on', { timeout: 300_000 }, async (t) => {
+test('an HTTP/2 connection with endless headers is closed', { timeout: 300_000 }, async (t) => {
   const socket = await open(await listen(t, { times: { headers: short } }), 'h2')
   socket.write(Buffer.concat([preface, ask(1), ask(3, endStream)]))
   const timer = setInterval(() => socket.write(frame('continuation', 0, 3)), 20)
@@ -78,7 +78,7 @@ test('HTTP/2 with headers that go on and on', { timeout: 300_000 }, async (t) =>
   await closed(t, socket)
 })
 
-test('HTTP/2 after a request, for nothing but pings', { timeout: 300_000 }, async (t) => {
+test('an HTTP/2 connection that only sends pings after a request is closed', { timeout: 300_000 }, async (t) => {
   const socket = await open(await listen(t, { times: { idle: short } }), 'h2')
   socket.write(Buffer.concat([preface, ask(1)]))
   const timer = setInterval(() => socket.write(frame('ping', 0, 0, Buffer.alloc(8))), 20)
@@ -86,15 +86,15 @@ test('HTTP/2 after a request, for nothing but pings', { timeout: 300_000 }, asyn
   await closed(t, socket)
 })
 
-test('HTTP/2 with headers that are no request is kept, and told so', { timeout: 300_000 }, async (t) => {
+test('an HTTP/2 connection with malformed headers gets a 400 and stays open', { timeout: 300_000 }, async (t) => {
   const socket = await open(await listen(t, { times: { headers: short } }), 'h2')
   t.after(() => socket.destroy())
   const statuses: number[] = []
   socket.on('data', (chunk: Buffer) => {
-    // The first headers that are sent begin with what is to be remembered of them; 400 is the twelfth of the numbered ones.
+    // The first response headers start with the size of the dynamic table. 400 is entry 12 of the static table.
     if (chunk.includes(Buffer.from([1, endHeaders | endStream, 0, 0, 0, 3, 0x20, 0x8c]))) statuses.push(400)
   })
-  // A name in upper case.
+  // A header name in upper case.
   const refused = requestFrame(3, { ':path': '/', 'X-A': 'b' }, endHeaders | endStream)
   socket.write(Buffer.concat([preface, ask(1), refused]))
   await new Promise((resolve) => setTimeout(resolve, 4 * short))
@@ -104,13 +104,13 @@ test('HTTP/2 with headers that are no request is kept, and told so', { timeout: 
 
 const noWindow = frame('settings', 0, 0, Buffer.from([0, 4, 0, 0, 0, 0]))
 
-test('HTTP/2 with an answer that is not taken', { timeout: 300_000 }, async (t) => {
+test('an HTTP/2 connection whose response is not read is closed', { timeout: 300_000 }, async (t) => {
   const socket = await open(await listen(t, { times: { stall: short } }), 'h2')
   socket.write(Buffer.concat([preface, noWindow, ask(1)]))
   await closed(t, socket)
 })
 
-test('HTTP/2 with one answer of two that is not taken', { timeout: 300_000 }, async (t) => {
+test('if one of two HTTP/2 responses is not read, only its stream is reset', { timeout: 300_000 }, async (t) => {
   const quiet = (transport: ServerTransport) =>
     transport.target === '/quiet' ? transport.open(200, []) : ok(transport)
   const socket = await open(await listen(t, { times: { stall: short }, onRequest: quiet }), 'h2')
@@ -122,7 +122,7 @@ test('HTTP/2 with one answer of two that is not taken', { timeout: 300_000 }, as
     read = Buffer.concat([read, (await once(socket, 'data'))[0]])
 })
 
-test('HTTP/1.1 with an answer that is not taken', { timeout: 300_000 }, async (t) => {
+test('an HTTP/1.1 connection whose response is not read is closed', { timeout: 300_000 }, async (t) => {
   const answer = Buffer.alloc(32 * 1024 * 1024)
   const gone = Promise.withResolvers<void>()
   const port = await listen(t, {
@@ -140,7 +140,7 @@ test('HTTP/1.1 with an answer that is not taken', { timeout: 300_000 }, async (t
 })
 
 for (const alpn of ['http/1.1', 'h2'])
-  test(`${alpn}: an answer that is taken slowly, and one that has nothing to tell, are not cut off`, {
+  test(`${alpn}: slowly read responses and silent streams are not cut off`, {
     timeout: 300_000,
   }, async (t) => {
     const answer = Buffer.alloc(1024 * 1024)

@@ -1,6 +1,6 @@
 /**
- * The memory that a connection without credentials holds while its client sends slowly, or never ends what it has begun:
- * below 256 KiB. The heap of this process, which is the server, is measured for several such connections at once.
+ * The memory of an unauthenticated connection whose client sends slowly or never finishes: less than 256 KiB. The tests
+ * measure the heap of this process, which is the server, for several such connections.
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -88,7 +88,7 @@ const attacks: readonly Attack[] = [
   },
 ]
 
-test('h2: answers that a stranger does not read', { timeout: 300_000 }, async (t) => {
+test('h2: unread responses to an unauthenticated client take little memory', { timeout: 300_000 }, async (t) => {
   let begun = 0
   const filler = 'x'.repeat(4_000)
   const port = await listen(t, {
@@ -97,7 +97,7 @@ test('h2: answers that a stranger does not read', { timeout: 300_000 }, async (t
       transport.send(204, ['x-filler', filler], Buffer.alloc(0), false)
     },
   })
-  // The first one fills the memory that all connections share by turns.
+  // The first connection fills the buffers that all connections share.
   const first = await askWithoutReading(t, port, () => begun)
   first.destroy()
   const before = await heapInUse()
@@ -105,11 +105,11 @@ test('h2: answers that a stranger does not read', { timeout: 300_000 }, async (t
   await askWithoutReading(t, port, () => begun)
   const used = (await heapInUse()) - before
   t.diagnostic(`${Math.round(used / 1024)} KiB`)
-  // The first of what waits is in memory of 256 KiB.
+  // The first pending data is in a buffer of 256 KiB.
   assert.ok(used < 2 * maxBytes, `a connection holds ${used} bytes`)
 })
 
-/** Sends requests until the server does not read them any more. */
+/** Sends requests until the server stops reading them. */
 async function askWithoutReading(t: TestContext, port: number, begun: () => number): Promise<TLSSocket> {
   const socket = await open(port, 'h2')
   socket.on('error', () => socket.destroy())
@@ -140,7 +140,7 @@ for (const { name, alpn, send } of attacks)
       socket.resume()
       return socket
     }
-    // Code and tables are loaded with the first one.
+    // The first connection loads code and tables.
     await send(await one())
     const sockets = await Promise.all(Array.from({ length: connections }, one))
     const before = await heapInUse()

@@ -1,14 +1,14 @@
-/** Requests of many HTTP/1.1 connections are handled in stages, in the order of their arrival, and none is forgotten. */
+/** Requests of many HTTP/1.1 connections are handled in stages, in order of arrival, and none is lost. */
 import assert from 'node:assert/strict'
 import { Socket } from 'node:net'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { corkInStage, readInStage } from '../../../src/apiserver/transport/http1/stages.ts'
 
-/** Longer than a stage takes before it lets others go first. */
+/** Longer than the time limit of a stage. */
 const slowReadMs = 6
 
-test('connections that arrive while a stage is cut short are read after those before them', async () => {
+test('connections that arrive during an interrupted stage are read after the earlier ones', async () => {
   const read: string[] = []
   const add = (name: string, followUp?: string) =>
     readInStage({
@@ -25,13 +25,13 @@ test('connections that arrive while a stage is cut short are read after those be
   assert.deepEqual(read, [...names, 'follow-up of 1'])
 })
 
-test('answers are sent when all requests of the stage are handled', async () => {
+test('responses are sent when all requests of the stage are handled', async () => {
   const sockets = [new Socket(), new Socket()]
   const corks = () => sockets.map(({ writableCorked }) => writableCorked)
   for (const socket of sockets) corkInStage(socket)
   corkInStage(sockets[0]!)
   assert.deepEqual(corks(), [1, 1])
-  // A request that takes several steps is part of the stage, too.
+  // A request with several asynchronous steps is part of the stage, too.
   for (let step = 0; step < 5; step++) {
     await undefined
     assert.deepEqual(corks(), [1, 1])

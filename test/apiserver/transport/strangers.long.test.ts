@@ -1,6 +1,6 @@
 /**
- * Connections on which nobody has proved who they are: they never take all the room there is, and who has proved it
- * keeps their connection. A server that may open 200 files is locked by 166 connections if it does not see to that.
+ * Unauthenticated connections never take all available connections, and authenticated clients keep theirs. Without
+ * these limits, 166 connections would block a server that may open 200 files.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -16,7 +16,7 @@ import { type ServerHandle, startServer, startWithFew } from '../../support/serv
 const watchPath = '/api/v1/namespaces/default/configmaps?watch=1'
 const noWindow = frame('settings', 0, 0, Buffer.from([0, 4, 0, 0, 0, 0]))
 
-/** Ways to sit on a connection without ever saying who one is. */
+/** Several methods to occupy a connection without authenticating. */
 const sitting: readonly ((server: ServerHandle) => Promise<{ destroy(): void; readonly closed: boolean }>)[] = [
   async (server) => {
     const socket = await openFrames(server)
@@ -52,7 +52,7 @@ async function sit(t: TestContext, server: ServerHandle, count: number) {
   return sitters
 }
 
-/** A new connection of somebody known; who is turned away comes again, as clients do. */
+/** Opens a new authenticated connection. Retries after a rejection, as clients do. */
 async function ask(t: TestContext, server: ServerHandle, path: string): Promise<number> {
   const client = new HttpClient({ port: server.port, token: 'admin-token', ca: caOf(server) })
   t.after(async () => client.close())
@@ -73,7 +73,9 @@ async function openWatch(t: TestContext, server: ServerHandle): Promise<TLSSocke
   return socket.resume()
 }
 
-test('strangers leave room for others, and cut off nobody who is known', { timeout: 300_000 }, async (t) => {
+test('unauthenticated clients leave room for others and never displace authenticated ones', {
+  timeout: 300_000,
+}, async (t) => {
   const server = await startWithFew(t, 200)
   const watches: TLSSocket[] = []
   for (let i = 0; i < 20; i++) watches.push(await openWatch(t, server))
@@ -85,7 +87,7 @@ test('strangers leave room for others, and cut off nobody who is known', { timeo
   assert.doesNotMatch(server.output(), /stack="(?!Error: \d+ connections)/)
 })
 
-test('more than there is room for, all known: the rest is turned away, that is told, and it passes', {
+test('excess authenticated connections are rejected and logged until others close', {
   timeout: 300_000,
 }, async (t) => {
   const server = await startWithFew(t, 200)
@@ -105,7 +107,7 @@ test('more than there is room for, all known: the rest is turned away, that is t
   assert.equal(server.process.exitCode, null)
 })
 
-test('hundreds of clients from one address', { timeout: 300_000 }, async (t) => {
+test('hundreds of clients can connect from one address', { timeout: 300_000 }, async (t) => {
   const server = await startServer(t)
   const watches: TLSSocket[] = []
   for (let i = 0; i < 5; i++)
@@ -113,7 +115,7 @@ test('hundreds of clients from one address', { timeout: 300_000 }, async (t) => 
   assert.equal(watches.filter((socket) => !socket.closed).length, 300)
 })
 
-test('plain HTTP is answered with a sentence', { timeout: 300_000 }, async (t) => {
+test('plain HTTP gets an explanation', { timeout: 300_000 }, async (t) => {
   const server = await serve(t)
   for (const method of ['GET', 'POST', 'HEAD', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
     const socket = connectTcp(server.port, '127.0.0.1')
