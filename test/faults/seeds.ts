@@ -138,7 +138,7 @@ export const seeds: readonly Seed[] = [
   seed(
     '__proto__ is lost',
     { file: 'src/api/json/json.ts', find: "if (key === '__proto__') {", replace: "if (key === '__proto__ ') {" },
-    { test: 'test/apiserver/http/first-light.test.ts', told: '__proto__ and its like' },
+    { test: 'test/apiserver/http/first-light.test.ts', told: '__proto__ and similar names' },
   ),
   {
     bug: 'a merge patch reaches the prototype of all objects',
@@ -166,7 +166,7 @@ export const seeds: readonly Seed[] = [
       find: "!authorizationMode.includes('AlwaysAllow')",
       replace: "authorizationMode[0] !== 'AlwaysAllow'",
     },
-    { ...identity, told: 'anonymous with --authorization-mode=AlwaysDeny,AlwaysAllow' },
+    { ...identity, told: 'anonymous requests with --authorization-mode=AlwaysDeny,AlwaysAllow' },
   ),
   seed(
     'base64 is taken as Node takes it',

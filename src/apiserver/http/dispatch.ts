@@ -217,7 +217,7 @@ function assertName(name: string): void {
   if (fault !== undefined) throw badRequest(`the name ${JSON.stringify(shorten(name, 100))} is invalid: ${fault}`)
 }
 
-/** Returns the resource itself, or the view that the subresource stands for. */
+/** Returns the resource itself, or the view for the subresource. */
 function resourceOf(served: ServedType, { subresource }: ResourceInfo): Resource {
   if (served.endpoint !== undefined) throw noSuchPath()
   return subresource === '' ? served : (served.views.get(subresource) ?? served)

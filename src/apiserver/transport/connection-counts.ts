@@ -66,7 +66,7 @@ export class ConnectionCounts {
     return false
   }
 
-  /** Counts a connection that replaces one that is about to close. */
+  /** Counts a connection that replaces a closing one. */
   openInPlace(): void {
     this.#add(totalCounter, 1)
   }

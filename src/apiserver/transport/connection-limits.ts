@@ -14,7 +14,7 @@ export interface Times {
    */
   readonly request: number
   readonly idle: number
-  /** Timeout for a response of which the client reads nothing. */
+  /** Timeout for a response that the client does not read. */
   readonly stall: number
   /** Interval between the checks for slow clients. */
   readonly check: number

@@ -3,7 +3,7 @@
  * and pages cannot set. Browsers attach client certificates and the credentials of a local proxy to any page's
  * requests, so these headers are the only evidence.
  *
- * Most programs send none of these headers. Some WebSocket libraries send an `Origin` of their own making. They are
+ * Most programs send none of these headers. Some WebSocket libraries invent an `Origin`. They are
  * recognized by a `User-Agent` that no browser sends and that a page cannot change without a preflight. Another port on
  * the same host is another origin.
  */

@@ -1,6 +1,6 @@
 /**
- * Who may do what, as one table: every way to say who one is, times every verb, times every way to spell the path. What
- * is expected is data; a combination that is decided otherwise is a fault, and so is one that changes anything.
+ * The access matrix: every kind of credential, times every verb, times every notation of the path. The expected results
+ * are data. A different decision is an error, and so is any change to the stored objects.
  */
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
@@ -20,7 +20,7 @@ const hidden = 'aGlkZGVu'
 
 type Person = 'master' | 'known' | 'anonymous' | 'wrong' | 'aspiring' | 'nobody else'
 
-/** Every way to say who one is. `certificate`: the one that the connection is made with. */
+/** All kinds of credentials. `certificate` is the client certificate of the connection. */
 const credentials: readonly {
   name: string
   who: Person
@@ -73,7 +73,7 @@ const credentials: readonly {
 
 type Headers = { readonly [name: string]: string }
 
-/** Every verb: the request, without effect where it is allowed, and what is answered then. */
+/** All verbs: a request that has no effect even if it is allowed, and its expected status. */
 const verbs: readonly {
   verb: string
   method: string
@@ -84,7 +84,7 @@ const verbs: readonly {
   done: number
 }[] = [
   { verb: 'get', method: 'GET', path: name, done: 200 },
-  // Asked for by the verb that it would be, and then not served.
+  // Authorized as a GET, but not served.
   { verb: 'head', method: 'HEAD', path: name, done: 405 },
   { verb: 'list', method: 'GET', path: home, done: 200 },
   { verb: 'list all', method: 'GET', path: '/api/v1/secrets', done: 200 },
@@ -139,7 +139,7 @@ const verbs: readonly {
   },
 ]
 
-/** Every way to spell a path: as the plain one, or refused whoever asks, before anybody looks who that is. */
+/** All notations of a path: equivalent to the plain one, or rejected before authentication. */
 const spellings: readonly { name: string; spell: (path: string) => string; refused?: number }[] = [
   { name: 'plain', spell: (path) => path },
   { name: 'a slash at the end', spell: (path) => `${path}/` },
@@ -174,7 +174,7 @@ const modes: readonly { flags: readonly string[]; decisions: Decisions; every: t
   },
 ]
 
-/** So many requests at once: most are answered at once, a watch after its second. */
+/** Number of concurrent requests. Most finish immediately; a watch takes a second. */
 const atOnce = 32
 
 for (const { flags, decisions, every } of modes) {
@@ -241,7 +241,7 @@ async function clientsOf(server: Restartable): Promise<Map<string, HttpClient>> 
   return clients
 }
 
-test('a token that is taken away, or given to another, is so from the next start on', async (t) => {
+test('a removed or reassigned token takes effect at the next start', async (t) => {
   const server = await serve(t)
   const list = async (token: string) => {
     const { status, text } = await server.client(token).get(home)

@@ -1,8 +1,8 @@
 /**
- * Every sort of bad input that servers of this kind are known to have stumbled over, and where it is tried: in the table
- * of `bad-inputs.test.ts` (`here`, by its sorts), in another test (`held`, by file and a part of its name; checked to be
- * there), with a feature that is not built yet (`waits`), or not at all (`open`, with what is missing). A row may have
- * several of these: part of it can be tried today. Numbers are those of public advisories.
+ * All kinds of bad input that are known to have broken servers like this one, and where each is tested: in the table of
+ * `bad-inputs.test.ts` (`here`, by group), in another test (`held`, by file and part of its name, which is checked),
+ * with a feature that does not exist yet (`waits`), or not at all (`open`, with what is missing). A row may have
+ * several of these. The numbers are those of public advisories.
  */
 export interface BadInput {
   readonly here?: readonly string[]
@@ -14,7 +14,7 @@ export interface BadInput {
 
 type Rows = { readonly [row: string]: BadInput }
 
-/** What API servers were found to do wrong. */
+/** Known faults of API servers. */
 export const apiServers: Rows = {
   'CVE-2019-11253: aliases that expand without end, huge or malformed bodies': {
     here: ['expansion'],
@@ -134,7 +134,7 @@ export const apiServers: Rows = {
   'CVE-2026-2270, CVE-2026-76654: announced without detail': { open: 'there is nothing to try yet' },
 }
 
-/** Who somebody is. */
+/** Authentication. */
 export const identity: Rows = {
   'identity in headers without a proxy certificate': {
     held: [
@@ -155,7 +155,7 @@ export const identity: Rows = {
     ],
   },
   'impersonation without a user': { here: ['scope'] },
-  'credentials twice': { held: [['apiserver/http/hostile-headers.test.ts', 'credentials are sent once']] },
+  'credentials twice': { held: [['apiserver/http/hostile-headers.test.ts', 'duplicate credentials are rejected']] },
   'a wrong token where anonymous may come in': {
     held: [['apiserver/http/identity.test.ts', 'a wrong token is never anonymous']],
   },
@@ -254,11 +254,11 @@ export const identity: Rows = {
   },
 }
 
-/** What the language and its runtime make easy to do wrong. */
+/** Typical mistakes with the language and its runtime. */
 export const runtime: Rows = {
   '__proto__ and its like in data': {
     here: ['javascript'],
-    held: [['apiserver/http/first-light.test.ts', '__proto__ and its like are keys like any other']],
+    held: [['apiserver/http/first-light.test.ts', '__proto__ and similar names are ordinary keys']],
   },
   '__proto__ and its like in labels and names': { here: ['javascript', 'objects'] },
   'CVE-2021-4279, CVE-2025-64718: paths of patches that reach a prototype': {
@@ -267,7 +267,7 @@ export const runtime: Rows = {
   },
   'CVE-2026-21710: names of parameters and headers': {
     here: ['javascript'],
-    held: [['apiserver/http/hostile-headers.test.ts', 'headers named as inherited members are headers like any other']],
+    held: [['apiserver/http/hostile-headers.test.ts', 'headers named like inherited members are ordinary headers']],
   },
   'CVE-2026-53550, CVE-2026-84375, GHSA-48c2-rrv3-qjmp: readers of YAML': {
     here: ['expansion'],
@@ -279,7 +279,7 @@ export const runtime: Rows = {
   'CVE-2026-44288, 44289, 44291, 44293: readers of Protobuf': {
     held: [
       ['fuzz/protobuf.test.ts', 'damaged messages are rejected or survive a round trip'],
-      ['apiserver/http/protobuf.test.ts', 'bodies that are no messages are refused, and say why'],
+      ['apiserver/http/protobuf.test.ts', 'malformed messages are rejected with a reason'],
     ],
   },
   'CVE-2025-59466: deep nesting': {
@@ -307,7 +307,7 @@ export const runtime: Rows = {
   },
   'half a character': {
     here: ['javascript'],
-    held: [['apiserver/http/ways-in.test.ts', 'whatever the way in, text is well-formed']],
+    held: [['apiserver/http/ways-in.test.ts', 'every write method rejects ill-formed text']],
   },
   'characters that look alike': {
     here: ['javascript'],
@@ -317,7 +317,7 @@ export const runtime: Rows = {
   'CVE-2026-21717, CVE-2025-27209: keys that collide': { here: ['collisions'] },
   'patterns that take long': {
     here: ['javascript'],
-    held: [['apiserver/http/hostile-queries.test.ts', 'queries`']],
+    held: [['apiserver/http/hostile-queries.test.ts', 'hostile queries get the expected codes']],
   },
   'a line feed after what a pattern matches': { here: ['javascript'] },
   'CVE-2026-111497: compressed bodies': {
@@ -349,18 +349,18 @@ export const requests: Rows = {
     held: [
       [
         'apiserver/http/hostile-headers.test.ts',
-        'too many headers are refused, wherever the credentials stand among them',
+        'too many headers are rejected, wherever the credentials are among them',
       ],
-      ['apiserver/http/hostile-headers.test.ts', 'blanks around a value are none of it, and never cost the header'],
+      ['apiserver/http/hostile-headers.test.ts', 'whitespace around a header value is trimmed, and the header is kept'],
     ],
   },
   'headers that are too large': {
     held: [
       [
         'apiserver/http/hostile-headers.test.ts',
-        'too many headers are refused, wherever the credentials stand among them',
+        'too many headers are rejected, wherever the credentials are among them',
       ],
-      ['apiserver/http/hostile-queries.test.ts', 'a target longer than all headers may be'],
+      ['apiserver/http/hostile-queries.test.ts', 'a target above the header limit is rejected'],
     ],
   },
   'CVE-2019-5737: clients that are slow': {
@@ -373,7 +373,7 @@ export const requests: Rows = {
     ],
   },
   'bodies that are too large': {
-    held: [['apiserver/http/hostile-headers.test.ts', 'a body of more than 3 MiB is a 413, however it is sent']],
+    held: [['apiserver/http/hostile-headers.test.ts', 'a body of more than 3 MiB gets a 413, however it is sent']],
   },
   'objects that are too large': { here: ['objects'] },
   'objects that are too large for the store': {
@@ -388,7 +388,7 @@ export const requests: Rows = {
       ['apiserver/http/hostile-paths.test.ts', 'spellings of a path'],
       [
         'apiserver/http/hostile-paths.test.ts',
-        'writes through odd spellings are refused or done as the plain path would',
+        'writes through odd spellings are rejected or equivalent to the plain path',
       ],
     ],
   },
@@ -406,35 +406,35 @@ export const requests: Rows = {
   selectors: {
     here: ['queries'],
     held: [
-      ['apiserver/http/hostile-queries.test.ts', 'queries`'],
+      ['apiserver/http/hostile-queries.test.ts', 'hostile queries get the expected codes'],
       ['fuzz/queries.test.ts', 'queries are answered as the model says'],
     ],
   },
-  'limits and times': { here: ['queries'], held: [['apiserver/http/hostile-queries.test.ts', 'queries`']] },
+  'limits and times': {
+    here: ['queries'],
+    held: [['apiserver/http/hostile-queries.test.ts', 'hostile queries get the expected codes']],
+  },
   versions: {
     here: ['queries'],
     held: [
-      [
-        'apiserver/http/hostile-queries.test.ts',
-        'a version that is not reached in time is told with a time to try again',
-      ],
+      ['apiserver/http/hostile-queries.test.ts', 'a version that is not reached in time gets a 504 with Retry-After'],
       ['fuzz/queries.test.ts', 'queries are answered as the model says'],
     ],
   },
   'continue tokens': {
     here: ['queries'],
-    held: [['apiserver/http/hostile-queries.test.ts', 'a continue token is good for its own list and user only']],
+    held: [['apiserver/http/hostile-queries.test.ts', 'a continue token is valid only for its own list and user']],
   },
   'namespaces and names that begin like others': {
     held: [['fuzz/queries.test.ts', 'queries are answered as the model says']],
   },
   names: {
     here: ['objects'],
-    held: [['apiserver/http/writes.test.ts', 'a generated name that is taken is drawn again']],
+    held: [['apiserver/http/writes.test.ts', 'a generated name that is already in use is generated again']],
   },
   'metadata that is not for clients to set': {
     here: ['objects'],
-    held: [['apiserver/http/writes.test.ts', 'the name of a cluster is not kept, and no generation is negative']],
+    held: [['apiserver/http/writes.test.ts', 'clusterName is dropped, and a negative generation is rejected']],
   },
   'options of deletes': {
     here: ['objects'],
@@ -443,7 +443,7 @@ export const requests: Rows = {
   apply: { here: ['objects'], held: [['api/merge/linear.test.ts', 'linear: ']] },
   'types of content': {
     here: ['objects'],
-    held: [['apiserver/http/protobuf.test.ts', 'bodies that are no messages are refused, and say why']],
+    held: [['apiserver/http/protobuf.test.ts', 'malformed messages are rejected with a reason']],
   },
   'what may never change': {
     here: ['unchangeable'],
@@ -456,6 +456,6 @@ export const requests: Rows = {
   },
   'paths in volumes': { here: ['volumes'] },
   'CVE-2026-33413, 33343, 73499, CVE-2023-32082, CVE-2021-28235: the access control of etcd': {
-    held: [['apiserver/http/restored.test.ts', 'two servers over the restore of their etcd']],
+    held: [['apiserver/http/restored.test.ts', 'two servers recover when their etcd is restored']],
   },
 }

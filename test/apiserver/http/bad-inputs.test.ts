@@ -1,7 +1,7 @@
 /**
- * One table of bad inputs and their right answers: what servers of this kind are known to have stumbled over. Longer
- * series of one sort have files of their own (hostile-bodies, -headers, -paths, -queries, ways-in); `bad-input-rows.ts`
- * lists every sort and says where it is tried. Prints how many were tried and how many were answered wrongly.
+ * A table of bad inputs and their expected responses, from the known faults of such servers. Longer series have their
+ * own files (hostile-bodies, -headers, -paths, -queries, ways-in). `bad-input-rows.ts` lists all kinds and where they
+ * are tested. Prints the number of inputs and of wrong responses.
  */
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
@@ -31,7 +31,7 @@ interface Input {
   readonly headers?: { readonly [name: string]: string }
 }
 
-/** The input, the codes that are right, and what the answer must or must not say. */
+/** The input, the accepted codes, and the text that the response must contain. */
 type Row = readonly [input: Input, codes: number | readonly number[], told?: RegExp]
 
 const get = (path: string, headers: Input['headers'] = {}): Input => ({ path, headers })
@@ -100,7 +100,7 @@ const scope: readonly Row[] = [
   ...series(['/debug/pprof/', '/debug/pprof/profile'], (path) => [get(path, { 'impersonate-user': 'nobody' }), 403]),
   ...series(['/debug/flags/v', '/logs/'], (path) => [get(path), [403, 404]]),
   ...series(['pictures', 'volumes'], (plural) => [get(`${core}/namespaces/default/${plural}`), 404]),
-  // Who acts as somebody has that one's rights; who would without saying as whom is refused.
+  // An impersonated user has only its own permissions. Impersonation without a user is rejected.
   [get(configMaps, { 'impersonate-user': 'system:masters' }), 403],
   ...series(['group', 'uid', 'extra-a%2fb'], (what) => [
     get(configMaps, { [`impersonate-${what}`]: 'system:masters' }),
@@ -108,7 +108,7 @@ const scope: readonly Row[] = [
   ]),
 ]
 
-/** Keys that engines once put into one bucket: numbers that differ only above the bits that are looked at. */
+/** Keys that some engines put into one hash bucket: numbers that differ only in the bits that the hash ignores. */
 const colliding = Array.from({ length: 40_000 }, (_, i) => i * 256)
 const collisions: readonly Row[] = [
   [post(named(`"data":{${colliding.map((key) => `"${key}":""`).join()}}`)), 201],
@@ -236,7 +236,7 @@ const queries: readonly Row[] = [
     400,
   ]),
   [get(`${configMaps}?fieldSelector=spec.x%3Dy`), 400],
-  // A dry run is one wherever it is asked for.
+  // A dry run takes effect wherever it is requested.
   ...series(['dryRun=&dryRun=All', 'dryRun&dryRun=All', 'dryRun=All&dryRun=All', 'dryRun=All&dryRun='], (query) => [
     post(named('"data":{}'), 'application/json', `${configMaps}?${query}`),
     201,
@@ -359,7 +359,7 @@ const podOf = (item: object) =>
 const volumes: readonly Row[] = [
   ...series(['..', '../x', 'a/../b', '/a', '', '..a/../b'], (path): Row => [podOf({ path }), 422, /items\[0\].path/]),
   ...series([512, -1, 2 ** 31], (mode): Row => [podOf({ mode }), mode === 2 ** 31 ? 400 : 422, /mode/]),
-  // As 1.23 has it, to which a backslash is a letter and two dots count only as a whole part.
+  // As in 1.23, a backslash is an ordinary character, and two dots matter only as a whole path element.
   ...series(['a\\..\\b', 'a..b', 'a/b'], (path): Row => [podOf({ path }), 201]),
 ]
 
@@ -377,12 +377,12 @@ async function answerTo(
   })
 }
 
-/** What the store holds, as one number: that of the last write. */
+/** The version of the last write. */
 async function lastWrite(client: HttpClient): Promise<string> {
   return (await client.get(`${configMaps}?limit=1`)).body.metadata.resourceVersion
 }
 
-/** Whatever is refused, and whatever is only tried, writes nothing. */
+/** Rejected requests and dry runs must not write anything. */
 async function faultOf(client: HttpClient, row: Row): Promise<string | undefined> {
   const before = await lastWrite(client)
   const answer = await answerTo(client, row[0])
@@ -399,7 +399,7 @@ function faultOfAnswer({ status, text, headers }: Answer, [, codes, told]: Row):
   return told === undefined || told.test(shown) ? undefined : `the answer does not say ${told}: ${shown.slice(0, 500)}`
 }
 
-test('bad inputs are answered rightly', { timeout: 300_000 }, async (t) => {
+test('bad inputs get the expected responses', { timeout: 300_000 }, async (t) => {
   const server = await serve(t)
   const client = server.client()
   const assertAlive = watchOver(server)
@@ -424,7 +424,7 @@ test('bad inputs are answered rightly', { timeout: 300_000 }, async (t) => {
   assert.equal(Object.getOwnPropertyDescriptor(Object.prototype, 'x'), undefined)
 })
 
-test('every row of bad inputs is tried, or says what it waits for', () => {
+test('every kind of bad input has a test or a reason for having none', () => {
   const rows = Object.values(rowsOf).flatMap((sort) => Object.entries<rowsOf.BadInput>(sort))
   for (const [row, { here = [], held = [], waits, open }] of rows) {
     assert.ok(
@@ -441,7 +441,7 @@ test('every row of bad inputs is tried, or says what it waits for', () => {
   console.error(`rows of bad inputs: ${rows.length}, of which ${told}`)
 })
 
-/** The test must be there by its name, as it is written in the file. */
+/** The test must exist in the file under this name. */
 function assertHeld(row: string, file: string, name: string): void {
   const path = join(root, 'test', file)
   assert.ok(existsSync(path), `${row}: there is no ${file}`)
@@ -452,7 +452,7 @@ function assertHeld(row: string, file: string, name: string): void {
   )
 }
 
-test('an object whose name holds a backslash is reached by that name', async (t) => {
+test('an object with a backslash in its name is found by that name', async (t) => {
   const server = await serve(t)
   const client = server.client()
   for (const name of ['a\\b', 'a b', 'é', 'a?b', 'a#b', 'a;b']) {
@@ -468,7 +468,7 @@ test('an object whose name holds a backslash is reached by that name', async (t)
   await watchOver(server)()
 })
 
-test('a generated name never holds half of a character', async (t) => {
+test('a generated name never contains half of a surrogate pair', async (t) => {
   const server = await serve(t)
   const client = server.client()
   const generateName = `${'a'.repeat(57)}😀`

@@ -1,6 +1,6 @@
 /**
- * One way from JSON to a complete object: whatever an object comes in by (create, PUT, each patch, apply, in JSON or
- * YAML, through the stored version or another), what is stored is the same, to the last default.
+ * However an object is written (create, PUT, each patch type, apply, in JSON or YAML, through the stored or another
+ * version), the stored object is the same, including all defaults.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -12,11 +12,11 @@ interface Type {
   readonly apiVersion: string
   readonly kind: string
   readonly path: string
-  /** Few fields, so that there is much to fill in. */
+  /** Only a few fields, so that many defaults apply. */
   readonly spec: JsonObject
-  /** Another valid spec, that becomes the first when the first is merged over it. */
+  /** Another valid spec. Merging the first spec over it yields the first. */
   readonly before: JsonObject
-  /** A field that has a default. */
+  /** A field with a default. */
   readonly filled: (stored: JsonObject) => unknown
 }
 
@@ -46,10 +46,10 @@ const types: readonly Type[] = [
 ]
 
 const owner = { apiVersion: 'v1', kind: 'Pod', name: 'p', uid: '0a' }
-/** An owner that is named twice, and a field that nobody knows. */
+/** A duplicate owner and an unknown field. */
 const stated = { metadata: { ownerReferences: [owner, owner] }, stranger: { a: [1] } }
 
-/** Sends the spec to an object that is not there yet, or that has another spec. */
+/** Sends the spec to an object that does not exist yet, or that has another spec. */
 type Way = (client: HttpClient, at: string, sent: JsonObject) => Promise<Answer>
 
 const send = (method: string, type: string) => (client: HttpClient, path: string, raw: string) =>
@@ -58,7 +58,7 @@ const post = send('POST', 'application/yaml')
 const patch = (form: string) => send('PATCH', `application/${form}-patch+json`)
 const apply = send('PATCH', 'application/apply-patch+yaml')
 const collection = (at: string) => at.slice(0, at.lastIndexOf('/'))
-/** Apply refuses both: what is applied is meant. */
+/** Apply rejects both, because an applied field is always intentional. */
 const applied = ({ stranger: _, metadata, ...sent }: JsonObject) =>
   JSON.stringify({ ...sent, metadata: { ...(metadata as JsonObject), ownerReferences: [owner] } })
 const operations = ({ spec, metadata, stranger }: JsonObject) =>
@@ -83,7 +83,7 @@ const changing: { readonly [name: string]: Way } = {
 }
 
 for (const type of types)
-  test(`what is stored does not depend on the way in: ${type.kind} ${type.apiVersion}`, async (t) => {
+  test(`every write method stores the same object: ${type.kind} ${type.apiVersion}`, async (t) => {
     const server = await serve(t)
     const client = server.client()
     const seen: JsonObject[] = []

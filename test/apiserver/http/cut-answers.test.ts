@@ -1,11 +1,11 @@
-/** An answer that is cut off never passes for a complete one, over either protocol: half a list is no list. */
+/** A truncated response never looks complete, over either protocol: half a list is not a list. */
 import assert from 'node:assert/strict'
 import { connect } from 'node:http2'
 import { test } from 'node:test'
 import type { ServerTransport } from '../../../src/apiserver/transport/server-transport.ts'
 import { closed, listen, open } from '../../support/listener.ts'
 
-/** Begins an answer, sends some of it if wanted, and cuts it off. */
+/** Starts a response, optionally sends a part of it, and cuts it off. */
 function halfAnswer(part: string) {
   return async (transport: ServerTransport) => {
     transport.open(200, ['content-type', 'text/plain'])

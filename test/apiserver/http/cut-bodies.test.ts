@@ -1,6 +1,6 @@
 /**
- * Bodies that break off are not carried out: a client that leaves, or takes its request back, in the middle of one has
- * changed nothing, though what came may well be a document of its own. On HTTP/1.1 and HTTP/2, for each verb.
+ * Truncated bodies are not executed. A client that disconnects or cancels in the middle of a body changes nothing, even
+ * if the received part is a valid document. For each verb, over HTTP/1.1 and HTTP/2.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -15,7 +15,7 @@ import { openSocket } from '../../support/raw-http.ts'
 
 const authorization = 'Bearer admin-token'
 
-/** A write, and as much of its body as comes: on its own that is a document too, and says something else. */
+/** A write, and the part of its body that arrives. That part is also a valid document, with a different meaning. */
 interface Write {
   readonly method: string
   readonly path: string
@@ -70,7 +70,7 @@ const writes: { readonly [name: string]: Write } = {
   },
 }
 
-/** How a client leaves in the middle of a body, on a stream or a connection of its own. */
+/** How a client aborts in the middle of a body. */
 const cuts: { readonly [name: string]: (socket: TLSSocket) => void } = {
   'reset without an error': (socket) => socket.write(frame('reset', 0, 1, number(0))),
   cancelled: (socket) => socket.write(frame('reset', 0, 1, number(8))),
@@ -82,7 +82,9 @@ const cuts: { readonly [name: string]: (socket: TLSSocket) => void } = {
 }
 
 for (const announced of [true, false])
-  test(`HTTP/2, ${announced ? 'with' : 'without'} a length`, { timeout: 300_000 }, async (t) => {
+  test(`truncated bodies change nothing over HTTP/2, ${announced ? 'with' : 'without'} a length`, {
+    timeout: 300_000,
+  }, async (t) => {
     const server = await serve(t)
     const unchanged = await remember(server)
     const assertAlive = watchOver(server)
@@ -98,7 +100,7 @@ for (const announced of [true, false])
     await assertAlive()
   })
 
-/** Sends part of a write, waits until the server has it, leaves, and waits until the server knows that too. */
+/** Sends part of a write, waits until the server has it, aborts, and waits until the server has noticed. */
 async function sendCut(
   server: Restartable,
   { method, path, type, whole, comes }: Write,
@@ -115,7 +117,7 @@ async function sendCut(
   if (!socket.closed) await once(socket, 'close')
 }
 
-/** Asks something else on the same connection and waits for it: by then all that was sent before has been read. */
+/** Sends another request on the same connection and waits for its response. By then, all earlier data has been read. */
 async function answerTo(socket: TLSSocket, stream: number): Promise<void> {
   socket.write(requestFrame(stream, { ':path': '/livez', authorization }, endHeaders | endStream))
   const answer = Buffer.concat([number(stream), Buffer.from('ok')])
@@ -125,7 +127,7 @@ async function answerTo(socket: TLSSocket, stream: number): Promise<void> {
   }
 }
 
-/** What there is, and a check that it is all still there and nothing else. */
+/** Records the stored objects and returns a check that they are unchanged. */
 async function remember(server: Restartable): Promise<() => Promise<void>> {
   const client = server.client()
   await client.post(configMaps, { metadata: { name: 'kept' }, data: { a: '1', b: '2', c: '3' } })
@@ -138,7 +140,7 @@ async function state(client: HttpClient): Promise<unknown> {
   return (await client.get(configMaps)).body.items
 }
 
-test('HTTP/1.1', { timeout: 300_000 }, async (t) => {
+test('truncated bodies change nothing over HTTP/1.1', { timeout: 300_000 }, async (t) => {
   const server = await serve(t)
   const unchanged = await remember(server)
   const client = server.client()
@@ -160,7 +162,7 @@ test('HTTP/1.1', { timeout: 300_000 }, async (t) => {
   }
 })
 
-test('a write whose time is over while its body is still to come', { timeout: 300_000 }, async (t) => {
+test('a write that times out before its body is complete changes nothing', { timeout: 300_000 }, async (t) => {
   const server = await serve(t)
   const unchanged = await remember(server)
   const { method, path, type, comes } = writes['an apply']!
@@ -169,7 +171,7 @@ test('a write whose time is over while its body is still to come', { timeout: 30
     requestFrame(1, { ':method': method, ':path': `${path}&timeout=100ms`, authorization, 'content-type': type }),
   )
   socket.write(frame('data', 0, 1, Buffer.from(comes)))
-  // The answer that the time is over, and then the stream's end.
+  // The timeout response, followed by the end of the stream.
   let read = ''
   while (!read.includes('Timeout')) read += (await once(socket, 'data'))[0].toString('latin1')
   await answerTo(socket, 3)
@@ -177,8 +179,8 @@ test('a write whose time is over while its body is still to come', { timeout: 30
   socket.destroy()
 })
 
-/** As `kubectl delete --raw` sends it: Node ends such a stream before anybody can have asked for its body. */
-test('a body that is announced and ends without a byte is empty', { timeout: 10_000 }, async (t) => {
+/** As `kubectl delete --raw` sends it. Node ends such a stream before its body can be requested. */
+test('an announced body without any bytes is empty', { timeout: 10_000 }, async (t) => {
   const server = await serve(t)
   await server.client().post(configMaps, { metadata: { name: 'short' } })
   const socket = await openFrames(server)

@@ -1,6 +1,6 @@
 /**
- * Every error is answered, in every form: also one whose text is cut off, wherever that falls, and one whose own way
- * into the form fails.
+ * Every error gets a response in every format, even if its text is cut in the middle of a character, or if the
+ * conversion to the format fails.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -17,7 +17,7 @@ import { configMaps } from '../../support/paths.ts'
 
 const table = 'application/json;as=Table;v=v1;g=meta.orch.io'
 const forms = ['application/json', 'application/yaml', table, 'application/json;pretty=1']
-/** Texts with an emoji around every place at which a message may cut. */
+/** Texts with an emoji at every position at which a message may be cut. */
 const texts = [49, 50, 57, 58, 99, 100, 199, 200, 299, 300, 499, 500, 999, 1000, 1999, 2000].map(
   (length) => `${'k'.repeat(length)}😀`,
 )
@@ -70,7 +70,7 @@ const rows: { readonly [name: string]: Row } = {
   'a time limit': { method: 'GET', path: query('timeout') },
 }
 
-test('an emoji that is cut in two', { timeout: 300_000 }, async (t) => {
+test('an error text is never cut inside an emoji', { timeout: 300_000 }, async (t) => {
   const server = await serve(t)
   const client = server.client()
   const assertAlive = watchOver(server)
@@ -90,7 +90,7 @@ test('an emoji that is cut in two', { timeout: 300_000 }, async (t) => {
       })
 })
 
-test('an error that fails in its own form is answered by a last resort', { timeout: 300_000 }, async (t) => {
+test('an error whose format fails gets the fallback response', { timeout: 300_000 }, async (t) => {
   const faults: unknown[] = []
   const answerError = answerErrors(vendorOf('orch'), (error) => faults.push(error))
   const fail = (transport: ServerTransport) => {

@@ -1,4 +1,6 @@
-/** Lists at an older version, which come from the store's history: of any length, and with few questions to the store. */
+/**
+ * Lists at an older version, which come from the store's history: of any length, and with few requests to the store.
+ */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -23,7 +25,9 @@ async function list(client: HttpClient, target: string): Promise<any> {
   return body
 }
 
-test('with a selector and a small limit etcd is not asked once per object', { timeout: 300_000 }, async (t) => {
+test('a list with a selector and a small limit does not query etcd once per object', {
+  timeout: 300_000,
+}, async (t) => {
   const cluster = await startEtcd()
   t.after(() => cluster.stop())
   const client = (await serve(t, [`--etcd-servers=${cluster.endpoints}`])).client()
@@ -53,16 +57,16 @@ test('with a selector and a small limit etcd is not asked once per object', { ti
   assert.ok(asked < 60, `etcd was asked ${asked} times`)
 })
 
-/** How often etcd has been asked for a range, as it counts itself. */
+/** The number of range requests, from etcd's own metrics. */
 async function rangesOf({ endpoints }: Cluster): Promise<number> {
   const text = await (await fetch(`${endpoints[0]}/metrics`)).text()
   return Number(/^grpc_server_started_total\{grpc_method="Range",.*\} (\S+)$/m.exec(text)![1])
 }
 
-/** Those of the long form are more than a call takes as arguments. */
+/** In long mode, more objects than a function call can have arguments. */
 const count = long ? 140_000 : 20_000
 
-test(`a list of ${count} objects is told whole, by pages and at once`, { timeout: 300_000 }, async (t) => {
+test(`a list of ${count} objects is complete, in pages and as a whole`, { timeout: 300_000 }, async (t) => {
   const server = await startServer(t)
   await server.stop()
   await fill(join(server.directory, 'data'), count)
@@ -73,14 +77,14 @@ test(`a list of ${count} objects is told whole, by pages and at once`, { timeout
   const first = await list(client, exactly(version, `limit=${count - 3}`))
   assert.ok(first.items.length > 1000)
   assert.equal(first.items.length + first.metadata.remainingItemCount, count)
-  // A page may end before it is full: what it holds is bounded.
+  // A page may end early because its size is limited.
   assert.equal(await countRest(client, first), count - first.items.length)
   const all = await list(client, exactly(version, ''))
   assert.equal(all.items.length, count)
   assert.equal(all.metadata.continue, undefined)
 })
 
-/** How many objects are on the pages after this one. */
+/** The number of objects on the pages after this one. */
 async function countRest(client: HttpClient, page: Page): Promise<number> {
   let rest = 0
   for (let token = page.metadata.continue; token !== undefined; ) {
@@ -96,7 +100,7 @@ interface Page {
   readonly metadata: { readonly continue?: string }
 }
 
-/** Many small objects, put where the server finds them at its start. */
+/** Writes many small objects to the store before the server starts. */
 async function fill(directory: string, count: number): Promise<void> {
   const store = await LmdbStore.open({ directory })
   const object = (i: number) => ({

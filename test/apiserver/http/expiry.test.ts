@@ -1,6 +1,6 @@
 /**
- * Events go by themselves, and to clients it is a deletion like any other: told to watches with
- * the last state and a version of its own, so that a watch may be resumed between any two. The same on both stores.
+ * Events expire. To clients this is an ordinary deletion: watches report it with the last state and its own version, so
+ * a watch can be resumed between any two deletions. The same holds for both stores.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
@@ -13,7 +13,7 @@ const pathOf = (namespace: string, plural = 'events') => `/api/v1/namespaces/${n
 const versionOf = ({ metadata }: { metadata: { resourceVersion: string } }) => Number(metadata.resourceVersion)
 
 function suite(name: string, flags: () => readonly string[]): void {
-  describe(`events on ${name}`, { timeout: 300_000 }, () => {
+  describe(`expiring events on ${name}`, { timeout: 300_000 }, () => {
     let server: InProcess
     before(async () => {
       server = await startInProcess(allKinds, ['--event-ttl=2s', ...flags()], embedded)
@@ -26,7 +26,7 @@ function suite(name: string, flags: () => readonly string[]): void {
       return body
     }
 
-    /** The events after a version, until there are so many. */
+    /** The events of a watch from this version, up to this count. */
     const events = async (path: string, version: number, count: number): Promise<WatchEvent[]> => {
       const seen: WatchEvent[] = []
       const signal = AbortSignal.timeout(120_000)
@@ -37,7 +37,7 @@ function suite(name: string, flags: () => readonly string[]): void {
       return assert.fail(`only ${seen.length} of ${count} events came`)
     }
 
-    it('goes in the watch as it was last, with a version of its own, and in all reads', async () => {
+    it('an expired event disappears from all reads, and the watch reports its last state and its own version', async () => {
       await create('/api/v1/namespaces', { metadata: { name: 'one' } })
       const path = pathOf('one')
       const kept = await create(pathOf('one', 'configmaps'), { metadata: { name: 'kept' } })
@@ -54,14 +54,14 @@ function suite(name: string, flags: () => readonly string[]): void {
       const { resourceVersion } = event!.object.metadata
       assert.deepEqual(event!.object, { ...changed.body, metadata: { ...changed.body.metadata, resourceVersion } })
       assert.equal((await server.client.get(`${path}/one`)).status, 404)
-      // A late update does not bring it back, though a PUT may create an event.
+      // A late update does not recreate it, although a PUT may create an event.
       assert.equal((await server.client.put(`${path}/one`, changed.body)).status, 409)
       assert.deepEqual((await server.client.get(path)).body.items, [])
       const stays = await server.client.get(`${pathOf('one', 'configmaps')}/kept`)
       assert.equal(stays.body.metadata.resourceVersion, kept.metadata.resourceVersion)
     })
 
-    it('is told once to a client that comes again after every event', async () => {
+    it('a client that reconnects after every event sees each expiry once', async () => {
       await create('/api/v1/namespaces', { metadata: { name: 'many' } })
       const path = pathOf('many')
       const names = Array.from({ length: 12 }, (_, i) => `s-${String(i).padStart(2, '0')}`)
@@ -84,7 +84,7 @@ function suite(name: string, flags: () => readonly string[]): void {
   })
 }
 
-// They wait for time to pass, and do so together.
+// Both suites wait for time to pass, so they run concurrently.
 describe('both stores', { concurrency: true }, () => {
   let cluster: Cluster
   before(async () => {

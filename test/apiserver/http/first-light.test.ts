@@ -1,4 +1,4 @@
-/** The first things a user does: create, read, change, list in pages, watch and delete, over TLS against a real server. */
+/** Basic use over TLS against a real server: create, read, update, list in pages, watch and delete. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { startServer } from '../../support/server.ts'
@@ -6,7 +6,7 @@ import { startServer } from '../../support/server.ts'
 const shared = await startServer({ after })
 let places = 0
 
-/** A namespace of the shared server. */
+/** Creates a namespace on the shared server. */
 async function placeOfItsOwn() {
   const client = shared.client()
   const name = `place-${places++}`
@@ -37,7 +37,7 @@ test('objects are created, read, updated, watched and deleted', async () => {
   assert.equal((await client.get(`${configMaps}/a`)).status, 404)
 })
 
-test('a stale update is refused, and the object is unharmed', async () => {
+test('a stale update is rejected and leaves the object unchanged', async () => {
   const { client, configMaps } = await placeOfItsOwn()
   const { body } = await client.post(configMaps, { metadata: { name: 'a' } })
   await client.put(`${configMaps}/a`, { metadata: { name: 'a' }, data: { k: 'new' } })
@@ -46,7 +46,7 @@ test('a stale update is refused, and the object is unharmed', async () => {
   assert.deepEqual((await client.get(`${configMaps}/a`)).body.data, { k: 'new' })
 })
 
-test('a list in pages is one snapshot, whatever is written meanwhile', async () => {
+test('the pages of a list are one snapshot, despite concurrent writes', async () => {
   const { client, configMaps } = await placeOfItsOwn()
   for (const name of ['a', 'b', 'c', 'd', 'e']) await client.post(configMaps, { metadata: { name } })
   const names: string[] = []
@@ -65,7 +65,7 @@ test('a list in pages is one snapshot, whatever is written meanwhile', async () 
   assert.equal(versions.size, 1)
 })
 
-test('__proto__ and its like are keys like any other', async () => {
+test('__proto__ and similar names are ordinary keys', async () => {
   const { client, configMaps } = await placeOfItsOwn()
   const raw =
     '{"metadata":{"name":"p"},"data":{"__proto__":"1","constructor":"2","hasOwnProperty":"3","10":"4","9":"5"}}'
@@ -77,7 +77,7 @@ test('__proto__ and its like are keys like any other', async () => {
   assert.ok((await client.get(`${configMaps}/p`)).text.includes(expected))
 })
 
-test('both profiles serve under their own names, and a store keeps its profile', async (t) => {
+test('both profiles use their own names, and a store keeps its profile', async (t) => {
   const server = await startServer(t, ['--profile=kubernetes'])
   const { body } = await server.client().get('/api/v1/namespaces/default')
   assert.deepEqual(body.metadata.labels, { 'kubernetes.io/metadata.name': 'default' })

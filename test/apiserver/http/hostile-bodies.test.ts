@@ -1,4 +1,4 @@
-/** Bodies that try to break the server or slip something past it: each is answered as the table says. */
+/** Bodies that try to break the server or bypass its checks: each gets the expected response. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { watchOver } from '../../support/alive.ts'
@@ -15,7 +15,7 @@ interface Row {
   readonly method?: string
   readonly headers?: { readonly [name: string]: string }
   readonly status: number
-  /** What the answer's text or its warnings must hold. */
+  /** Text that the response or its warnings must contain. */
   readonly told?: RegExp
 }
 
@@ -348,12 +348,12 @@ const sizes: { [name: string]: Row } = {
   'a type named __proto__': { body: 'a=b', headers: { 'content-type': '__proto__' }, status: 415 },
 }
 
-/** No input makes the server talk much more than the client did: an answer to a refused body is short. */
+/** Responses to rejected bodies are short: no input makes the server send much more than the client did. */
 const longestRefusal = 256 * 1024
 
 const table = { ...nesting, ...duplicates, ...numbers, ...text, ...base64, ...names, ...notObjects, ...forms, ...sizes }
 
-test(`${Object.keys(table).length} hostile bodies`, { timeout: 300_000 }, async (t) => {
+test(`${Object.keys(table).length} hostile bodies get the expected responses`, { timeout: 300_000 }, async (t) => {
   const server = await serve(t)
   const client = server.client()
   const assertAlive = watchOver(server)
@@ -371,7 +371,7 @@ test(`${Object.keys(table).length} hostile bodies`, { timeout: 300_000 }, async 
       await assertAlive()
     })
   }
-  await t.test('after all of them the store is read again as it was', async () => {
+  await t.test('after all hostile bodies, a restarted server returns the same objects', async () => {
     const before = await client.get(configMaps)
     await server.stop()
     await server.restart()

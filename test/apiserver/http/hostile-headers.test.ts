@@ -1,4 +1,4 @@
-/** Too many headers, too large bodies, credentials sent twice, and names that a careless server trips over. */
+/** Too many headers, oversized bodies, duplicate credentials, and names that confuse a careless server. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { TLSSocket } from 'node:tls'
@@ -12,7 +12,7 @@ import { openSession, openSocket, sendBytes, sendHead, sendHttp2, statusesOf } f
 const admin = 'Authorization: Bearer admin-token'
 const get = `GET ${configMaps} HTTP/1.1`
 
-test('too many headers are refused, wherever the credentials stand among them', async (t) => {
+test('too many headers are rejected, wherever the credentials are among them', async (t) => {
   const server = await serve(t)
   const assertAlive = watchOver(server)
   const filler = (count: number) => Array.from({ length: count }, (_, i) => `X-${i}: ${i}`)
@@ -35,7 +35,7 @@ test('too many headers are refused, wherever the credentials stand among them', 
   await assertAlive()
 })
 
-test('credentials are sent once', async (t) => {
+test('duplicate credentials are rejected', async (t) => {
   const server = await serve(t)
   const assertAlive = watchOver(server)
   for (const second of [admin, 'authorization: Bearer admin-token', 'AUTHORIZATION: Bearer wrong', 'Authorization:']) {
@@ -54,7 +54,7 @@ test('credentials are sent once', async (t) => {
   await assertAlive()
 })
 
-test('blanks around a value are none of it, and never cost the header', async (t) => {
+test('whitespace around a header value is trimmed, and the header is kept', async (t) => {
   const server = await serve(t)
   for (const value of [' nobody', 'nobody ', '\tnobody', ' \t nobody \t ']) {
     const lines = [get, admin, `Impersonate-User: ${value}`]
@@ -71,7 +71,7 @@ test('blanks around a value are none of it, and never cost the header', async (t
   )
 })
 
-test('what cannot stand in a header makes no request, over HTTP/2 either', async (t) => {
+test('malformed HTTP/2 request headers get a 400', async (t) => {
   const server = await serve(t)
   const socket = await openFrames(server)
   t.after(() => socket.destroy())
@@ -100,13 +100,13 @@ test('what cannot stand in a header makes no request, over HTTP/2 either', async
   assert.deepEqual(statuses, [...none.map(() => '400'), '200'])
 })
 
-test('a few bytes that stand for many headers are no more than these', async (t) => {
+test('a small header block that expands to many headers is rejected', async (t) => {
   const server = await serve(t)
   const assertAlive = watchOver(server)
   const socket = await openFrames(server)
   t.after(() => socket.destroy())
   const answered = statusesOn(socket)
-  // The last header is to be remembered, and is then named 100,000 times.
+  // The last header is added to the dynamic table and then referenced 100,000 times.
   const long = Buffer.concat([
     Buffer.of(0x40, 1),
     Buffer.from('a'),
@@ -127,7 +127,7 @@ test('a few bytes that stand for many headers are no more than these', async (t)
   await assertAlive()
 })
 
-/** The codes of the answers on a connection, by the streams. They are numbered headers, or stand there in digits. */
+/** The status codes on a connection, by stream. They are entries of the static table, or digits. */
 function statusesOn(socket: TLSSocket): (count: number) => Promise<string[]> {
   const numbered = new Map([
     [0x88, '200'],
@@ -150,7 +150,7 @@ function statusesOn(socket: TLSSocket): (count: number) => Promise<string[]> {
   }
 }
 
-test('headers named as inherited members are headers like any other', async (t) => {
+test('headers named like inherited members are ordinary headers', async (t) => {
   const server = await serve(t)
   const assertAlive = watchOver(server)
   const names = ['__proto__', 'constructor', 'prototype', 'hasOwnProperty', 'toString', '__defineGetter__']
@@ -178,7 +178,7 @@ const methods = [
   ['DELETE', `${configMaps}/a`],
 ] as const
 
-test('a body of more than 3 MiB is a 413, however it is sent', { timeout: 300_000 }, async (t) => {
+test('a body of more than 3 MiB gets a 413, however it is sent', { timeout: 300_000 }, async (t) => {
   const server = await serve(t)
   const assertAlive = watchOver(server)
   const over = `{"metadata":{"name":"a"}}${' '.repeat(limit)}`.slice(0, limit + 1)
@@ -199,7 +199,7 @@ test('a body of more than 3 MiB is a 413, however it is sent', { timeout: 300_00
       await assertAlive()
     })
   }
-  await t.test('exactly 3 MiB is read', async () => {
+  await t.test('a body of exactly 3 MiB is accepted', async () => {
     const body = over.slice(0, limit)
     const answer = await server.client().send(configMaps, { method: 'POST', raw: body })
     assert.equal(answer.status, 201)
@@ -214,7 +214,7 @@ function chunks(text: string): string {
     .join('')
 }
 
-test('clients that leave in the middle of a body are no fault of the server', async (t) => {
+test('clients that disconnect in the middle of a body cause no server error', async (t) => {
   const server = await serve(t)
   const assertAlive = watchOver(server)
   const socket = await openSocket(server, 'http/1.1')
@@ -233,7 +233,7 @@ test('clients that leave in the middle of a body are no fault of the server', as
   assert.deepEqual((await server.client().get(configMaps)).body.items, [])
 })
 
-/** Whatever was sent before has reached the server by now. */
+/** Returns once the server has read all data that was sent before. */
 async function answered(client: { get(path: string): Promise<{ status: number }> }): Promise<void> {
   assert.equal((await client.get('/livez')).status, 200)
 }

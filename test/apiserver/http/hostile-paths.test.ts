@@ -1,6 +1,6 @@
 /**
- * Paths and methods that try to be read in two ways: whoever may not have the plain path gets it in no spelling, and
- * whoever may gets the same answer or none.
+ * Ambiguous paths and methods. A user without permission for the plain path gets no access through any notation. A user
+ * with permission gets the same response or an error.
  */
 import assert from 'node:assert/strict'
 import type { ClientHttp2Session } from 'node:http2'
@@ -94,10 +94,10 @@ const spellings = [
   `/api/v1/namespaces/${'a'.repeat(10_000)}/secrets`,
 ]
 
-/** 0: cut off without an answer, as HTTP/2 does with what is no path. */
+/** 0 means that the connection was cut, as HTTP/2 does for invalid paths. */
 const refused = [0, 400, 403, 404, 405]
 
-test(`${spellings.length} spellings of a path`, { timeout: 300_000 }, async (t) => {
+test(`${spellings.length} spellings of a path grant no additional access`, { timeout: 300_000 }, async (t) => {
   const server = await serve(t)
   const assertAlive = watchOver(server)
   const made = await server.client().post('/api/v1/namespaces/default/secrets', {
@@ -111,7 +111,7 @@ test(`${spellings.length} spellings of a path`, { timeout: 300_000 }, async (t) 
         for (const token of ['alice-token', '']) {
           const answer = await send(server, 'GET', path, token)
           assert.ok(!answer.text.includes(value), `${token} was shown the secret`)
-          // A server may answer at most its health to those who may see nothing else.
+          // Users without permissions may see at most the server's health.
           if (answer.status === 200) assert.match(path, /^\/livez\?/)
           else assert.ok(refused.includes(answer.status), `${token}: ${answer.status} ${answer.text.slice(0, 300)}`)
         }
@@ -123,7 +123,7 @@ test(`${spellings.length} spellings of a path`, { timeout: 300_000 }, async (t) 
   }
 })
 
-test('writes through odd spellings are refused or done as the plain path would', { timeout: 300_000 }, async (t) => {
+test('writes through odd spellings are rejected or equivalent to the plain path', { timeout: 300_000 }, async (t) => {
   const server = await serve(t)
   const assertAlive = watchOver(server)
   const client = server.client()
@@ -182,14 +182,14 @@ const http2Methods = [
   'hasOwnProperty',
 ]
 
-test('odd methods', { timeout: 300_000 }, async (t) => {
+test('odd methods are rejected', { timeout: 300_000 }, async (t) => {
   const server = await serve(t)
   const assertAlive = watchOver(server)
   const client = server.client()
   await client.post('/api/v1/namespaces/default/secrets', { metadata: { name: 's' }, data: { k: value } })
   for (const [name, methods, send, codes] of [
     ['HTTP/1.1', http1Methods, byHttp1, [400, 404, 405, 501]],
-    // Status 0: cut off without an answer.
+    // Status 0 means that the connection was cut.
     ['HTTP/2', http2Methods, byHttp2, [0, 400, 404, 405, 501]],
   ] as const) {
     for (const method of methods) {
@@ -205,7 +205,7 @@ test('odd methods', { timeout: 300_000 }, async (t) => {
       })
     }
   }
-  await t.test('HEAD is authorized as a GET, and not served', async () => {
+  await t.test('HEAD is authorized like GET, but not served', async () => {
     for (const send of [byHttp1, byHttp2]) {
       const { status, text } = await send(server, 'HEAD', secret, 'admin-token')
       assert.equal(status, 405)
@@ -214,14 +214,14 @@ test('odd methods', { timeout: 300_000 }, async (t) => {
     }
     await assertAlive()
   })
-  await t.test('a method in a header changes nothing', async () => {
+  await t.test('a method override header is ignored', async () => {
     for (const header of ['x-http-method-override', 'x-http-method', 'x-method-override']) {
       assert.equal((await client.get(secret, { [header]: 'DELETE' })).status, 200)
     }
     assert.equal((await client.get(`${secret}?_method=DELETE`)).status, 200)
     assert.equal((await client.get(secret)).status, 200)
   })
-  await t.test('a GET with a body is a GET', async () => {
+  await t.test('a GET with a body is an ordinary GET', async () => {
     assert.equal((await client.send(secret, { method: 'GET', raw: '{"kind":"DeleteOptions"}' })).status, 200)
     assert.equal((await client.get(secret)).status, 200)
   })
@@ -236,7 +236,7 @@ async function byHttp1(server: Restartable, method: string, path: string, token:
 
 const sessions = new WeakMap<Restartable, ClientHttp2Session>()
 
-/** On one connection for all, until the server ends it. */
+/** Uses one connection for all requests, until the server closes it. */
 async function byHttp2(server: Restartable, method: string, path: string, token: string): Promise<RawAnswer> {
   let session = sessions.get(server)
   if (session === undefined || session.closed || session.destroyed) {

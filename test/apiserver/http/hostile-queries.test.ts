@@ -1,4 +1,4 @@
-/** Query parameters and continue tokens that are garbage, too large, forged or meant for another list. */
+/** Query parameters and continue tokens that are malformed, too large, forged or meant for another list. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { watchOver } from '../../support/alive.ts'
@@ -8,7 +8,7 @@ import { sendHead } from '../../support/raw-http.ts'
 
 const e = encodeURIComponent
 
-/** Each query with the codes that are right for it. */
+/** Each query with its accepted codes. */
 const lists: readonly (readonly [query: string, ...codes: number[]])[] = [
   ...['abc', '1e3', '1.5', '0x10', ' 1', '+1', '\u0661', '9'.repeat(20), '1\n', 'NaN', '__proto__'].map(
     (value) => [`limit=${e(value)}`, 400] as const,
@@ -121,7 +121,7 @@ const lists: readonly (readonly [query: string, ...codes: number[]])[] = [
   [`${'a=1&'.repeat(10_000)}b`, 200],
 ]
 
-test(`${lists.length} queries`, { timeout: 300_000 }, async (t) => {
+test(`${lists.length} hostile queries get the expected codes`, { timeout: 300_000 }, async (t) => {
   const server = await serve(t)
   const client = server.client()
   const assertAlive = watchOver(server)
@@ -134,7 +134,7 @@ test(`${lists.length} queries`, { timeout: 300_000 }, async (t) => {
       await assertAlive()
     })
   }
-  await t.test('a version that is not reached in time is told with a time to try again', async () => {
+  await t.test('a version that is not reached in time gets a 504 with Retry-After', async () => {
     const late = ['', '&resourceVersionMatch=NotOlderThan', '&resourceVersionMatch=Exact', '&limit=1']
     const answers = await Promise.all([
       ...late.map((rest) => client.get(`${configMaps}?resourceVersion=1000000000${rest}`)),
@@ -146,14 +146,14 @@ test(`${lists.length} queries`, { timeout: 300_000 }, async (t) => {
     }
     await assertAlive()
   })
-  await t.test('a target longer than all headers may be', async () => {
+  await t.test('a target above the header limit is rejected', async () => {
     const { status } = await sendHead(server, [`GET ${configMaps}?labelSelector=${'a'.repeat(1024 * 1024)} HTTP/1.1`])
     assert.ok([414, 431].includes(status), String(status))
     await assertAlive()
   })
 })
 
-test('a continue token is good for its own list and user only', async (t) => {
+test('a continue token is valid only for its own list and user', async (t) => {
   const server = await serve(t, ['--authorization-mode=AlwaysAllow'])
   const admin = server.client()
   const alice = server.client('alice-token')

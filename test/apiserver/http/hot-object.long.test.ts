@@ -1,6 +1,6 @@
 /**
- * One object that everybody changes at once: every change that names no version is carried out, each on top of the one
- * before it, on one server and on two. Who leaves while waiting changes nothing.
+ * Many concurrent changes to one object. All changes without a resourceVersion succeed, each on top of the previous
+ * one, on one server and on two. A client that disconnects while waiting changes nothing.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -19,7 +19,7 @@ async function makeHot(client: HttpClient): Promise<void> {
   assert.equal((await client.post(path, { metadata: { name: 'hot' } })).status, 201)
 }
 
-/** As many clients as are needed for so many requests at once. */
+/** As many clients as this number of concurrent requests needs. */
 function clientsOf(server: Restartable, requests: number): HttpClient[] {
   return Array.from({ length: Math.ceil(requests / 64) }, () => server.client())
 }
@@ -45,7 +45,7 @@ async function keysOf(client: HttpClient): Promise<string[]> {
   return Object.keys((await client.get(hot)).body.data ?? {})
 }
 
-test('240 changes at once are all carried out', async (t) => {
+test('240 concurrent changes all succeed', async (t) => {
   const server = await serve(t)
   const clients = clientsOf(server, 240)
   await makeHot(clients[0]!)
@@ -58,7 +58,7 @@ test('240 changes at once are all carried out', async (t) => {
   assert.equal(versions.size, 240)
 })
 
-test('amid many changes a deletion has its turn, and of those who name one version one wins', async (t) => {
+test('among many changes a deletion gets its turn, and only one of several writes to the same version wins', async (t) => {
   const server = await serve(t)
   const clients = clientsOf(server, 200)
   const [client] = clients as [HttpClient]
@@ -80,7 +80,7 @@ test('amid many changes a deletion has its turn, and of those who name one versi
   assert.equal((await client.get(hot)).status, 404)
 })
 
-test('two servers on one etcd carry out all changes of both; who leaves while waiting changes nothing', async (t) => {
+test('two servers on one etcd apply all changes of both, and a client that disconnects while waiting changes nothing', async (t) => {
   const cluster = await startEtcd()
   t.after(() => cluster.stop())
   const start = () => serve(t, [`--etcd-servers=${cluster.endpoints}`])
@@ -100,35 +100,38 @@ test('two servers on one etcd carry out all changes of both; who leaves while wa
   )
 })
 
-/** While etcd does not answer one has the turn; of those who wait for it one runs out of time and one leaves. */
+/**
+ * While etcd does not respond, one request is being written. Of the waiting requests, one times out and one
+ * disconnects.
+ */
 async function leavers(cluster: Cluster, server: Restartable): Promise<void> {
   const { server: url, authority } = server.credentials()
   const session = connect(url, { ca: authority as string })
-  // On one connection requests come in the order in which they were sent.
+  // Requests on one connection arrive in the order in which they were sent.
   cluster.signal(0, 'SIGSTOP')
   const first = statusOf(session, hot, 'first')
   await statusOf(session, `${hot}?resourceVersion=0`)
   const left = leaving(server, 'left')
   assert.equal(await statusOf(session, `${hot}?timeout=500ms`, 'late'), 504)
   left.destroy()
-  // Long enough for the server to hear of it.
+  // Gives the server enough time to notice.
   await statusOf(session, `${hot}?timeout=200ms`, 'another')
   cluster.signal(0, 'SIGCONT')
   await first
   session.close()
 }
 
-/** The same patch by a client of its own, who will not wait for the answer. */
+/** The same patch from a separate client that will not wait for the response. */
 function leaving(server: Restartable, key: string): ClientRequest {
   const { server: url, authority } = server.credentials()
   const headers = { authorization: 'Bearer admin-token', 'content-type': 'application/merge-patch+json' }
   const outgoing = request(`${url}${hot}`, { method: 'PATCH', headers, ca: authority as string })
-  outgoing.on('error', () => {}) // it is destroyed before it is answered
+  outgoing.on('error', () => {}) // destroyed before the response
   outgoing.end(JSON.stringify({ data: { [key]: 'v' } }))
   return outgoing
 }
 
-/** Sends a merge patch that sets a key, or a GET, and waits for the status of the answer. */
+/** Sends a merge patch that sets a key, or a GET, and returns the status of the response. */
 async function statusOf(session: ClientHttp2Session, target: string, key?: string): Promise<number> {
   const patch = { ':method': 'PATCH', 'content-type': 'application/merge-patch+json' }
   const headers = { ':path': target, authorization: 'Bearer admin-token', ...(key === undefined ? {} : patch) }

@@ -1,4 +1,4 @@
-/** Links of pages that pass through: those to a path of the same server change, whatever parts the page comes in. */
+/** Rewriting of links in relayed pages: links to a path of the same server change, however the page is split. */
 import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'

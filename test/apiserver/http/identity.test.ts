@@ -1,4 +1,4 @@
-/** Who a request is by: certificates and tokens that are right, wrong, expired or missing, in each mode. */
+/** Authentication with valid, invalid, expired and missing certificates and tokens, in each mode. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { CertifiedKey } from '../../../src/api/pki/authority.ts'
@@ -20,7 +20,7 @@ async function statusFor(server: Restartable, pair: CertifiedKey, token = ''): P
   }
 }
 
-test('client certificates', async (t) => {
+test('client certificates are verified', async (t) => {
   const server = await serve(t)
   const assertAlive = watchOver(server)
   const issuer = asIssuer(pairOf(server, 'ca'))
@@ -54,13 +54,13 @@ test('client certificates', async (t) => {
       await assertAlive()
     })
   }
-  await t.test('a wrong certificate and a right token', async () => {
+  await t.test('a valid token is accepted despite an invalid certificate', async () => {
     assert.equal(await statusFor(server, await makeIdentity(masters), 'admin-token'), 200)
   })
-  await t.test('a right certificate counts before a wrong token', async () => {
+  await t.test('a valid certificate takes precedence over an invalid token', async () => {
     assert.equal(await statusFor(server, pairOf(server, 'admin'), 'wrong'), 200)
   })
-  await t.test('a connection outlives its certificate, the identity does not', async () => {
+  await t.test('a connection outlives its certificate, but the identity does not', async () => {
     const brief = await makeIdentity({ ...masters, issuer, to: 2500 })
     const client = new HttpClient({
       port: server.port,
@@ -93,7 +93,7 @@ const wrongTokens = [
   `Bearer ${'x'.repeat(100_000)}`,
 ]
 
-/** The token is the one word after the scheme and one blank; what follows is dropped. */
+/** The token is the word after the scheme and one space. Everything after it is ignored. */
 const rightTokens = [
   'Bearer admin-token',
   'bearer admin-token',
@@ -102,7 +102,7 @@ const rightTokens = [
   'Bearer admin-token and-more',
 ]
 
-/** What is no bearer token at all counts as no credentials, as kube-apiserver has it. */
+/** A malformed Authorization header counts as no credentials, as in kube-apiserver. */
 const malformed = [
   '',
   'Bearer',
@@ -127,7 +127,7 @@ test('a wrong token is never anonymous', async (t) => {
     const { status, text } = await sendHead(server, [`GET ${configMaps} HTTP/1.1`, `Authorization: ${authorization}`])
     assert.equal(status, 401, `${authorization.slice(0, 50)}: ${text.slice(0, 200)}`)
     assert.ok(!text.includes('wrong-token'), 'the token is repeated in the answer')
-    // Not even for what anyone may see.
+    // Not even for public paths.
     const open = await sendHead(server, ['GET /livez HTTP/1.1', `Authorization: ${authorization}`])
     assert.equal(open.status, 401, authorization.slice(0, 50))
   }
@@ -149,7 +149,7 @@ test('a wrong token is never anonymous', async (t) => {
   assert.ok(!server.output().includes('-token'), 'a token is in the log')
 })
 
-/** The flags, and what anonymous is then answered for: a list of secrets, a create, /livez. */
+/** The flags, and the resulting codes for anonymous requests: a list of secrets, a create, /livez. */
 const anonymousTable: readonly (readonly [string, readonly [number, number, number]])[] = [
   ['', [403, 403, 200]],
   ['--anonymous-auth=true', [403, 403, 200]],
@@ -163,7 +163,7 @@ const anonymousTable: readonly (readonly [string, readonly [number, number, numb
 ]
 
 for (const [flags, expected] of anonymousTable) {
-  test(`anonymous with ${flags || 'no flags'}`, async (t) => {
+  test(`anonymous requests with ${flags || 'no flags'}`, async (t) => {
     const server = await serve(t, flags.split(' ').filter(Boolean))
     const nobody = server.client('')
     const answers = [
@@ -183,7 +183,7 @@ for (const [flags, expected] of anonymousTable) {
   })
 }
 
-test('anonymous may ask for health as a whole, not for single checks', async (t) => {
+test('anonymous users may read the overall health, but not single checks', async (t) => {
   const nobody = (await serve(t)).client('')
   for (const path of ['/livez', '/readyz', '/healthz', '/version', '/version/', '/livez?verbose'])
     assert.equal((await nobody.get(path)).status, 200, path)

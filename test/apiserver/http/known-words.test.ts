@@ -1,4 +1,7 @@
-/** Words in messages and descriptions that programs look for: they are part of the interface. What follows them is ours. */
+/**
+ * Texts in messages and descriptions that programs match. They are part of the interface; the rest of each text is
+ * ours.
+ */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
@@ -8,13 +11,13 @@ const client = (await serve({ after })).client()
 const namespaces = '/api/v1/namespaces'
 const maps = `${namespaces}/default/configmaps`
 
-test('a timeout that is none', async () => {
+test('the message for an invalid timeout matches kube-apiserver', async () => {
   const answer = await client.get(`${maps}?timeout=abc`)
   assert.equal(answer.status, 400)
   assert.match(answer.body.message, /^invalid timeout specified in the request URL\b.*"abc"/)
 })
 
-test('bodies that do not say what they are', async () => {
+test('the message for an unrecognized body matches kube-apiserver', async () => {
   const unknown =
     /^the object provided is unrecognized \(must be of type Namespace\): couldn't get version\/kind; json parse error: /
   for (const raw of ['{', '[]', '"x"', '{"kind":5}', '{"apiVersion":{}}', '\xff']) {
@@ -28,7 +31,7 @@ test('bodies that do not say what they are', async () => {
   }
 })
 
-test('values of another form than their field', async () => {
+test('the message for a value of the wrong type matches kube-apiserver', async () => {
   await client.post(maps, { metadata: { name: 'formed' } })
   const cases: readonly (readonly [body: JsonObject, words: RegExp])[] = [
     [{ data: 'x' }, /\bdata: cannot restore map from string\b/],
@@ -49,7 +52,7 @@ test('values of another form than their field', async () => {
     }
 })
 
-test('what parameters are for', async () => {
+test('the descriptions of query parameters contain the expected texts', async () => {
   const { body } = await client.get('/openapi/v2')
   const { parameters } = body.paths['/api/v1/configmaps'].get
   const descriptionOf = (name: string): string =>

@@ -1,8 +1,7 @@
 /**
- * Bodies of about a megabyte with nearly as many values as a body may hold, in the forms that take longest: whatever
- * becomes of them, others get their turn in between. Measured in processor time between two turns of the event loop of
- * a server that runs in this process; the bound is above what it takes on a busy machine, and below what it took in one
- * go on an idle one.
+ * Bodies of about a megabyte with nearly the maximum number of values, in the formats that take longest. Whatever the
+ * result, other requests can run in between. The tests measure the CPU time between two turns of the event loop of an
+ * in-process server. The limit is above the time on a busy machine, and below the time without slicing on an idle one.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -13,9 +12,9 @@ import { type InProcess, startInProcess } from '../../support/in-process.ts'
 import { collectionOf, define, undefine } from '../custom/definitions.ts'
 
 const boundMs = 150
-/** Of 45,000 members: a single pass over them that is not split is over it on a busy machine. */
+/** For 45,000 members. A single pass without slicing exceeds it on a busy machine. */
 const patchBoundMs = 60
-/** Of a write of a custom object, in whatever form it is sent. */
+/** For a write of a custom object in any format. */
 const customBoundMs = 45
 const most = 95_000
 
@@ -36,7 +35,7 @@ const limits = (count: number) => ({
 interface Shape {
   readonly kind: 'Pod' | 'ConfigMap' | 'Secret'
   readonly body: { readonly metadata?: object; readonly [member: string]: unknown }
-  /** What becomes of it, and how that is told. */
+  /** The expected status and message. */
   readonly status: number
   readonly told: RegExp
 }
@@ -69,7 +68,7 @@ const shapes: { readonly [what: string]: Shape } = {
 }
 
 for (const [what, { kind, body, status, told }] of Object.entries(shapes)) {
-  test(`very many: ${what}`, { timeout: 300_000 }, async (t) => {
+  test(`a body with very many values is handled in slices: ${what}`, { timeout: 300_000 }, async (t) => {
     const all = `/api/v1/namespaces/default/${kind.toLowerCase()}s`
     const raw = JSON.stringify({ apiVersion: 'v1', kind, ...body, metadata: { ...body.metadata, name: 'large' } })
     const { stretch } = await assertBrief(boundMs, async () => {
@@ -91,7 +90,7 @@ const patches: { readonly [type: string]: string } = {
 }
 
 for (const [type, raw] of Object.entries(patches)) {
-  test(`very many members: ${type}`, { timeout: 300_000 }, async (t) => {
+  test(`a patch with very many members is handled in slices: ${type}`, { timeout: 300_000 }, async (t) => {
     await server.client.post('/api/v1/namespaces/default/configmaps', { metadata: { name: 'patched' } })
     const path = '/api/v1/namespaces/default/configmaps/patched?dryRun=All&fieldManager=m'
     const { stretch } = await assertBrief(patchBoundMs, async () => {
@@ -125,7 +124,7 @@ const customs: { readonly [what: string]: { readonly schema: JsonObject; readonl
 }
 
 for (const [what, { schema, value }] of Object.entries(customs)) {
-  test(`very many parts of a custom object: ${what}`, { timeout: 300_000 }, async (t) => {
+  test(`a custom object with very many parts is handled in slices: ${what}`, { timeout: 300_000 }, async (t) => {
     const { client } = server
     const name = await define(client, { schema: { type: 'object', properties: { l: schema } } })
     const body = { apiVersion: 'stable.example.com/v1', kind: 'Widget', metadata: { name: 'large' }, l: value }
@@ -174,7 +173,7 @@ const addresses: { readonly [what: string]: readonly [path: string, body: object
 }
 
 for (const [what, [path, body]] of Object.entries(addresses))
-  test(`${what}, tens of thousands of them`, { timeout: 300_000 }, async (t) => {
+  test(`tens of thousands of ${what} are handled in slices`, { timeout: 300_000 }, async (t) => {
     const { result, stretch } = await assertBrief(boundMs, () => server.client.post(path, body as JsonObject))
     assert.ok([201, 422].includes(result.status), result.text.slice(0, 300))
     t.diagnostic(`${result.status}, ${stretch.toFixed(0)} ms at a stretch`)

@@ -1,4 +1,4 @@
-/** Lists of many chunks: whatever the way and the form, and however slowly it is read, every byte is the object's. */
+/** Lists of many chunks: every byte is correct, whatever the protocol, the format and the reading speed. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
@@ -13,7 +13,7 @@ import { caOf, openSocket } from '../../support/raw-http.ts'
 
 const chunk = 64 * 1024
 
-/** Sizes around that of a chunk, larger ones side by side, and many small ones: 5 MB. */
+/** Sizes around the chunk size, several larger ones in a row, and many small ones: 5 MB. */
 const sizes = [
   ...[1, 900_000, 900_000, chunk - 600, chunk - 300, chunk, chunk + 300, 1, 900_000],
   ...Array.from({ length: 400 }, (_, i) => 1000 + i * 20),
@@ -30,7 +30,7 @@ before(async () => {
   const created = await Promise.all(
     sizes.map((size, i) => {
       const name = `object-${String(i).padStart(4, '0')}`
-      // No two places of the list are alike.
+      // Makes every part of the list unique.
       const text = `${i}.`.repeat(size).slice(0, size)
       return client.post(configMaps, { metadata: { name }, data: { text } })
     }),
@@ -54,7 +54,7 @@ function assertWhole(json: string | Buffer): void {
   assert.deepEqual(items, objects)
 }
 
-test('over HTTP/1.1', async () => {
+test('a long list is complete over HTTP/1.1', async () => {
   const headers = { authorization: 'Bearer admin-token' }
   const sent = request({ host: '127.0.0.1', port: server.port, path: configMaps, headers, ca: caOf(server) })
   sent.end()
@@ -62,7 +62,7 @@ test('over HTTP/1.1', async () => {
   assertWhole(await readSlowly(response))
 })
 
-test('over HTTP/2, several at once', async () => {
+test('several concurrent long lists are complete over HTTP/2', async () => {
   const send = server.transport()
   const ask = async (headers = {}) => {
     const { signal } = new AbortController()
@@ -75,7 +75,7 @@ test('over HTTP/2, several at once', async () => {
   assertWhole(gunzipSync(zipped!))
 })
 
-test('as a table', async () => {
+test('a long list is complete as a table', async () => {
   const accept = 'application/json;as=Table;g=meta.orch.io;v=v1'
   const { body } = await server.client().get(configMaps, { accept })
   const metadataOf = (rows: { object: { metadata: object } }[]) => rows.map(({ object }) => object.metadata)
@@ -85,7 +85,7 @@ test('as a table', async () => {
   )
 })
 
-test('in pages, each just below or above a chunk', async () => {
+test('a long list is complete in pages just below or above the chunk size', async () => {
   const client = server.client()
   const items: object[] = []
   let token = ''
@@ -97,7 +97,7 @@ test('in pages, each just below or above a chunk', async () => {
   assert.deepEqual(items, objects)
 })
 
-test('a reader that leaves midway harms nobody', async () => {
+test('a client that disconnects midway does not affect others', async () => {
   const leaving = Array.from({ length: 5 }, async () => {
     const socket = await openSocket(server, 'http/1.1')
     socket.write(`GET ${configMaps} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer admin-token\r\n\r\n`)

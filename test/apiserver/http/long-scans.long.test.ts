@@ -1,8 +1,7 @@
 /**
- * Requests that make the server look at very many objects: whatever the selector and the form, nobody waits long for
- * them, and the answer is right. Measured in processor time between two turns of the event loop of a server that runs in
- * this process; the bound is far above what it takes, and far below what it takes to go through all terms of a selector
- * for each object.
+ * Requests that scan very many objects: whatever the selector and the format, other requests do not wait long, and the
+ * result is correct. The tests measure the CPU time between two turns of the event loop of an in-process server. The
+ * limit is far above the actual time, and far below the time for evaluating all terms of a selector for each object.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -37,7 +36,7 @@ const selections: readonly (readonly [what: string, query: { [name: string]: str
 ]
 
 for (const [what, selector, found] of selections) {
-  test(`a list by ${what}`, { timeout: 300_000 }, async (t) => {
+  test(`a list by ${what} does not block the event loop`, { timeout: 300_000 }, async (t) => {
     const ask = async (more: { [name: string]: string }) =>
       (await server.client.get(`${all}?${new URLSearchParams({ ...selector, ...more })}`)).body
     const { result, stretch } = await assertBrief(boundMs, () => ask({ limit: '3' }))
@@ -47,7 +46,7 @@ for (const [what, selector, found] of selections) {
   })
 }
 
-test('a watch from now by a selector that nobody matches', { timeout: 300_000 }, async () => {
+test('a watch with a selector that matches nothing does not block the event loop', { timeout: 300_000 }, async () => {
   const query = new URLSearchParams({
     watch: '1',
     timeoutSeconds: '1',
@@ -60,7 +59,7 @@ test('a watch from now by a selector that nobody matches', { timeout: 300_000 },
 const views = ['Table', 'PartialObjectMetadataList'] as const
 
 for (const as of views) {
-  test(`all of them as a ${as}`, { timeout: 300_000 }, async (t) => {
+  test(`a list of all objects as a ${as} does not block the event loop`, { timeout: 300_000 }, async (t) => {
     const accept = `application/json;as=${as};g=meta.orch.io;v=v1`
     const { result, stretch } = await assertBrief(boundMs, () => server.client.get(all, { accept }))
     t.diagnostic(`${stretch.toFixed(0)} ms at a stretch`)
@@ -78,7 +77,7 @@ for (const as of views) {
 
 const nameIn = (object: object) => (object as { metadata: { name: string } }).metadata.name
 
-test('each form of a list says the same', { timeout: 300_000 }, async () => {
+test('all formats of a list have the same content', { timeout: 300_000 }, async () => {
   for (const query of ['?limit=120', '?limit=2', '?labelSelector=none']) {
     const get = (accept: string, more = '') => server.client.get(`${collection}${query}${more}`, { accept })
     const { body } = await get('application/json')
@@ -99,7 +98,7 @@ test('each form of a list says the same', { timeout: 300_000 }, async () => {
   }
 })
 
-/** A line of indented JSON as it would be written without blanks. */
+/** A line of indented JSON without its whitespace. */
 function trimmed(line: string): string {
   return line.trim().replace(/^("(?:[^"\\]|\\.)*"): /, '$1:')
 }

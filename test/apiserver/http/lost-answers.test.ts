@@ -1,7 +1,7 @@
 /**
- * Writes whose answer from the store is lost: what can be found out is answered, and what cannot is a 504 without a
- * time to try again, since clients (client-go: every verb, up to ten times) repeat by themselves what is answered with
- * one. Each test has a server of its own, with a wire to etcd that loses answers.
+ * Writes whose response from the store is lost. If the outcome can be determined, the client gets it. Otherwise it gets
+ * a 504 without Retry-After, because clients automatically repeat requests with one (client-go: every verb, up to ten
+ * times). Each test has its own server, with a proxy to etcd that loses responses.
  */
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
@@ -20,7 +20,7 @@ const owner = endOfFile()
 const path = '/api/v1/namespaces/default/configmaps'
 
 let cluster: Cluster
-/** A server whose answers are never lost. */
+/** A server whose responses are never lost. */
 let witness: HttpClient
 
 before(async () => {
@@ -42,7 +42,7 @@ async function startWired(t: Ending): Promise<Wired> {
   return { server, client: server.client(), wire }
 }
 
-/** Everything that happens to objects with this label, as the witness tells it, until the test ends. */
+/** All events of objects with this label, as seen by the witness, until the test ends. */
 async function follow(t: Ending, label: string): Promise<{ seen: WatchEvent[]; until(count: number): Promise<void> }> {
   const { body } = await witness.get(path)
   const stop = new AbortController()
@@ -57,7 +57,7 @@ async function follow(t: Ending, label: string): Promise<{ seen: WatchEvent[]; u
     }
     throw new Error(`the watch of the witness ended after ${seen.length} events`)
   })()
-  // Whoever still waits hears of it, and at the end of the test nobody may.
+  // A pending reader still gets the error. At the end of the test, there may be no reader left.
   reading.catch(() => {})
   return {
     seen,
@@ -67,7 +67,7 @@ async function follow(t: Ending, label: string): Promise<{ seen: WatchEvent[]; u
   }
 }
 
-/** Lets what is under way reach etcd, loses the answer, and mends the wire. */
+/** Waits until the request has reached etcd, loses the response, and restores the connection. */
 async function loseAnswer({ wire }: Wired, happened: Promise<void>): Promise<void> {
   await happened
   wire.set('cut')
@@ -82,18 +82,19 @@ function assertUnknown({ status, headers, text, body }: Answer): void {
 }
 
 /**
- * An update by kubectl whose answer is lost. Undefined where none was sent: on a busy machine kubectl is slow to start,
- * and a server that has heard nothing from etcd for that long asks it first how recent its cache is, and never hears.
+ * An update by kubectl whose response is lost. Undefined if no update was sent: kubectl starts slowly on a busy
+ * machine, and a server that has not heard from etcd for a while first checks how recent its cache is, which gets no
+ * response.
  */
 async function loseUpdate(t: Ending, wired: Wired, name: string) {
   const labels = { lost: name }
   await witness.post(path, { metadata: { name, labels } })
-  // The server has heard of it before its wire goes mute: else it would ask etcd for the object, and never hear.
+  // The server must know the object before the proxy goes mute. Otherwise it would ask etcd for it and get no response.
   assert.equal((await wired.client.get(`${path}/${name}`)).status, 200)
   const { seen, until } = await follow(t, `lost=${name}`)
   wired.wire.set('mute')
   const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, labels }, data: { a: '1' } }
-  // With --raw it is this one request; else kubectl would read first.
+  // With --raw, kubectl sends only this request. Otherwise it would read first.
   const replacing = kubectl(wired.server, ['replace', `--raw=${path}/${name}`, '-f', '-'], JSON.stringify(body))
   const isSent = await Promise.race([until(1).then(() => true), replacing.then(ended, ended)])
   wired.wire.set('cut')
@@ -105,8 +106,8 @@ async function loseUpdate(t: Ending, wired: Wired, name: string) {
 
 const ended = () => false
 
-describe('a write whose answer is lost', { timeout: 300_000, concurrency: true }, () => {
-  it('is found again where kubectl creates with a generated name: it is told, and there is one object', async (t) => {
+describe('a write whose response is lost', { timeout: 300_000, concurrency: true }, () => {
+  it('a create by kubectl with a generated name succeeds, and there is only one object', async (t) => {
     const wired = await startWired(t)
     const { seen, until } = await follow(t, 'lost=create')
     const manifest = {
@@ -140,7 +141,7 @@ describe('a write whose answer is lost', { timeout: 300_000, concurrency: true }
     assert.ok(Number(body.metadata.resourceVersion) < Number(changed.body.metadata.resourceVersion))
   })
 
-  it('is a 504 that kubectl does not repeat where an update may have been that of another', async (t) => {
+  it("an update that may have been another writer's gets a 504 that kubectl does not repeat", async (t) => {
     const wired = await startWired(t)
     for (let attempt = 0; ; attempt++) {
       assert.ok(attempt < 5, 'in none of 5 attempts the update was sent to etcd')
@@ -153,7 +154,7 @@ describe('a write whose answer is lost', { timeout: 300_000, concurrency: true }
     }
   })
 
-  it('is made again, or a 409 if it names a version, where another was faster', async (t) => {
+  it('an update that lost against another writer is retried, or gets a 409 if it names a version', async (t) => {
     const wired = await startWired(t)
     const versions: string[] = []
     for (const name of ['faster-0', 'faster-1']) {
@@ -166,7 +167,7 @@ describe('a write whose answer is lost', { timeout: 300_000, concurrency: true }
     const latest = wired.client.put(`${path}/faster-0`, { metadata: { name: 'faster-0' }, data })
     const named = { name: 'faster-1', resourceVersion: versions[1] }
     const exact = wired.client.put(`${path}/faster-1`, { metadata: named, data })
-    // As below: they have been sent.
+    // As below: the requests have been sent.
     await wired.client.get(`${path}/faster-0?resourceVersion=0`)
     await wired.client.get(`${path}/faster-0?resourceVersion=0`)
     const theirs = []
@@ -191,19 +192,19 @@ describe('a write whose answer is lost', { timeout: 300_000, concurrency: true }
     wired.wire.set('deaf')
     const putting = wired.client.put(`${path}/unheard`, { metadata: { name: 'unheard' }, data: { a: '1' } })
     const creating = wired.client.post(path, { metadata: { name: 'unheard-new' } })
-    // Answered from memory, on another connection but after the two above: they have been sent.
+    // Served from memory on another connection, but after the two requests above: they have been sent.
     await wired.client.get(`${path}/unheard?resourceVersion=0`)
     await wired.client.get(`${path}/unheard?resourceVersion=0`)
     wired.wire.set('cut')
     wired.wire.set('pass')
     assert.equal((await putting).status, 200)
-    // A copy of this one might still be on its way.
+    // A copy of this request might still be in transit.
     const created = await creating
     if (created.status !== 201) assertUnknown(created)
     assert.deepEqual((await witness.get(`${path}/unheard`)).body.data, { a: '1' })
   })
 
-  it('is a 504 without a time to try again when its deadline passes', async (t) => {
+  it('a write that times out gets a 504 without Retry-After', async (t) => {
     const wired = await startWired(t)
     const { until } = await follow(t, 'lost=late')
     wired.wire.set('mute')
@@ -228,13 +229,13 @@ describe('a write whose answer is lost', { timeout: 300_000, concurrency: true }
     assert.ok(left > 0 && left < names.length, `${left} are left`)
   })
 
-  it('is a 504 on the embedded store when its thread dies on the way', async (t) => {
+  it('a write gets a 504 if the thread of the embedded store dies', async (t) => {
     const { client, stop } = await startInProcess(allKinds, [], embedded)
     t.after(stop)
     killStoreThread(t)
     const names = Array.from({ length: 200 }, (_, i) => `dying-${i}`)
     const answers = await Promise.all(names.map((name) => client.post(path, { metadata: { name } })))
-    // Those that came when the thread was known to be dead were never sent to it.
+    // Requests that arrived after the thread was known to be dead were never sent to it.
     const open = answers.filter(({ status }) => status !== 201 && status !== 503)
     assert.notEqual(open.length, 0)
     for (const answer of open) assertUnknown(answer)
@@ -242,8 +243,8 @@ describe('a write whose answer is lost', { timeout: 300_000, concurrency: true }
 })
 
 /**
- * Sends a message that no thread understands ahead of the next write, so that its error ends the thread with that write
- * on its way. (A thread that is terminated in the midst of a transaction can hang for good.)
+ * Sends an invalid message to the thread before the next write. The resulting error ends the thread while that write is
+ * in transit. (Terminating a thread in the middle of a transaction can hang forever.)
  */
 function killStoreThread(t: Ending): void {
   const { postMessage } = MessagePort.prototype

@@ -1,4 +1,4 @@
-/** The order of the members in every answer, which scripts that search in text rest on, and the newline at its end. */
+/** The order of members in every response, which scripts that search the text depend on, and the final newline. */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, test } from 'node:test'
@@ -11,7 +11,7 @@ const server = await serve({ after })
 const client = server.client()
 const path = '/api/v1/namespaces/default/configmaps'
 
-/** The keys at a place of an answer, in the order of its text: none of them is a number. */
+/** The keys at this path of a response, in the order of the text. None of them is a number. */
 function keysAt({ text }: Pick<Answer, 'text'>, ...place: readonly (string | number)[]): string[] {
   // biome-ignore lint/suspicious/noExplicitAny: any place of any answer
   return Object.keys(place.reduce((value: any, key) => value[key], JSON.parse(text)))
@@ -31,7 +31,7 @@ const managed = ['manager', 'operation', 'apiVersion', 'time', 'fieldsType', 'fi
 
 const created = await client.post(path, sent)
 
-test('what is created, read, changed and tried has the order of its type', async () => {
+test('created, read, updated and dry-run objects have the member order of their type', async () => {
   const patch = (body: unknown, query = '') => {
     const headers = { 'content-type': 'application/merge-patch+json' }
     return client.send(`${path}/ordered${query}`, { method: 'PATCH', headers, body })
@@ -55,12 +55,12 @@ test('what is created, read, changed and tried has the order of its type', async
     assert.deepEqual(keysAt(answer, 'metadata', 'managedFields', 0), managed)
     assertEnds(answer)
   }
-  // Maps in the order of bytes, in which 10 is before 9.
+  // Maps are sorted by bytes, so 10 comes before 9.
   assert.match(created.text, /"labels":\{"a":"2","b":"1"\}/)
   assert.match(created.text, /"data":\{"10":"x","9":"y","a":"2","z":"1"\}/)
 })
 
-test('so have lists, watches, tables and metadata alone', async () => {
+test('lists, watches, tables and partial metadata have the member order of their type', async () => {
   const list = await client.get(`${path}?limit=1`)
   assert.deepEqual(keysAt(list), ['kind', 'apiVersion', 'metadata', 'items'])
   assert.deepEqual(keysAt(list, 'items', 0), ['metadata', 'immutable', 'data'])
@@ -105,7 +105,7 @@ test('so have lists, watches, tables and metadata alone', async () => {
   }
 })
 
-test('so have a Status, discovery, the version and other versions of a kind', async () => {
+test('a Status, discovery, the version and other versions of a kind have the member order of their type', async () => {
   const missing = await client.get(`${path}/none`)
   assert.deepEqual(keysAt(missing), [
     ...['kind', 'apiVersion', 'metadata', 'status', 'message', 'reason', 'details', 'code'],
@@ -134,7 +134,7 @@ test('so have a Status, discovery, the version and other versions of a kind', as
   assert.deepEqual(keysAt(older, 'spec', 'scaleTargetRef'), ['kind', 'name', 'apiVersion'])
 })
 
-test('maps in OpenAPI stand in the order of bytes', async () => {
+test('maps in OpenAPI are sorted by bytes', async () => {
   for (const path of ['/openapi/v2', '/openapi/v3/api/v1']) {
     const document = await client.get(path)
     assert.deepEqual(keysAt(document, 'paths'), keysAt(document, 'paths').sort(), path)
@@ -147,7 +147,7 @@ test('maps in OpenAPI stand in the order of bytes', async () => {
   assert.deepEqual(keysAt(await client.get('/openapi/v2')).slice(0, 4), ['swagger', 'info', 'paths', 'definitions'])
 })
 
-test('what people read is indented, in the same order, and has no newline at its end', async () => {
+test('pretty output is indented, has the same order, and does not end with a newline', async () => {
   const one = await client.get(`${path}/ordered?pretty=true`)
   assert.ok(
     one.text.startsWith('{\n  "kind": "ConfigMap",\n  "apiVersion": "v1",\n  "metadata": {\n    "name": "ordered",'),
@@ -161,7 +161,7 @@ test('what people read is indented, in the same order, and has no newline at its
   assert.deepEqual(list.body, (await client.get(path)).body)
 })
 
-test('custom objects stand in the order of bytes throughout', async () => {
+test('custom objects are sorted by bytes at every level', async () => {
   await define(client)
   const widgets = collectionOf()
   const object = { kind: 'Widget', apiVersion: 'stable.example.com/v1', spec: { b: 1, a: 2 } }
@@ -178,7 +178,7 @@ test('custom objects stand in the order of bytes throughout', async () => {
   assertEnds(list)
 })
 
-test('the schema in a definition has the order of its type, as deep as it goes', async () => {
+test('the schema in a definition has the member order of its type at every level', async () => {
   const part = { 'x-orch-preserve-unknown-fields': true, type: 'object', description: 'd' }
   const items = { items: { maxLength: 1, type: 'string', description: 'd' }, type: 'array' }
   const schema = { properties: { spec: { properties: { b: items, a: part }, type: 'object' } }, type: 'object' }
@@ -194,7 +194,10 @@ test('the schema in a definition has the order of its type, as deep as it goes',
   assert.deepEqual(keysAt(answer, ...spec, 'b', 'items'), ['description', 'type', 'maxLength'])
 })
 
-/** A value as it was stored before: apiVersion and kind first, all else in the order of bytes, the version before the uid. */
+/**
+ * A value in the former storage format: apiVersion and kind first, everything else sorted by bytes, the version before
+ * the uid.
+ */
 function olderValue(key: string, name: string): Buffer {
   const before = `{"apiVersion":"v1","kind":"ConfigMap","data":{"a":"1"},"metadata":{"creationTimestamp":"2026-01-01T00:00:00Z","name":"${name}","namespace":"default",`
   const after = `"uid":"uid-${name}"}}`
@@ -207,7 +210,7 @@ function olderValue(key: string, name: string): Buffer {
   return bytes
 }
 
-test('objects that were stored before keep their order until they are written', async (t) => {
+test('previously stored objects keep their order until they are written', async (t) => {
   const other = await serve(t)
   await other.stop()
   for (const name of ['old-a', 'old-b']) {

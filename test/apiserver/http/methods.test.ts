@@ -1,4 +1,7 @@
-/** Methods that a path does not have are 405, on collections and objects, with and without a namespace; unknown paths stay 404. */
+/**
+ * Unsupported methods get a 405, on collections and objects, with and without a namespace. Unknown paths still get a
+ * 404.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { serve } from '../../support/in-process.ts'
@@ -8,7 +11,7 @@ import { untilTrue } from '../../support/until.ts'
 const inNamespace = '/api/v1/namespaces/default/configmaps'
 const everywhere = '/api/v1/configmaps'
 
-/** For each path the methods that are answered with 405; the rest of the common ones are served. */
+/** For each path, the methods that get a 405. The other common methods are served. */
 const rows: { readonly [path: string]: readonly string[] } = {
   [inNamespace]: ['PUT', 'PATCH', 'HEAD', 'OPTIONS', 'PURGE', 'TRACE'],
   [`${inNamespace}/a`]: ['POST', 'HEAD', 'OPTIONS', 'PURGE'],
@@ -49,7 +52,7 @@ const unknown: { readonly [path: string]: readonly string[] } = {
   [`${inNamespace}/a/nonesuch`]: ['GET', 'PUT', 'PURGE'],
 }
 
-test('methods', { timeout: 300_000 }, async (t) => {
+test('unsupported methods get a 405, and unknown paths a 404', { timeout: 300_000 }, async (t) => {
   const server = await serve(t)
   const client = server.client()
   await client.post(inNamespace, { metadata: { name: 'a' } })
@@ -70,11 +73,11 @@ test('methods', { timeout: 300_000 }, async (t) => {
           assert.equal((await sendHttp2(server, headers)).status, expected)
         })
   await t.test('nothing has changed', async () => assert.equal((await client.get(inNamespace)).text, before))
-  await t.test('HEAD of a check of health', async () => {
+  await t.test('HEAD works for health checks', async () => {
     for (const path of ['/livez', '/readyz', '/healthz'])
       assert.equal((await client.send(path, { method: 'HEAD' })).status, 200)
   })
-  await t.test('HEAD of lists of groups and of custom objects', async () => {
+  await t.test('HEAD works for group lists and custom objects', async () => {
     await client.post('/apis/apiextensions.orch.io/v1/customresourcedefinitions', definition)
     const custom = '/apis/example.com/v1'
     await untilTrue(async () => (await client.get(`${custom}/widgets`)).status === 200)
@@ -96,7 +99,7 @@ test('methods', { timeout: 300_000 }, async (t) => {
       assert.equal((await client.send(path, { method: 'HEAD' })).status, 405, path)
     assert.equal((await server.client('alice-token').send(`${things}/a`, { method: 'HEAD' })).status, 403)
   })
-  await t.test('who may not do anything hears that first', async () => {
+  await t.test('a user without permission gets a 403 first', async () => {
     const answer = await server.client('alice-token').send(inNamespace, { method: 'PURGE' })
     assert.equal(answer.status, 403)
   })

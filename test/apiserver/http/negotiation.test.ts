@@ -1,4 +1,4 @@
-/** What a client hears that accepts no form the server has: of a resource, and of a document of discovery. */
+/** Responses to clients that accept no supported format, for resources and for discovery documents. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { giveAccount } from '../../support/accounts.ts'
@@ -8,7 +8,7 @@ import { configMaps } from '../../support/paths.ts'
 const client = (await serve({ after })).client()
 const table = 'application/json;as=Table;g=meta.orch.io;v=v1'
 
-test('an unknown form: a list of groups names its forms, a route or a resource does not', async () => {
+test('for an unknown format, a group list names the supported formats, but a route or resource does not', async () => {
   const [groups, routes] = [
     ['/apis', '/apis/autoscaling'],
     ['/api', '/api/v1', '/apis/autoscaling/v2'],
@@ -29,7 +29,7 @@ test('an unknown form: a list of groups names its forms, a route or a resource d
   assert.deepEqual([review.status, review.body.reason, review.body.details], [406, 'NotAcceptable', {}])
 })
 
-test('of two faults the one that kube-apiserver looks at first is told', async () => {
+test('of two errors, the one that kube-apiserver checks first is reported', async () => {
   const patch = await client.send(`${configMaps}/a`, {
     method: 'PATCH',
     headers: { 'content-type': 'application/json', accept: 'application/xml' },
@@ -47,14 +47,14 @@ test('of two faults the one that kube-apiserver looks at first is told', async (
   assert.deepEqual(body.details, { name: 'gone', group: 'autoscaling', kind: 'replicationcontrollers/scale' })
 })
 
-test('a later choice counts where the first is not to be had', async () => {
+test('a later clause applies if the first is not available', async () => {
   for (const accept of ['application/xml, application/json', `${table}, application/json`]) {
     const { status, body } = await client.get('/apis/autoscaling', { accept })
     assert.deepEqual([status, body.kind], [200, 'APIGroup'], accept)
   }
 })
 
-test('a table is answered in the name it is asked for, so that kubectl has its columns from any profile', async () => {
+test('a table has the requested group name, so kubectl shows columns with any profile', async () => {
   const ask = (group: string) =>
     client.get('/api/v1/namespaces', { accept: `application/json;as=Table;g=${group};v=v1` })
   for (const group of ['meta.orch.io', 'meta.k8s.io']) {
@@ -69,7 +69,7 @@ test('a table is answered in the name it is asked for, so that kubectl has its c
   assert.equal((await ask('meta.example.com')).status, 406)
 })
 
-test('kubectl is warned that the server has another profile', async () => {
+test('kubectl is warned if the server has another profile', async () => {
   for (const path of ['/apis', '/openapi/v2', '/openapi/v3']) {
     const { headers } = await client.get(path, { 'user-agent': 'kubectl/v1.23.17 (linux/amd64) kubernetes/953be89' })
     assert.match(String(headers.warning), /^299 - ".*--profile=kubernetes"$/, path)
@@ -77,7 +77,7 @@ test('kubectl is warned that the server has another profile', async () => {
   }
 })
 
-test('the row of a pod that has ended says so, so that clients can leave it out', async () => {
+test('the row of a finished pod has a condition, so that clients can hide it', async () => {
   await giveAccount(client)
   const pods = '/api/v1/namespaces/default/pods'
   const phases = { done: 'Succeeded', broken: 'Failed', up: 'Running' }

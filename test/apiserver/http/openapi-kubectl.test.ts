@@ -1,4 +1,4 @@
-/** The published description as kubectl uses it: to explain, to check what is sent, and to merge on the client's side. */
+/** kubectl's use of the published OpenAPI document: explain, client-side validation and client-side apply. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { serve } from '../../support/in-process.ts'
@@ -8,13 +8,13 @@ const configMap = (more: object) => JSON.stringify({ apiVersion: 'v1', kind: 'Co
 
 const server = await serve({ after }, ['--profile=kubernetes'])
 
-test('explain tells the type and the sense of a field', async () => {
+test('kubectl explain shows the type and description of a field', async () => {
   const { stdout, stderr } = await kubectl(server, ['explain', 'configmap.data'])
   assert.match(stdout, /FIELD:\s+data <map\[string\]string>/, stderr)
   assert.match(stdout, /DESCRIPTION:\s+UTF-8 text by key\./)
 })
 
-test('explain walks through the types inside', async () => {
+test('kubectl explain --recursive shows nested types', async () => {
   const { stdout, stderr } = await kubectl(server, ['explain', 'namespace', '--recursive'])
   assert.match(stdout, /KIND:\s+Namespace\nVERSION:\s+v1/, stderr)
   assert.match(stdout, / {3}metadata\t<Object>\n {6}annotations\t<map\[string\]string>/)
@@ -22,7 +22,7 @@ test('explain walks through the types inside', async () => {
   assert.match(stdout, / {3}status\t<Object>\n {6}conditions\t<\[\]Object>\n {9}lastTransitionTime\t<string>/)
 })
 
-test('what does not fit the description is not even sent', async () => {
+test('kubectl does not send an object that fails validation', async () => {
   const good = configMap({ metadata: { name: 'checked' }, data: { k: 'v' } })
   assert.equal((await kubectl(server, ['create', '--validate', '-f', '-'], good)).code, 0)
   const unknown = configMap({ metadata: { name: 'checked' }, datum: {} })
@@ -33,7 +33,7 @@ test('what does not fit the description is not even sent', async () => {
   assert.match(mistyped.stderr, /ObjectMeta\.labels: got "array", expected "map"/)
 })
 
-test('apply on the side of the client merges by the markers', async () => {
+test('client-side apply merges according to the patch markers', async () => {
   const client = server.client()
   const apply = (finalizers: string[], data: object) =>
     kubectl(server, ['apply', '-f', '-'], configMap({ metadata: { name: 'merged', finalizers }, data }))
@@ -44,7 +44,7 @@ test('apply on the side of the client merges by the markers', async () => {
     metadata: { name: 'merged', finalizers: ['example.com/a', 'example.com/other'] },
     data: { kept: '1', dropped: '1', other: '1' },
   })
-  // The PUT dropped the annotation with what was last applied; the next apply puts it back before it merges.
+  // The PUT dropped the last-applied annotation. The next apply restores it before it merges.
   await apply(['example.com/a'], { kept: '1', dropped: '1' })
   const changed = await apply(['example.com/b'], { kept: '2' })
   assert.equal(changed.stdout, 'configmap/merged configured\n', changed.stderr)
@@ -53,7 +53,7 @@ test('apply on the side of the client merges by the markers', async () => {
   assert.deepEqual(metadata.finalizers.toSorted(), ['example.com/b', 'example.com/other'])
 })
 
-test('a dry run on the server is known to be possible', async () => {
+test('kubectl recognizes that server-side dry run is supported', async () => {
   const body = configMap({ metadata: { name: 'never' } })
   const { stdout, stderr } = await kubectl(server, ['apply', '--dry-run=server', '-f', '-'], body)
   assert.equal(stdout, 'configmap/never created (server dry run)\n', stderr)

@@ -1,6 +1,6 @@
 /**
- * The published description: compared with the recorded facts of every type, with the tables of parameters and with
- * discovery; and the ways in which it is asked for.
+ * The published OpenAPI documents, compared with the recorded facts of every type, the parameter tables and discovery.
+ * Also tests how they are served.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -34,9 +34,9 @@ interface TypeFacts {
   readonly gvk?: readonly string[] | 'many'
   readonly mapType?: string
   readonly scalar?: string
-  /** Messages that JSON has flat in the object itself, by the name of their field. */
+  /** Messages that are inlined in JSON, by field name. */
   readonly inlined?: { readonly [name: string]: { readonly type: string; readonly tag: number } }
-  /** A message that is nowhere but in Protobuf. */
+  /** A message that exists only in Protobuf. */
   readonly wireOnly?: boolean
   readonly fields?: { readonly [name: string]: FieldFacts }
 }
@@ -47,11 +47,11 @@ const facts: { readonly [name: string]: TypeFacts } = {
 }
 const vendor = vendorOf('orch')
 const published = (name: string) => definitionName(vendor, name)
-/** Those of the types that are served; there are facts of some that are not yet. */
+/** The facts of served types; some recorded types are not served yet. */
 const servedTypes = () =>
   Object.entries(facts).filter(([name, { wireOnly }]) => !wireOnly && Object.hasOwn(v2.definitions, published(name)))
 
-/** What the query of each action holds, by the table of standard operations. */
+/** The query parameters of each action, from the table of standard operations. */
 const list =
   'allowWatchBookmarks continue fieldSelector labelSelector limit pretty resourceVersion resourceVersionMatch timeoutSeconds watch'
 const queries: { readonly [action: string]: string } = {
@@ -66,7 +66,7 @@ const queries: { readonly [action: string]: string } = {
   deletecollection:
     'continue dryRun fieldSelector gracePeriodSeconds labelSelector limit pretty propagationPolicy resourceVersion resourceVersionMatch timeoutSeconds',
 }
-/** What ways through to somewhere else take, by the kind of their options. */
+/** The query parameters of connect subresources, by the kind of their options. */
 const connecting: { readonly [kind: string]: string } = {
   PodAttachOptions: 'container stderr stdin stdout tty',
   PodExecOptions: 'command container stderr stdin stdout tty',
@@ -96,7 +96,7 @@ const client = (await serve({ after })).client()
 const v2: Loose = (await client.get('/openapi/v2')).body
 const v3: Loose = (await client.get('/openapi/v3/api/v1')).body
 
-/** `api/v1`, `apis/certificates.orch.io/v1` and so on: what is served, by its path. */
+/** Served group versions by path, such as `api/v1` and `apis/certificates.orch.io/v1`. */
 const places = [...new Set(allKinds.map(({ group, version }) => placeOf(groupName(vendor, group), version)))].sort()
 const documents = await Promise.all(
   places.map(async (place): Promise<Loose> => (await client.get(`/openapi/v3/${place}`)).body),
@@ -106,7 +106,7 @@ function placeOf(group: string, version: string): string {
   return group === '' ? `api/${version}` : `apis/${group}/${version}`
 }
 
-test('every definition is what the facts say of its type', () => {
+test('every definition matches the recorded facts of its type', () => {
   const compared = { types: 0, fields: 0, markers: 0 }
   const types = servedTypes()
   assert.deepEqual(Object.keys(v2.definitions), types.map(([name]) => published(name)).sort())
@@ -141,14 +141,14 @@ function numberOf(message: string, field: string): number {
   return fieldsOf(message).find(({ name }) => name === field)?.number ?? 0
 }
 
-test('every Protobuf tag of a schema is the recorded one', () => {
+test('every Protobuf tag of a schema matches the recorded one', () => {
   let tags = 0
   const seen = new Set<string>()
   const compare = (schema: Schema, home: string) => {
     if (schema.type === 'list') return compare(schema.items, home)
     if (schema.type === 'map') return compare(schema.values, home)
     if (schema.type === 'any' && schema.described) return compare(schema.described(vendor), home)
-    // One without fields is recorded without any, too.
+    // A type without fields has no recorded facts either.
     if (schema.type !== 'object' || Object.keys(schema.fields).length === 0) return
     const name = schema.name!.includes('.') ? schema.name! : `${home}.${schema.name}`
     if (seen.has(name)) return
@@ -167,7 +167,7 @@ test('every Protobuf tag of a schema is the recorded one', () => {
     for (const { as } of Object.values(kind.views.subresources ?? {}))
       if (as !== undefined) compare(as.kind.schema, homeOf(as.kind))
   }
-  // What is only sent to an endpoint.
+  // Types that are only sent to an endpoint.
   for (const kind of [eviction, tokenRequest]) compare(kind.schema, `${kind.group}.${kind.version}`)
   for (const schema of Object.values(metaTypes))
     if (typeof schema !== 'function' && schema.type === 'object') compare(schema as ObjectSchema, '')
@@ -181,7 +181,7 @@ test('every Protobuf tag of a schema is the recorded one', () => {
   console.error(`openapi: ${tags} Protobuf tags compared`)
 })
 
-test('everything has a description, every reference leads somewhere, every operation has its own id', () => {
+test('everything has a description, every reference resolves, and operation ids are unique', () => {
   for (const [document, types] of [[v2, v2.definitions], ...documents.map((each) => [each, each.components.schemas])]) {
     for (const [name, definition] of Object.entries<Loose>(types)) {
       assert.ok(definition.description, name)
@@ -196,11 +196,11 @@ test('everything has a description, every reference leads somewhere, every opera
   }
 })
 
-test('only words of our own vendor are in it', () => {
+test("the documents contain only our own vendor's names", () => {
   assert.doesNotMatch(JSON.stringify([v2, documents]), /k8s|kubernetes/i)
 })
 
-test('every operation declares the parameters and answers of the tables, and no others', () => {
+test('every operation declares exactly the parameters and responses of the tables', () => {
   let compared = 0
   for (const { path, item, operation } of operationsIn(v2)) {
     const action = operation['x-orch-action']
@@ -223,14 +223,14 @@ test('every operation declares the parameters and answers of the tables, and no 
   console.error(`openapi: ${compared} query parameters compared`)
 })
 
-test('operations have the names that generated clients know them by', () => {
+test('operation ids match those of generated clients', () => {
   const pod = '/api/v1/namespaces/{namespace}/pods/{name}'
   assert.equal(v2.paths[pod].get.operationId, 'readCoreV1NamespacedPod')
   assert.equal(v2.paths[`${pod}/exec`].post.operationId, 'connectCoreV1PostNamespacedPodExec')
   assert.equal(v2.paths['/api/v1/nodes/{name}/proxy/{path}'].get.operationId, 'connectCoreV1GetNodeProxyWithPath')
 })
 
-test('every verb that discovery tells has its operation', async () => {
+test('every verb in discovery has an operation', async () => {
   const actions: { readonly [verb: string]: string } = { create: 'post', update: 'put' }
   const isConnected = (path: string, verb: string) =>
     v2.paths[path]?.[actions[verb] ?? verb]?.['x-orch-action'] === 'connect'
@@ -267,7 +267,7 @@ test('version 3 describes the same types as version 2', () => {
   )
 })
 
-test('a client that has the document is told so; one that takes gzip gets it', async () => {
+test('a client with the current document gets a 304, and gzip is supported', async () => {
   const first = await client.get('/openapi/v2')
   const tag = first.headers.etag!
   for (const held of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
@@ -280,7 +280,7 @@ test('a client that has the document is told so; one that takes gzip gets it', a
   assert.ok(Number(packed.headers['content-length']) * 5 < Number(first.headers['content-length']))
 })
 
-test('the form is negotiated', async () => {
+test('the format is negotiated', async () => {
   const old = await client.get('/openapi/v2', {
     accept: 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf',
   })
@@ -291,7 +291,7 @@ test('the form is negotiated', async () => {
   assert.equal((await client.post('/openapi/v2', {})).status, 405)
 })
 
-test('documents of version 3 lie at addresses that may be kept for good', async () => {
+test('version 3 documents have URLs that may be cached forever', async () => {
   const index = (await client.get('/openapi/v3')).body
   assert.deepEqual(Object.keys(index.paths).toSorted(), places)
   const address = index.paths['api/v1'].serverRelativeURL
@@ -306,14 +306,14 @@ test('documents of version 3 lie at addresses that may be kept for good', async 
 
 const packageOf = (name: string) => name.slice(0, name.lastIndexOf('.'))
 
-/** The message that a type has under this number and JSON has flat. */
+/** The inlined message with this tag. */
 function messageWithin(name: string, tag: number): string {
   const found = Object.values(facts[name]!.inlined ?? {}).find((message) => message.tag === tag)
   assert.ok(found, `${name} has no message ${tag}`)
   return `${packageOf(name)}.${found.type}`
 }
 
-/** The type in the words of the facts, with published names. */
+/** The type in the notation of the facts, with published names. */
 function typeOf(schema: Loose): string {
   if (schema.$ref) return schema.$ref.slice('#/definitions/'.length)
   if (schema.type === 'array') return `${typeOf(schema.items)}[]`
@@ -331,8 +331,8 @@ function markersOf(property: Loose): JsonObject {
 }
 
 /**
- * A list without a type is one value, or is merged by its merge key where a patch merges it. What is recorded of how to
- * merge a text means nothing.
+ * A list without a list type is atomic, or merged by its merge key if a patch merges it. Recorded merge markers of
+ * strings have no meaning.
  */
 function markersExpected(fact: FieldFacts): JsonObject {
   const { patchStrategy, patchMergeKey } = fact.type === 'string' ? ({} as Partial<FieldFacts>) : fact
@@ -348,7 +348,7 @@ function markersExpected(fact: FieldFacts): JsonObject {
   }
 }
 
-/** Nobody writes a list of objects, so what is recorded of merging the items of one such list means nothing. */
+/** No client writes a list of objects, so recorded merge markers of its items have no meaning. */
 function withoutMerging({ listType: _, listMapKeys: __, ...fact }: FieldFacts): FieldFacts {
   return fact
 }
@@ -359,7 +359,7 @@ function kindsOf(definition: Loose): string[] {
   )
 }
 
-/** Types that are sent in every version of every group are of each of them. */
+/** Types that are sent in every group version have the kinds of all of them. */
 function kindsExpected(name: string, { gvk = [] }: TypeFacts, { paths }: Loose): readonly string[] {
   if (gvk !== 'many') return gvk
   const places = Object.keys(paths).filter((path) => /^\/(api|apis\/[^/]+)\/[^/]+\/$/.test(path))

@@ -1,6 +1,6 @@
 /**
- * Protobuf as clients ask for it and send it: which form is taken, what a watch looks like, that errors have the form
- * too, that bodies which are no messages are refused, and that everybody is given the same bytes, made once.
+ * Protobuf requests and responses: negotiation, watches, errors, malformed bodies, and shared messages that are encoded
+ * only once.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -28,7 +28,7 @@ const named = (name: string, data: object = { k: 'v' }) => ({
 })
 const metadata = (as: string, version = 'v1') => `;as=${as};g=meta.orch.io;v=${version}`
 
-test('of the forms that a client accepts the first that there is is taken', async () => {
+test('the first supported format that a client accepts is used', async () => {
   await client.post(collection, named('forms'))
   const formFor = async (accept: string, path = `${collection}/forms`) => {
     const { status, headers } = await client.get(path, { accept })
@@ -46,7 +46,7 @@ test('of the forms that a client accepts the first that there is is taken', asyn
   assert.equal(await formFor(type, '/version'), '200 application/json')
 })
 
-test('metadata alone, of one object and of a list, in both versions', async () => {
+test('partial metadata works for an object and a list, in both versions', async () => {
   await client.post(collection, named('partial'))
   const { body: json } = await client.get(`${collection}/partial`)
   for (const version of ['v1', 'v1beta1']) {
@@ -65,7 +65,7 @@ test('metadata alone, of one object and of a list, in both versions', async () =
   const { body: list } = await client.get(collection, {
     accept: `application/json${metadata('PartialObjectMetadataList')}`,
   })
-  // A list of anything has the same numbers; the older version has them the other way round.
+  // All lists have the same field numbers. The older version has them in reverse.
   const read = readDocument(bytes, 'core.v1.ConfigMapList')
   const items = list.items.map(({ metadata: one }: Loose) => ({ metadata: one }))
   assert.deepEqual(differencesFromJson({ ...list, items }, read), [])
@@ -75,7 +75,7 @@ test('metadata alone, of one object and of a list, in both versions', async () =
   assert.equal((await client.get(`${collection}/partial`, wrong)).status, 406)
 })
 
-test('an empty list, a page of a list and the rest of it', async () => {
+test('empty lists and pages of a list match their JSON', async () => {
   const path = '/api/v1/namespaces/none/configmaps'
   assert.deepEqual(
     differencesFromJson((await client.get(path)).body, (await protobuf.get(path, `${message}List`)).body),
@@ -92,7 +92,7 @@ test('an empty list, a page of a list and the rest of it', async () => {
   )
 })
 
-test('a list at a version that the cache has left behind is what it was', async () => {
+test('a list at a version that the cache no longer has is unchanged', async () => {
   const before = (await client.get(collection)).body
   await client.post(collection, named('later'))
   await client.delete(`${collection}/forms`)
@@ -104,7 +104,7 @@ test('a list at a version that the cache has left behind is what it was', async 
   }
 })
 
-test('what is too long for a chunk, and what does not fit the next one, arrives whole', async () => {
+test('messages larger than a chunk, or than the rest of a chunk, arrive complete', async () => {
   const path = '/api/v1/namespaces/chunks/configmaps'
   await client.post('/api/v1/namespaces', { metadata: { name: 'chunks' } })
   const sizes = [10, 70_000, 64_000, 1, 300_000, 65_500, 30_000, 30_000, 30_000]
@@ -118,7 +118,7 @@ test('what is too long for a chunk, and what does not fit the next one, arrives 
   assert.equal(zipped.headers['content-encoding'], 'gzip')
 })
 
-test('errors have the form that was asked for', async () => {
+test('errors have the requested format', async () => {
   const missing = await protobuf.get(`${collection}/none`, message)
   assert.equal(missing.status, 404)
   const { apiVersion, kind, reason, code, details } = missing.body
@@ -132,7 +132,7 @@ test('errors have the form that was asked for', async () => {
   assert.equal((await protobuf.get('/apis/apps/v1/things', message)).status, 404)
 })
 
-test('a watch is frames of events, with bookmarks and errors among them', async () => {
+test('a watch consists of framed events, including bookmarks and errors', async () => {
   const { resourceVersion } = (await client.get(collection)).body.metadata
   const path = `${collection}?watch=1&resourceVersion=${resourceVersion}&fieldSelector=metadata.name%3Dwatched`
   const done = (events: readonly Loose[]) => events.at(-1)?.type === 'DELETED'
@@ -157,7 +157,7 @@ test('a watch is frames of events, with bookmarks and errors among them', async 
   assert.match(marked.events.at(-1)!.object.metadata.resourceVersion, /^\d+$/)
 })
 
-test('a watch of metadata alone', async () => {
+test('a watch of partial metadata works', async () => {
   await client.post(collection, named('seen'))
   const path = `${collection}?watch=1&timeoutSeconds=10&fieldSelector=metadata.name%3Dseen`
   const accept = `${type}${metadata('PartialObjectMetadata')}`
@@ -170,7 +170,7 @@ test('a watch of metadata alone', async () => {
   assert.deepEqual([kind, apiVersion, shown.name], ['PartialObjectMetadata', 'meta.orch.io/v1', 'seen'])
 })
 
-test('discovery, and what is answered without being stored', async () => {
+test('discovery and generated responses support Protobuf', async () => {
   for (const [path, name] of [
     ['/api', 'APIVersions'],
     ['/apis', 'APIGroupList'],
@@ -192,7 +192,7 @@ test('discovery, and what is answered without being stored', async () => {
   )
 })
 
-test('a token of a service account is asked for in Protobuf, as the agents of nodes do', async () => {
+test('a service account token can be requested in Protobuf, as node agents do', async () => {
   const accounts = '/api/v1/namespaces/default/serviceaccounts'
   assert.equal((await client.post(accounts, { metadata: { name: 'robot' } })).status, 201)
   const spec = { audiences: ['vault'], expirationSeconds: 7200 }
@@ -204,7 +204,7 @@ test('a token of a service account is asked for in Protobuf, as the agents of no
   assert.match(body.status.token, /^eyJ[^.]+\.[^.]+\.[^.]+$/)
 })
 
-test('a view of another kind is read and written in Protobuf', async () => {
+test('a view of another kind can be read and written in Protobuf', async () => {
   const path = '/api/v1/namespaces/default/replicationcontrollers'
   const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } }
   const spec = { replicas: 0, selector: { a: 'b' }, template }
@@ -212,7 +212,7 @@ test('a view of another kind is read and written in Protobuf', async () => {
   const read = async () => (await protobuf.get(`${path}/rc/scale`, 'autoscaling.v1.Scale')).body
   const scale = await read()
   assert.equal(scale.kind, 'Scale')
-  // The view and the object have the same key, and messages of their own.
+  // The view and the object have the same key, but separate messages.
   assert.deepEqual((await protobuf.get(`${path}/rc`, 'core.v1.ReplicationController')).body.spec.selector, { a: 'b' })
   const document = { ...scale, spec: { replicas: 3 } }
   const written = await protobuf.send('PUT', `${path}/rc/scale`, { document, message: 'autoscaling.v1.Scale' })
@@ -220,7 +220,7 @@ test('a view of another kind is read and written in Protobuf', async () => {
   assert.equal((await read()).spec.replicas, 3)
 })
 
-test('custom resources fall back to the next form, or have none; their definitions have one', async () => {
+test('custom resources fall back to the next format, but their definitions support Protobuf', async () => {
   const schema = { openAPIV3Schema: { type: 'object', properties: { size: { type: 'integer' } } } }
   const definition = {
     apiVersion: 'apiextensions.orch.io/v1',
@@ -252,11 +252,11 @@ test('custom resources fall back to the next form, or have none; their definitio
   assert.equal(sent.status, 415)
 })
 
-/** The envelope of a ConfigMap, with more after its type. */
+/** The envelope of a ConfigMap, with additional data after its type. */
 const sealed = (hex: string) =>
   Buffer.from(`6b387300 0a0f 0a027631 1209436f6e6669674d6170 ${hex}`.replaceAll(' ', ''), 'hex')
 
-test('bodies that are no messages are refused, and say why', async () => {
+test('malformed messages are rejected with a reason', async () => {
   const send = (raw: Buffer, path = collection, method = 'POST') =>
     client.send(path, { method, raw, headers: { 'content-type': type } })
   const good = writeDocument(named('refused'), message)
@@ -304,7 +304,7 @@ test('bodies that are no messages are refused, and say why', async () => {
   assert.equal((await send(good)).status, 201)
 })
 
-test('what a message does not say is as with JSON, and what nobody knows is passed over even if all must be known', async () => {
+test('missing type fields are handled as in JSON, and unknown fields are skipped even with Strict validation', async () => {
   const unknown = Buffer.concat([writeDocument(named('unknown'), message), Buffer.from('2a0161', 'hex')])
   const headers = { 'content-type': type }
   const strict = await client.send(`${collection}?fieldValidation=Strict`, { method: 'POST', raw: unknown, headers })
@@ -322,7 +322,7 @@ test('what a message does not say is as with JSON, and what nobody knows is pass
   )
 })
 
-/** ConfigMaps in a version of their own, which counts how often an object is read to be shown. */
+/** ConfigMaps in another version, which counts how often an object is converted for output. */
 function countingKind() {
   const { apiVersion: _, kind: __, metadata: ___, ...fields } = configMap.schema.fields
   const counter = { reads: 0 }
@@ -338,7 +338,7 @@ function countingKind() {
   return { kind, counter }
 }
 
-test('however many ask, the message of an object is made once', async (t) => {
+test("an object's message is encoded once for all clients", async (t) => {
   const { kind, counter } = countingKind()
   const { port, ca, client: inside, stop } = await startInProcess([...allKinds, kind])
   t.after(stop)
@@ -360,10 +360,10 @@ test('however many ask, the message of an object is made once', async (t) => {
   assert.equal(items.filter(({ data }: Loose) => data.k === 'changed').length, changes)
 })
 
-/** Garbage collection is counted too. A create does much besides: it has the bound of one in JSON. */
+/** Includes garbage collection. A create does much else, so it has the same limit as in JSON. */
 const boundMs: { readonly [what: string]: number } = { create: 350, get: 150, list: 150 }
 
-test('large objects are read and written in steps', async (t) => {
+test('large objects are read and written in slices', async (t) => {
   const inside = await startInProcess()
   t.after(inside.stop)
   const data = Object.fromEntries(Array.from({ length: 40_000 }, (_, i) => [`key-${i}`, `value ${i}`]))
@@ -371,7 +371,7 @@ test('large objects are read and written in steps', async (t) => {
   const headers = { 'content-type': type, accept: type }
   const asks: { readonly [what: string]: () => Promise<{ readonly status: number }> } = {
     create: async () => {
-      // That of the try before, if there was one.
+      // The object of the previous attempt, if there was one.
       await inside.client.delete(`${collection}/large`)
       return await inside.client.send(collection, { method: 'POST', raw, headers })
     },

@@ -1,6 +1,6 @@
 /**
- * Requests that the server passes on to pods, services, nodes and aggregated servers each take a connection of the server.
- * All of them together leave enough files to accept clients, however many objects one user reaches.
+ * Each forwarded request to a pod, service, node or aggregated server takes a connection. All together leave enough
+ * file descriptors for accepting clients, however many objects one user reaches.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -24,7 +24,7 @@ import { untilTrue } from '../../support/until.ts'
 const openFiles = 400
 const pods = '/api/v1/namespaces/default/pods'
 
-/** The status of a request whose answer goes on for good. */
+/** The status of a request whose response never ends. */
 async function begin(session: ClientHttp2Session, path: string, token: string): Promise<number> {
   const stream = session.request({ ':path': path, authorization: `Bearer ${token}` })
   stream.on('error', () => {})
@@ -33,7 +33,7 @@ async function begin(session: ClientHttp2Session, path: string, token: string): 
   return head[':status']
 }
 
-test('requests to many pods at once leave files for other clients, and requests for other users', async (t) => {
+test('requests to many pods leave file descriptors for other clients and requests for other users', async (t) => {
   const upstream = createServer((_, response) => void response.write('goes on'))
   upstream.listen(0, '127.0.0.1')
   await once(upstream, 'listening')
@@ -67,7 +67,7 @@ test('requests to many pods at once leave files for other clients, and requests 
     for (const status of await Promise.all(all)) statuses.set(status, (statuses.get(status) ?? 0) + 1)
   }
   t.diagnostic(JSON.stringify([...statuses]))
-  // Those that do not fit are told to come again; none fails for lack of files.
+  // Excess requests get a 429. None fails for lack of file descriptors.
   assert.deepEqual([...statuses.keys()].sort(), [200, 429])
   assert.doesNotMatch(server.output(), /no file descriptors are left/)
   const other = openSession(server)
@@ -75,7 +75,7 @@ test('requests to many pods at once leave files for other clients, and requests 
   assert.equal(await begin(other, `${pods}/p0:${port}/proxy/`, 'bob-token'), 200)
 })
 
-/** An HTTPS server that keeps idle connections open for good, and a relay to it. */
+/** An HTTPS server that keeps idle connections open forever, and a relay to it. */
 async function startUpstream(t: TestContext) {
   const directory = mkdtempSync(join(tmpdir(), 'orch-proxied-'))
   const make = certificatesIn(directory)
@@ -106,14 +106,14 @@ async function startUpstream(t: TestContext) {
   return { authority: authority.certificate, send, open }
 }
 
-// An idle connection would stay open for a minute, and count for nobody.
+// An idle connection would stay open for a minute without being counted.
 test('a connection to a port that any user can choose is closed after its request', async (t) => {
   const { send, open } = await startUpstream(t)
   await send({ isUnverified: true })
   await untilTrue(async () => (await open()) === 0)
 })
 
-test('few idle connections to a node agent are kept', async (t) => {
+test('only a few idle connections to a node agent are kept', async (t) => {
   const { authority, send, open } = await startUpstream(t)
   await Promise.all(Array.from({ length: 10 }, () => send({ authority, commonName: 'system:node:n' })))
   await untilTrue(async () => (await open()) <= 2)

@@ -1,6 +1,7 @@
 /**
- * Two servers on one etcd are one API: a list begun on one goes on at the other, a watch on one tells the writes of the
- * other, and versions mean the same on both. What etcd cannot do or when it is not there is told, and mends itself.
+ * Two servers on one etcd behave as one API. A paged list can continue on the other server, a watch on one reports the
+ * writes of the other, and versions mean the same on both. etcd limits and outages are reported, and the servers
+ * recover.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -19,7 +20,7 @@ import { root, type ServerHandle, startServer } from '../../support/server.ts'
 import { startProxy, type Proxy as Wire } from '../../support/tcp-proxy.ts'
 
 const deadlineMs = 10_000
-/** What a process on a busy machine may need beyond the deadline of the store. */
+/** Additional time that a process may need on a busy machine. */
 const slackMs = 60_000
 
 const owner = endOfFile()
@@ -28,7 +29,7 @@ let cluster: Cluster
 let servers: ServerHandle[]
 let one: HttpClient
 let two: HttpClient
-/** A third server, behind a wire that a test may spoil (`mended`). */
+/** A third server, behind a proxy that a test may disturb (`mended`). */
 let wired: HttpClient
 let wire: Wire
 let secure: Cluster
@@ -50,7 +51,7 @@ before(async () => {
   wired = behindWire!.client()
 })
 
-/** The third server, its wire whole again. */
+/** The third server, with its proxy restored. */
 async function mended(): Promise<HttpClient> {
   wire.set('cut')
   wire.set('pass')
@@ -94,7 +95,7 @@ async function read(client: HttpClient, path: string): Promise<State> {
   return stateOf(answer.body.items)
 }
 
-/** So many events of a watch from a version. */
+/** This many events of a watch from a version. */
 async function events(client: HttpClient, path: string, version: number, count: number): Promise<WatchEvent[]> {
   const seen: WatchEvent[] = []
   const signal = AbortSignal.timeout(deadlineMs + 2 * slackMs)
@@ -108,7 +109,7 @@ async function events(client: HttpClient, path: string, version: number, count: 
 const versionOf = ({ object }: WatchEvent) => Number(object.metadata.resourceVersion)
 
 describe('two servers on one etcd', { timeout: 300_000 }, () => {
-  it('tell the same past of an object, whichever of them wrote it', async () => {
+  it('both report the same history of an object, whichever server wrote it', async () => {
     const path = await makeNamespace('history')
     const writers = [one, two, one, two]
     for (const [i, client] of writers.entries()) await put(client, path, 'a', `v${i}`)
@@ -129,7 +130,7 @@ describe('two servers on one etcd', { timeout: 300_000 }, () => {
       assert.equal((await ask(two, 'paststates', { revision })).items[0].data.value, `v${i}`)
   })
 
-  it('list in pages from one and the other: one state, whatever is written meanwhile', async () => {
+  it('a list in pages from both servers is one snapshot, despite concurrent writes', async () => {
     const path = await makeNamespace('pages')
     const names = Array.from({ length: 40 }, (_, i) => `m-${String(i).padStart(2, '0')}`)
     await Promise.all(names.map((name) => put(one, path, name, 'before')))
@@ -153,7 +154,7 @@ describe('two servers on one etcd', { timeout: 300_000 }, () => {
     assert.deepEqual(stateOf(items), Object.fromEntries(names.map((name) => [name, 'before'])))
   })
 
-  it('watch on one what is written on the other, and resume on the other', async () => {
+  it('a watch on one reports the writes of the other, and can be resumed on the other', async () => {
     const path = await makeNamespace('watched')
     const start = await put(one, path, 'first', '0')
     const watching = events(two, path, start, 20)
@@ -167,7 +168,7 @@ describe('two servers on one etcd', { timeout: 300_000 }, () => {
     }
   })
 
-  it('list on one exactly what there was at a version of the other', async () => {
+  it('one lists the exact state at a version of the other', async () => {
     const path = await makeNamespace('exact')
     const states: [number, State][] = []
     let state: State = {}
@@ -183,7 +184,7 @@ describe('two servers on one etcd', { timeout: 300_000 }, () => {
     }
   })
 
-  it('read on one what was written on the other, at once', async () => {
+  it('one immediately reads the writes of the other', async () => {
     const path = await makeNamespace('fresh')
     for (let i = 0; i < 20; i++) {
       const [writer, reader] = i % 2 === 0 ? [one, two] : [two, one]
@@ -202,7 +203,7 @@ describe('two servers on one etcd', { timeout: 300_000 }, () => {
     }
   })
 
-  it('judge a write by what another has acknowledged before they have heard of it', async () => {
+  it('a write is checked against the acknowledged writes of the other, even before they are in the cache', async () => {
     const path = await makeNamespace('turns')
     const slow = await mended()
     await put(slow, path, 'm', 'begin')
@@ -230,7 +231,7 @@ describe('two servers on one etcd', { timeout: 300_000 }, () => {
     assert.equal(again.status, 200, again.text)
   })
 
-  it('let nothing come into a namespace that another has begun to delete, before they have heard of it', async () => {
+  it('no object can be created in a namespace that the other has begun to delete, even before that is in the cache', async () => {
     const slow = await mended()
     const path = await makeNamespace('going')
     await put(slow, path, 'early', 'x')
@@ -239,7 +240,7 @@ describe('two servers on one etcd', { timeout: 300_000 }, () => {
     const answer = await slow.post(path, { metadata: { name: 'm' } })
     assert.equal(answer.status, 403, answer.text)
     assert.equal((await one.get(`${path}/m`)).status, 404)
-    // A namespace that was only changed is still good.
+    // A namespace that was only updated is still usable.
     const other = await makeNamespace('changing')
     await put(slow, other, 'early', 'x')
     const changed = await one.put('/api/v1/namespaces/changing', { metadata: { name: 'changing', labels: { a: 'b' } } })
@@ -248,11 +249,11 @@ describe('two servers on one etcd', { timeout: 300_000 }, () => {
     assert.equal(added.status, 201, added.text)
   })
 
-  it('answer no most recent read from memory alone when one of them does not hear of the others', async () => {
+  it('a server that gets no updates does not answer consistent reads from its cache', async () => {
     const path = await makeNamespace('deaf')
     const deaf = await mended()
     await put(deaf, path, 'm', 'old')
-    // It has heard of its own write before it hears no more.
+    // The server has seen its own write before its proxy goes mute.
     assert.deepEqual(await read(deaf, path), { m: 'old' })
     wire.set('mute')
     const version = await put(one, path, 'm', 'new')
@@ -268,7 +269,7 @@ describe('two servers on one etcd', { timeout: 300_000 }, () => {
     assert.deepEqual(await read(deaf, path), { m: 'new' })
   })
 
-  it('know the versions that a third names which has just started, also where a stranger wrote', async () => {
+  it('both know the versions of a newly started third server, even after a write by another program', async () => {
     const pair = { key: Buffer.from('/elsewhere').toString('base64'), value: '' }
     const written = await fetch(`${cluster.endpoints[0]}/v3/kv/put`, { method: 'POST', body: JSON.stringify(pair) })
     assert.equal(written.status, 200)
@@ -284,13 +285,13 @@ describe('two servers on one etcd', { timeout: 300_000 }, () => {
     }
   })
 
-  it('refuse another profile than that of the store', async () => {
+  it("a server with another profile than the store's is rejected", async () => {
     const failed = await failedStart([`--etcd-servers=${cluster.endpoints}`, '--profile=kubernetes'])
     assert.equal(failed.code, 1)
     assert.match(failed.said, /made with the profile "orch".*start with --profile=orch/)
   })
 
-  it('store the largest secret and a config map of 1,000 keys, as the embedded store does; 413 above', async () => {
+  it('the largest secret and a config map of 1,000 keys are stored as in the embedded store, and larger ones get a 413', async () => {
     const own = await startInProcess(allKinds, [], embedded)
     owner.after(() => own.stop())
     for (const client of [one, own.client]) {
@@ -319,8 +320,8 @@ describe('two servers on one etcd', { timeout: 300_000 }, () => {
   })
 })
 
-describe('an etcd that is not there', { timeout: 300_000, concurrency: true }, () => {
-  it('is told at the start within the deadline, as is a CA that did not make its certificate', async () => {
+describe('an unavailable etcd', { timeout: 300_000, concurrency: true }, () => {
+  it('an unavailable etcd or an untrusted certificate is reported at startup within the deadline', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'orch-replicas-'))
     owner.after(async () => rmSync(directory, { recursive: true, force: true }))
     const [port] = await freePorts(1)
@@ -343,7 +344,7 @@ describe('an etcd that is not there', { timeout: 300_000, concurrency: true }, (
     assert.match(stranger.said, /^orch: .*certificate is not accepted.*check that it runs/m)
     for (const { said, ended } of [nowhere, stranger]) {
       assert.doesNotMatch(said, /\n\s+at /)
-      // Long before it gives up it says what it waits for.
+      // Its log names the reason for waiting long before it gives up.
       const [, told] = /^(\S+) warning waiting for etcd: .*(?:ECONNREFUSED|not accepted).*check that it runs/.exec(
         said,
       )!
@@ -351,11 +352,11 @@ describe('an etcd that is not there', { timeout: 300_000, concurrency: true }, (
     }
   })
 
-  it('later on makes reads and writes fail within the deadline, and is used again when it is back', async () => {
+  it('an outage makes reads and writes fail within the deadline, and ends when etcd is back', async () => {
     const path = await makeNamespace('outage')
     await put(one, path, 'n', 'before')
     const start = await put(one, path, 'm', 'before')
-    // Of this object alone: a write of another one whose client gave up may still happen once the store is back.
+    // Watches only this object: an abandoned write of another object may still take effect once the store is back.
     const watching = events(one, `${path}/m`, start, 1)
     await cluster.kill(0)
     const started = performance.now()
@@ -372,7 +373,7 @@ describe('an etcd that is not there', { timeout: 300_000, concurrency: true }, (
       assert.equal((await server.get('/livez')).status, 200)
       assert.equal((await server.get('/readyz')).status, 503)
       assert.match((await server.get('/readyz?verbose')).text, /\[-\]store failed: the store does not answer/)
-      // What need not be the most recent is still served.
+      // Reads that need not be the most recent are still served.
       assert.deepEqual(await read(server, `${path}?resourceVersion=0`), { m: 'before', n: 'before' })
     }
     for (const { status, text } of await answers) assert.ok(status === 503 || status === 504, `${status} ${text}`)
@@ -397,7 +398,7 @@ async function ready(client: HttpClient): Promise<void> {
   }
 }
 
-/** A start that fails: its exit code and what it said. */
+/** The exit code and output of a failed start. */
 async function failedStart(flags: readonly string[]): Promise<{ code: number | null; said: string; ended: number }> {
   const directory = mkdtempSync(join(tmpdir(), 'orch-replicas-'))
   const own = ['--secure-port=0', `--data-dir=${directory}/data`, '--admin-kubeconfig=']

@@ -1,6 +1,6 @@
 /**
- * An etcd that is restored from a backup under running servers: they notice, are not ready and say why, load everything
- * anew, and serve what the backup holds under versions above all that they told before; old versions are 410.
+ * etcd is restored from a backup while servers are running. They notice, become unready with a reason, reload
+ * everything, and serve the content of the backup with versions above all earlier ones. Old versions get a 410.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -12,7 +12,7 @@ import { untilTrue } from '../../support/until.ts'
 const path = '/api/v1/namespaces/default/configmaps'
 const patienceMs = 60_000
 
-test('two servers over the restore of their etcd', { timeout: 300_000 }, async (t) => {
+test('two servers recover when their etcd is restored', { timeout: 300_000 }, async (t) => {
   const cluster = await startEtcd()
   t.after(() => cluster.stop())
   const start = () => serve(t, [`--etcd-servers=${cluster.endpoints}`])

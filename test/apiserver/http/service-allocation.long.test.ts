@@ -1,6 +1,6 @@
 /**
- * The addresses and node ports of Services: each is held by one Service at a time, whatever many servers do at once and
- * whichever of them dies, and is free again as soon as that one lets go. What is held is looked up in the store itself.
+ * Cluster IPs and node ports of Services: each belongs to one Service at a time, despite concurrent servers and
+ * crashes, and is free again as soon as that Service releases it. The tests check the allocations in the store.
  */
 import assert from 'node:assert/strict'
 import { before, describe, it, test } from 'node:test'
@@ -22,7 +22,7 @@ let one: HttpClient
 let two: HttpClient
 
 const atOnce = long ? 50 : 25
-/** 1022 addresses, so that those who draw at once seldom meet. */
+/** 1022 addresses, so that concurrent allocations seldom collide. */
 const flags = ['--service-cluster-ip-range=10.96.0.0/22,fd00:96::/112']
 
 before(async () => {
@@ -59,7 +59,7 @@ function refused(answer: Answer, field: string, text: RegExp): void {
   assert.match(answer.body.message, text)
 }
 
-/** What is held, as the store has it: `cluster-ips-v4/10.96.0.1 default/orch`. */
+/** The allocations in the store: `cluster-ips-v4/10.96.0.1 default/orch`. */
 async function held(): Promise<string[]> {
   const { entries } = await store.list({ prefix: 'claims/' })
   const name = (value: Uint8Array) => Buffer.from(value).toString().replace('objects/core/services/', '')
@@ -76,7 +76,7 @@ interface Service {
   }
 }
 
-/** What Services say that they hold. */
+/** The allocations in the spec of a Service. */
 function heldBy({ metadata, spec }: Service): string[] {
   const { clusterIPs = [], ports = [], healthCheckNodePort } = spec
   const holder = `${metadata.namespace}/${metadata.name}`
@@ -86,7 +86,7 @@ function heldBy({ metadata, spec }: Service): string[] {
   ].map((claim) => (typeof claim === 'number' ? `node-ports/${claim} ${holder}` : String(claim)))
 }
 
-/** The store says what the Services say, and nobody holds what another does. */
+/** The store and the Services agree, and no allocation has two owners. */
 async function assertAgree(client: HttpClient): Promise<void> {
   const { body } = ok(await client.get('/api/v1/services'))
   const said = (body.items as Service[]).flatMap(heldBy).sort()
@@ -96,7 +96,7 @@ async function assertAgree(client: HttpClient): Promise<void> {
 }
 
 describe('on two servers', () => {
-  it('clients that allocate at once never get the same, and what they delete is free again', async () => {
+  it('concurrent clients never get the same allocation, and deletions release theirs', async () => {
     const made = await Promise.all(
       Array.from({ length: atOnce }, (_, i) =>
         [one, two][i % 2]!.post(
@@ -111,7 +111,7 @@ describe('on two servers', () => {
     await assertAgree(two)
   })
 
-  it('those who ask for the same at once: one gets it', async () => {
+  it('of several concurrent requests for the same address, one succeeds', async () => {
     const ask = (i: number) =>
       [one, two][i % 2]!.post(
         path,
@@ -125,19 +125,19 @@ describe('on two servers', () => {
     await assertAgree(one)
     const winner = winners[0]!.body.metadata.name
     ok(await two.delete(`${path}/${winner}`))
-    // The other server need not have heard of it yet; it looks before it refuses.
+    // The other server may not know about it yet, but checks before it rejects the request.
     ok(await one.post(path, newService('next', { type: 'NodePort', clusterIP: '10.96.1.1' })), 201)
     ok(await one.delete(`${path}/next`))
   })
 
-  it('nothing is lost and nothing held twice after many rounds of create and delete while servers are killed', async () => {
+  it('many creations and deletions while servers are killed leave no lost or duplicate allocations', async () => {
     const rounds = long ? 200 : 60
     let begun = 0
     const work = async (worker: number) => {
       while (begun < rounds) {
         const name = `round-${begun++}`
         const client = [one, two][worker % 2]!
-        // Whose answer was lost may be there or not; so may what was to be deleted.
+        // If the response was lost, the Service may or may not exist. The same holds for deletions.
         const made = await client.post(path, newService(name, { type: 'NodePort' })).catch(() => undefined)
         if (made?.status !== 201 || worker % 5 === 0) continue
         await client.delete(`${path}/${name}`).catch(() => undefined)
@@ -157,7 +157,7 @@ describe('on two servers', () => {
     ok(await one.delete(`${path}?labelSelector=test`))
   })
 
-  it('a dry run takes nothing, and shows what would be', async () => {
+  it('a dry run allocates nothing, but shows a possible result', async () => {
     const before = await held()
     const asked = newService('dry', {
       type: 'NodePort',
@@ -189,7 +189,7 @@ describe('on two servers', () => {
     assert.deepEqual(await held(), before)
   })
 
-  it('what is refused, invalid or taken by name holds nothing', async () => {
+  it('rejected, invalid and conflicting requests allocate nothing', async () => {
     ok(await one.post(path, newService('there', { type: 'NodePort' })), 201)
     const before = await held()
     assert.equal((await two.post(path, newService('there', { type: 'NodePort' }))).status, 409)
@@ -217,7 +217,7 @@ describe('on two servers', () => {
     ok(await one.delete(`${path}/there`))
   })
 
-  it('an update takes what it adds and lets go what it drops', async () => {
+  it('an update allocates what it adds and releases what it drops', async () => {
     const steps: readonly object[] = [
       { type: 'NodePort' },
       {
@@ -247,18 +247,18 @@ describe('on two servers', () => {
     ok(await one.delete(`${path}/moves`))
   })
 
-  it('a finalizer keeps what is held until it goes', async () => {
+  it('a finalizer keeps the allocations until it is removed', async () => {
     const before = await held()
     const { body } = ok(await one.post(path, newService('stays')), 201)
     ok(await patch(one, 'stays', { metadata: { finalizers: ['example.com/wait'] } }))
     ok(await two.delete(`${path}/stays`))
     assert.deepEqual(await held(), [...before, ...heldBy(body)].sort())
-    // Whatever else this update says, it is the end of what was held.
+    // Whatever else this update contains, it releases the allocations.
     ok(await patch(one, 'stays', { metadata: { finalizers: null }, spec: { type: 'NodePort' } }))
     assert.deepEqual(await held(), before)
   })
 
-  it('a Service of more node ports than one write can take is refused whole', async () => {
+  it('a Service with more node ports than one write can hold is rejected as a whole', async () => {
     const ports = (count: number) => Array.from({ length: count }, (_, i) => ({ port: i + 1, name: `p${i}` }))
     const before = await held()
     refused(await one.post(path, newService('vast', { type: 'NodePort', ports: ports(1000) })), 'spec', /Too many/)
@@ -271,14 +271,14 @@ describe('on two servers', () => {
     assert.deepEqual(await held(), before)
   })
 
-  it('deletecollection gives everything back', async () => {
+  it('deletecollection releases all allocations', async () => {
     const before = await held()
     for (let i = 0; i < 5; i++) ok(await one.post(path, { ...newService(`many-${i}`, { type: 'NodePort' }) }), 201)
     ok(await two.delete(`${path}?labelSelector=test`))
     assert.deepEqual(await held(), before)
   })
 
-  it('what was set apart from its Service is mended at the next start, and nothing else is touched', async () => {
+  it('inconsistent allocations are repaired at the next start, and nothing else changes', async () => {
     ok(await one.post(path, newService('sound', { type: 'NodePort' })), 201)
     const { body } = ok(await one.post(path, newService('lost')), 201)
     const before = await held()
@@ -299,7 +299,7 @@ describe('on two servers', () => {
   })
 })
 
-test('a namespace that goes gives everything back', async (t) => {
+test('deleting a namespace releases all allocations', async (t) => {
   const client = (await serveUp(t, ['--service-cluster-ip-range=10.5.0.0/29'])).client()
   for (let round = 0; round < 3; round++) {
     const name = `round-${round}`
@@ -313,7 +313,7 @@ test('a namespace that goes gives everything back', async (t) => {
   }
 })
 
-test('a range that is full says so, and what is given back is used again', async (t) => {
+test('a full range is reported, and released addresses are reused', async (t) => {
   const server = await serve(t, ['--service-cluster-ip-range=10.5.0.0/29', '--service-node-port-range=30000-30003'])
   const client = server.client()
   const own = (ok(await client.get('/api/v1/services')).body.items as Service[]).flatMap(

@@ -1,4 +1,7 @@
-/** Answers to reads and deletes that clients of Kubernetes 1.23 rely on: the same requests were once put to both. */
+/**
+ * Responses to reads and deletes that Kubernetes 1.23 clients rely on. The same requests were once sent to both
+ * servers.
+ */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Answer } from '../../support/http-client.ts'
@@ -7,7 +10,7 @@ import { configMaps } from '../../support/paths.ts'
 
 const client = (await serve({ after })).client()
 
-/** The fields that a refusal is about, in the order of the alphabet. */
+/** The fields in the causes of an error, sorted. */
 function causes({ body }: Answer): string[] {
   return body.details.causes.map(({ reason, field }: { reason: string; field: string }) => `${reason} ${field}`).sort()
 }
@@ -20,7 +23,7 @@ async function made(path: string, object: object): Promise<Answer> {
 
 const namespace = (name: string) => made('/api/v1/namespaces', { metadata: { name } })
 
-test('a namespace whose deletion is not to orphan waits for dependents, and is asked once', async () => {
+test('deleting a namespace with orphanDependents=false waits for dependents and returns 202', async () => {
   const cases = [
     ['false', { orphanDependents: false }, 202, ['foregroundDeletion']],
     ['true', { orphanDependents: true }, 200, ['orphan']],
@@ -38,7 +41,7 @@ test('a namespace whose deletion is not to orphan waits for dependents, and is a
   assert.deepEqual([other.status, other.body.status], [200, 'Success'])
 })
 
-test('a failed precondition names the resource of a namespace, and the kind of all else', async () => {
+test('a failed precondition names the resource for a namespace, and the kind for other objects', async () => {
   await namespace('guarded')
   await made(configMaps, { metadata: { name: 'guarded' } })
   for (const preconditions of [{ uid: 'other' }, { resourceVersion: '1' }]) {
@@ -49,7 +52,7 @@ test('a failed precondition names the resource of a namespace, and the kind of a
   }
 })
 
-test('preconditions in the query of a delete must hold, and so must those in its body', async () => {
+test('preconditions in the query of a delete and in its body must all hold', async () => {
   const { metadata } = (await made(configMaps, { metadata: { name: 'conditional' } })).body
   const { uid, resourceVersion } = metadata
   const path = `${configMaps}/conditional`
@@ -80,7 +83,7 @@ test('preconditions in the query of a delete must hold, and so must those in its
   assert.equal((await client.delete(`${path}?uid=&resourceVersion=`)).status, 200, 'empty parameters are none')
 })
 
-test('preconditions in the query of a collection count for each object; a version beside a body is the one to list', async () => {
+test('preconditions in the query of a deletecollection apply to each object, and a version next to a body is the one to list', async () => {
   await namespace('conditional')
   const objects = '/api/v1/namespaces/conditional/configmaps?labelSelector=conditional'
   const labels = { conditional: '' }
@@ -106,7 +109,7 @@ test('preconditions in the query of a collection count for each object; a versio
   assert.deepEqual(await names(), [])
 })
 
-test('null is a body without options, and nothing is of any type', async () => {
+test('null is a body without options, and an empty body may have any type', async () => {
   for (const name of ['null', 'yaml', 'typed']) await made(configMaps, { metadata: { name } })
   assert.equal((await client.send(`${configMaps}/null`, { method: 'DELETE', raw: 'null' })).status, 200)
   const yaml = { method: 'DELETE', raw: '---\n', headers: { 'content-type': 'application/yaml' } }
@@ -119,7 +122,7 @@ test('null is a body without options, and nothing is of any type', async () => {
   assert.equal((await client.send(`${configMaps}/gone`, { method: 'DELETE', raw: '[]' })).status, 400)
 })
 
-test('the deletion of a template answers with the template', async () => {
+test('deleting a pod template returns the template', async () => {
   const templates = '/api/v1/namespaces/default/podtemplates'
   const spec = { containers: [{ name: 'c', image: 'i' }] }
   const { body: stored } = await made(templates, { metadata: { name: 'a' }, template: { spec } })
@@ -127,7 +130,7 @@ test('the deletion of a template answers with the template', async () => {
   assert.deepEqual([body.kind, body.metadata.uid, body.template], ['PodTemplate', stored.metadata.uid, stored.template])
 })
 
-test('kinds without namespaces are asked for one, unless they say which fields there are', async () => {
+test('cluster-scoped kinds accept a selector on metadata.namespace unless they define their own fields', async () => {
   const volume = { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], hostPath: { path: '/a' } }
   await made('/api/v1/persistentvolumes', { metadata: { name: 'a' }, spec: volume })
   const namesBy = async (selector: string) => {
@@ -143,7 +146,7 @@ test('kinds without namespaces are asked for one, unless they say which fields t
   }
 })
 
-test('a list at an old version has a next page only if that has something', async () => {
+test('a list at an old version has a next page only if that page is not empty', async () => {
   const at = '/api/v1/namespaces/pages/configmaps'
   await namespace('pages')
   const labels = { pick: 'me' }
@@ -164,7 +167,7 @@ test('a list at an old version has a next page only if that has something', asyn
   assert.deepEqual(await page(`limit=0&resourceVersionMatch=Exact&resourceVersion=${version}`), [['a', 'c'], undefined])
 })
 
-test('a name that no object can have is refused, not looked for', async () => {
+test('an invalid name gets a 400 instead of a lookup', async () => {
   await made(configMaps, { metadata: { name: 'a' } })
   for (const method of ['GET', 'DELETE']) {
     for (const path of [`${configMaps}/a%25`, '/api/v1/namespaces/a%25', '/api/v1/namespaces/a%25/status']) {
@@ -176,7 +179,7 @@ test('a name that no object can have is refused, not looked for', async () => {
   assert.equal((await client.get('/api/v1/namespaces/a%25/configmaps/a')).status, 404)
 })
 
-test('an answer is indented for those who say so, and for people', async () => {
+test('responses are indented on request, and for curl and browsers by default', async () => {
   const isIndented = async (query: string, headers = {}) =>
     (await client.get(`${configMaps}/a${query}`, headers)).text.includes('\n  ')
   for (const value of ['1', 't', 'T', 'true', 'True', 'TRUE']) assert.ok(await isIndented(`?pretty=${value}`), value)
@@ -189,7 +192,7 @@ test('an answer is indented for those who say so, and for people', async () => {
   assert.equal(await isIndented('', { accept: 'application/json;pretty=1' }), true)
 })
 
-test('a parameter of a media type asks for nothing without a value, and for what there is not with another', async () => {
+test('a media type parameter without a value is ignored, and an unsupported value gets a 406', async () => {
   const cases = [
     ['application/json;as=', 200],
     ['application/json;as', 200],
@@ -219,7 +222,7 @@ test('a subresource has no table, only the whole object', async () => {
   assert.equal((await client.get(status, { accept: partial })).body.kind, 'PartialObjectMetadata')
 })
 
-test('all that is wrong with the options of a list is told', async () => {
+test('all errors in the options of a list are reported', async () => {
   const cases = [
     ['watch=1&resourceVersion=0&resourceVersionMatch=Exact', 2],
     ['watch=1&resourceVersionMatch=Exact', 2],
@@ -232,13 +235,13 @@ test('all that is wrong with the options of a list is told', async () => {
   }
 })
 
-test('a label without a key is refused for what it lacks and for what it is', async () => {
+test('a label with an empty key gets two errors', async () => {
   const answer = await client.post(configMaps, { metadata: { name: 'x', labels: { '': 'a' } } })
   assert.equal(answer.status, 422)
   assert.deepEqual(causes(answer), ['FieldValueInvalid metadata.labels', 'FieldValueInvalid metadata.labels'])
 })
 
-test('the order of what is looked at: the type of the body, the options, the form of events', async () => {
+test('checks run in this order: content type, options, event format', async () => {
   const headers = { 'content-type': 'text/plain' }
   const sent = { method: 'POST', raw: '{}', headers }
   assert.equal((await client.send(`${configMaps}?dryRun=Some`, sent)).status, 415)

@@ -1,4 +1,4 @@
-/** A listener that closes answers what clients have sent, on a machine that is slow as well. */
+/** A closing listener answers all requests that clients have sent, even on a slow machine. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause, setImmediate } from 'node:timers/promises'
@@ -8,7 +8,7 @@ import { closed, long, open, openListener } from '../../support/listener.ts'
 const request = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'
 const lastAnswer = /^HTTP\/1\.1 200 .*connection: close/is
 
-test('a process without a processor for long reads what has arrived before it ends connections', async (t) => {
+test('a process that got no CPU time reads all received data before it closes connections', async (t) => {
   const listener = await openListener(t, {})
   const { port } = listener
   const sockets = [await open(port, 'http/1.1'), await open(port, 'http/1.1')]
@@ -21,7 +21,7 @@ test('a process without a processor for long reads what has arrived before it en
   await ended
 })
 
-test('connections are not ended while slow clients send their requests one after another', async (t) => {
+test('connections stay open while slow clients send their requests one after another', async (t) => {
   const listener = await openListener(t, {})
   const { port } = listener
   const sockets = [await open(port, 'http/1.1'), await open(port, 'http/1.1'), await open(port, 'http/1.1')]
@@ -35,7 +35,7 @@ test('connections are not ended while slow clients send their requests one after
   await ended
 })
 
-/** From then on its connections wait to be ended. */
+/** From then on, its connections wait to be closed. */
 async function listenerIsShut(port: number): Promise<void> {
   const connects = () =>
     open(port, 'http/1.1').then(

@@ -1,7 +1,7 @@
 /**
- * Objects in the store that cannot be read, damaged or written by a newer program: they are named in the log, in
- * /readyz?verbose and in a list's warnings; all others are served as ever; and what is damaged can be deleted. On the
- * embedded store after a restart, on etcd also while two servers run on it.
+ * Unreadable objects in the store, damaged or written by a newer program: they are named in the log, in /readyz?verbose
+ * and in the warnings of a list. All other objects are served, and damaged ones can be deleted. Tested on the embedded
+ * store after a restart, and on etcd also while two servers run on it.
  */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ import { define, definitions, typeOf } from '../custom/definitions.ts'
 const path = '/api/v1/namespaces/default/configmaps'
 const keyOf = (name: string) => `objects/core/configmaps/default/${name}`
 
-/** Changes the bytes that the store holds of a ConfigMap. */
+/** Changes the stored bytes of a ConfigMap. */
 async function spoil(store: Store, name: string, change: (value: Buffer) => void): Promise<void> {
   await spoilKey(store, keyOf(name), change)
 }
@@ -44,7 +44,7 @@ function newer(value: Buffer): void {
   value.writeUInt32LE(crc32(value.subarray(7)), 2)
 }
 
-/** The stored form before the checksum knew the key. */
+/** The storage format whose checksum did not include the key. */
 function older(value: Buffer): void {
   value[0] = 1
   value.writeUInt32LE(crc32(value.subarray(6)), 2)
@@ -54,7 +54,7 @@ async function create(client: HttpClient, names: readonly string[]): Promise<voi
   for (const name of names) assert.equal((await client.post(path, { metadata: { name }, data: { name } })).status, 201)
 }
 
-/** `b` is damaged, `d` is newer, `a` and `c` are sound. */
+/** `b` is damaged, `d` is newer, `a` and `c` are readable. */
 async function assertServes(server: Served): Promise<void> {
   const client = server.client()
   const list = await client.get(path)
@@ -107,7 +107,7 @@ async function inStore(server: Restartable | ServerHandle, run: (store: Store) =
   }
 }
 
-test('the embedded store: a damaged and a newer value are left out and told of, the damaged one can be deleted', async (t) => {
+test('the embedded store omits and reports a damaged and a newer value, and the damaged one can be deleted', async (t) => {
   const server = await startServer(t)
   await create(server.client(), ['a', 'b', 'c', 'd'])
   await server.stop()
@@ -120,7 +120,7 @@ test('the embedded store: a damaged and a newer value are left out and told of, 
   await assertDeletes(server.client())
 })
 
-test('a value that lies under the key of another object is damaged', async (t) => {
+test('a value under the key of another object counts as damaged', async (t) => {
   const server = await serve(t)
   await create(server.client(), ['a', 'b'])
   await server.stop()
@@ -133,7 +133,7 @@ test('a value that lies under the key of another object is damaged', async (t) =
   assert.equal((await server.client().get(`${path}/a`)).status, 200)
 })
 
-test('values of the form before are read, checked, and written anew in the present form', async (t) => {
+test('values in the previous format are read, verified and rewritten in the current format', async (t) => {
   const server = await serve(t)
   await create(server.client(), ['a', 'b'])
   await server.stop()
@@ -153,7 +153,7 @@ test('values of the form before are read, checked, and written anew in the prese
   await inStore(server, async (store) => assert.equal((await store.get(keyOf('a')))!.value[0], 3))
 })
 
-test('what a damaged object stood for: quotas still limit, addresses and objects go with it', async (t) => {
+test('an unreadable quota or limit range blocks writes, and deleting a damaged object frees what it held', async (t) => {
   const server = await serve(t)
   const client = server.client()
   const inDefault = '/api/v1/namespaces/default'
@@ -209,7 +209,7 @@ async function withEtcd(t: TestContext): Promise<{ servers: Restartable[]; store
   return { servers, store }
 }
 
-test('etcd: all servers go on while a value becomes unreadable; watches of its kind end and lists tell', async (t) => {
+test('on etcd, all servers continue when a value becomes unreadable, watches of its kind end and lists report it', async (t) => {
   const { servers, store } = await withEtcd(t)
   const [one, two] = servers.map((server) => server.client()) as [HttpClient, HttpClient]
   await create(one, ['a', 'b', 'c', 'd'])

@@ -1,6 +1,6 @@
 /**
- * What a server of one profile ever says holds no word of the other: its help, discovery, descriptions, objects of every
- * kind with their defaults, tables, errors, metrics, and the files it writes.
+ * The output of a server contains no names of the other profile: help, discovery, descriptions, objects of every kind
+ * with defaults, tables, errors, metrics, and the files that it writes.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -12,7 +12,7 @@ import { groupName, type ProfileName, vendorOf } from '../../../src/api/model/ve
 import { type Restartable, serve } from '../../support/in-process.ts'
 import { root } from '../../support/server.ts'
 
-/** Words that belong to one profile alone. Names of system namespaces and of old metrics are the same in both. */
+/** Names that belong to only one profile. Names of system namespaces and of old metrics are the same in both. */
 const wordsOf: { readonly [P in ProfileName]: RegExp } = {
   orch: /\borch\.io\b|\bx-orch-|vnd\.orch\.|\bio\.orch\.|ORCH_EXEC_INFO|\borch\.default\.svc|\bnodeagent\b/i,
   kubernetes:
@@ -68,12 +68,12 @@ async function everythingSaid(server: Restartable, profile: ProfileName): Promis
   return said
 }
 
-describe('words of the other profile', { concurrency: 1 }, () => {
+describe('names of the other profile', { concurrency: 1 }, () => {
   for (const [profile, other] of [
     ['orch', 'kubernetes'],
     ['kubernetes', 'orch'],
   ] as const) {
-    test(`a server of ${profile} says none of ${other}`, async () => {
+    test(`a server with the profile ${profile} uses no names of ${other}`, async () => {
       const server = await serve({ after }, [`--profile=${profile}`])
       const said = await everythingSaid(server, profile)
       said.set('admin.kubeconfig', readFileSync(join(server.directory, 'admin.kubeconfig'), 'utf8'))
@@ -93,7 +93,7 @@ describe('words of the other profile', { concurrency: 1 }, () => {
     })
   }
 
-  test('the help speaks of no other vendor than its own, but for the name of the profile', () => {
+  test("the help uses no names of the other vendor except for the profile's name", () => {
     const { stdout } = spawnSync(join(root, 'bin/orch'), ['help', 'flags'], { encoding: 'utf8' })
     assert.doesNotMatch(stdout, wordsOf.kubernetes)
   })

@@ -1,6 +1,6 @@
 /**
- * A watch ends with its client, however that goes: what is checked is that no watcher is left, not that the server
- * lives. The server runs in this process, as it is asked how many watches it has.
+ * A watch ends when its client disconnects, for whatever reason. The tests check that no watcher is left. The server
+ * runs in this process, so that they can read its number of watches.
  */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -24,7 +24,7 @@ async function begin(t: TestContext, flags: readonly string[] = []): Promise<InP
   return running
 }
 
-/** Waits until the server has so many watches; fails after a time that no working server needs. */
+/** Waits until the server has this many watches. Fails after a time that no working server needs. */
 async function untilWatches({ server }: InProcess, count: number): Promise<void> {
   const end = performance.now() + 60_000
   while (server.watches !== count && performance.now() < end) await pause(5)
@@ -55,21 +55,21 @@ async function openSocket({ server, ca }: InProcess, alpn: string) {
 const codes = { 'no error': 0, 'an internal error': 2, cancel: 8 }
 
 for (const [name, code] of Object.entries(codes))
-  test(`HTTP/2: 200 watches that are reset with ${name}`, { timeout: 300_000 }, async (t) => {
+  test(`HTTP/2: 200 watches that are reset with ${name} end`, { timeout: 300_000 }, async (t) => {
     const running = await begin(t)
     const session = openSession(running)
     const streams = await Promise.all(Array.from({ length: 200 }, () => openWatch(session)))
     await untilWatches(running, 200)
     for (const stream of streams) stream.close(code)
     await untilWatches(running, 0)
-    // The connection is still good for others.
+    // The connection still works.
     await openWatch(session)
     await untilWatches(running, 1)
     session.destroy()
     await untilWatches(running, 0)
   })
 
-test('HTTP/2: single frames that take a watch back', { timeout: 300_000 }, async (t) => {
+test('HTTP/2: single frames that cancel a watch end it', { timeout: 300_000 }, async (t) => {
   const running = await begin(t)
   const socket = await openSocket(running, 'h2')
   t.after(() => socket.destroy())
@@ -81,7 +81,7 @@ test('HTTP/2: single frames that take a watch back', { timeout: 300_000 }, async
     stream += 6
     socket.write(ask(first))
     await untilWatches(running, 1)
-    // One that is taken back in the same packet ends as well as one that has begun.
+    // A request that is cancelled in the same packet ends like one that has started.
     const reset = (which: number) => frame('reset', 0, which, number(code))
     socket.write(Buffer.concat([ask(second), reset(second), reset(first), ask(third)]))
     await untilWatches(running, 1)
@@ -92,7 +92,7 @@ test('HTTP/2: single frames that take a watch back', { timeout: 300_000 }, async
 
 for (const alpn of ['h2', 'http/1.1'])
   for (const how of ['ends', 'breaks'] as const)
-    test(`${alpn}: a connection that ${how}`, { timeout: 300_000 }, async (t) => {
+    test(`${alpn}: a watch ends with a connection that ${how}`, { timeout: 300_000 }, async (t) => {
       const running = await begin(t)
       const socket = await openSocket(running, alpn)
       socket.resume()
@@ -107,7 +107,7 @@ for (const alpn of ['h2', 'http/1.1'])
       await untilWatches(running, 0)
     })
 
-test('a watch that has much to send and a client that leaves without reading it', { timeout: 300_000 }, async (t) => {
+test('a watch with much unread data ends when its client disconnects', { timeout: 300_000 }, async (t) => {
   const running = await begin(t)
   const data = { text: 'x'.repeat(500_000) }
   for (let i = 0; i < 10; i++) await running.client.post(configMaps, { metadata: { name: `large-${i}` }, data })
@@ -119,7 +119,7 @@ test('a watch that has much to send and a client that leaves without reading it'
   await untilWatches(running, 0)
 })
 
-test('HEAD begins no watch', { timeout: 300_000 }, async (t) => {
+test('HEAD does not start a watch', { timeout: 300_000 }, async (t) => {
   const running = await begin(t)
   const session = openSession(running)
   t.after(() => session.destroy())
@@ -130,7 +130,7 @@ test('HEAD begins no watch', { timeout: 300_000 }, async (t) => {
   assert.equal(running.server.watches, 0)
 })
 
-test('kubectl get --watch that is interrupted', { timeout: 300_000 }, async (t) => {
+test('an interrupted kubectl get --watch ends its watch', { timeout: 300_000 }, async (t) => {
   const running = await begin(t, ['--profile=kubernetes'])
   const config = join(running.directory, 'kubectl.json')
   const { url: server } = running.server

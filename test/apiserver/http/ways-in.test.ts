@@ -1,6 +1,7 @@
 /**
- * Every way in passes the same checks: whatever is sent by create, PUT, each patch or apply, in JSON or YAML, is an
- * object of the kind in well-formed text, or it is refused. Afterwards all that is stored is read in every form.
+ * Every write method performs the same checks. Whatever is sent by create, PUT, each patch type or apply, in JSON or
+ * YAML, is an object of the right kind in well-formed text, or it is rejected. Afterwards, all stored objects are read
+ * in every format.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -37,7 +38,7 @@ const whole: { readonly [name: string]: Way } = {
   'patch of a status': { method: 'PATCH', path: '/api/v1/namespaces/default/status', type: patch('merge') },
 }
 
-/** The name that an object sent this way must carry. */
+/** The name that an object must have with this method. */
 function nameFor({ path }: Way): string {
   return (
     /\/(existing|fresh)/.exec(path)?.[1] ??
@@ -45,7 +46,7 @@ function nameFor({ path }: Way): string {
   )
 }
 
-/** `members` is JSON text of an object without its braces; `operations` the same as a JSON patch. */
+/** `members` is the JSON text of an object without its braces. `operations` is the same as a JSON patch. */
 function send(client: HttpClient, way: Way, { members, operations }: Sent): Promise<Answer> {
   const body = way.type === patch('json') ? operations : `{${members},"metadata":{"name":"${nameFor(way)}"}}`
   return client.send(way.path, { method: way.method, raw: body, headers: { 'content-type': way.type } })
@@ -71,7 +72,7 @@ const wrongTypes: { readonly [name: string]: Sent } = {
   'no version': { members: '"kind":"KIND"', operations: '[{"op":"remove","path":"/apiVersion"}]' },
 }
 
-/** Where neither is said, the path decides; a merge patch that says nothing of them changes nothing. */
+/** If apiVersion or kind is missing, the path decides. A merge patch without them does not change them. */
 const mayBeLeftOut = /^(?:no |a kind of null|an empty kind|a version of null)/
 
 const half = '"\\ud800"'
@@ -93,7 +94,7 @@ const forms = [
   `${json};as=PartialObjectMetadataList;v=v1;g=meta.orch.io`,
 ]
 
-/** Everything that is stored, in every form. */
+/** Reads all stored objects in every format. */
 async function assertReadable(client: HttpClient): Promise<void> {
   for (const path of ['/api/v1/configmaps', '/api/v1/namespaces'])
     for (const accept of forms)
@@ -103,7 +104,7 @@ async function assertReadable(client: HttpClient): Promise<void> {
       }
 }
 
-test('whatever the way in, an object is of the kind that its path names', { timeout: 300_000 }, async (t) => {
+test("every write method rejects an object of another kind than the path's", { timeout: 300_000 }, async (t) => {
   const server = await serve(t)
   const client = server.client()
   const assertAlive = watchOver(server)
@@ -126,7 +127,7 @@ test('whatever the way in, an object is of the kind that its path names', { time
   assert.equal((await client.get(`${configMaps}/fresh`)).status, 404)
 })
 
-test('whatever the way in, text is well-formed', { timeout: 300_000 }, async (t) => {
+test('every write method rejects ill-formed text', { timeout: 300_000 }, async (t) => {
   const server = await serve(t)
   const client = server.client()
   const assertAlive = watchOver(server)
@@ -155,7 +156,7 @@ test('whatever the way in, text is well-formed', { timeout: 300_000 }, async (t)
         await assertReadable(client)
       }
     })
-  await t.test('a whole pair is a character like any other', async () => {
+  await t.test('a complete surrogate pair is an ordinary character', async () => {
     const sent = { members: '"data":{"a":"\\ud83d\\ude00"}', operations: set('/data', '{"a":"\\ud83d\\ude00"}') }
     for (const name of ['create in JSON', 'create in YAML', 'merge patch', 'JSON patch'] as const) {
       const { status, body } = await send(client, whole[name]!, sent)

@@ -1,6 +1,6 @@
 /**
- * Rules of writing that hold for every kind: applies through several versions, amid deletions and to subresources;
- * elements without their keys; generated names; and what the metadata of a write may say.
+ * Rules for writes of every kind: apply through several versions, during deletions and to subresources; list elements
+ * without keys; generated names; and the metadata of a write.
  */
 import assert from 'node:assert/strict'
 import crypto from 'node:crypto'
@@ -65,7 +65,7 @@ describe('one manager applies through two versions', () => {
     ['v1', 'v2'],
     ['v2', 'v1'],
   ] as const)
-    test(`the same, in ${first} and then in ${second}`, async () => {
+    test(`applying the same in ${first} and then in ${second} changes nothing`, async () => {
       const name = `same-${first}`
       assert.equal((await applyIn(first, name, { minReplicas: 2 })).status, 201)
       const { status, body } = await applyIn(second, name, { minReplicas: 2 })
@@ -76,7 +76,7 @@ describe('one manager applies through two versions', () => {
       assert.deepEqual(entries, [`autoscaling/${second}`])
     })
 
-  test('what it states otherwise changes, what it states no more goes', async () => {
+  test('changed fields are updated, and omitted fields are removed', async () => {
     await applyIn('v1', 'less', { minReplicas: 2, targetCPUUtilizationPercentage: 50 })
     const other = await applyIn('v2', 'less', { maxReplicas: 7, metrics: cpu(60) })
     assert.equal(other.status, 200, other.body.message)
@@ -87,8 +87,8 @@ describe('one manager applies through two versions', () => {
   })
 })
 
-describe('an apply that meets a deletion', () => {
-  /** A deletion and an apply, sent at once on one connection: the apply still finds the object, and then does not. */
+describe('an apply during a deletion', () => {
+  /** A deletion and an apply, sent together on one connection: the apply first finds the object, and then does not. */
   async function race(session: ClientHttp2Session, name: string, metadata: JsonObject): Promise<[number, string]> {
     const headers = { ':path': `${maps}/${name}`, authorization: 'Bearer admin-token' }
     const deletion = session.request({ ...headers, ':method': 'DELETE' }, { endStream: true })
@@ -104,7 +104,7 @@ describe('an apply that meets a deletion', () => {
     return [await status, body]
   }
 
-  test('creates the object; unless it says by uid or version which one it means', async () => {
+  test('the apply creates the object unless it names a uid or version', async () => {
     const { server: url, authority } = server.credentials()
     const session = connect(url, { ca: authority as string })
     let created = 0
@@ -115,7 +115,7 @@ describe('an apply that meets a deletion', () => {
       const { uid, resourceVersion } = body.metadata
       const metadata = [{}, { uid }, { resourceVersion }][i % 3]!
       const [status, answer] = await race(session, name, metadata)
-      // Where the apply came first it changes the object, which is deleted after that.
+      // If the apply came first, it changes the object, which is then deleted.
       if (status === 201) created++
       else if (status === 409) refused++
       else assert.equal(status, 200, answer)
@@ -126,7 +126,7 @@ describe('an apply that meets a deletion', () => {
   })
 })
 
-test('an element without its key has an empty one, and validation speaks', async () => {
+test('a list element without its key has an empty key, and validation reports it', async () => {
   const pod = (containers: JsonObject[]) => ({
     apiVersion: 'v1',
     kind: 'Pod',
@@ -146,7 +146,7 @@ test('an element without its key has an empty one, and validation speaks', async
   assert.deepEqual([owner.status, owner.body.reason], [422, 'Invalid'])
 })
 
-test('where an empty key may be, it is owned like any other', async () => {
+test('an empty key, if valid, is owned like any other', async () => {
   const path = `${scalers('v2')}/empty-key`
   const spec = { scaleTargetRef: { kind: 'Deployment', name: 'd' }, maxReplicas: 5 }
   const head = { apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler', metadata: { name: 'empty-key' } }
@@ -159,7 +159,7 @@ test('where an empty key may be, it is owned like any other', async () => {
   assert.deepEqual(gone.body.status.conditions, [{ lastTransitionTime: null, status: '', type: '' }])
 })
 
-test('what a subresource resets is ignored in an apply, whatever its value, and owned by nobody', async () => {
+test('fields that a subresource resets are ignored in an apply and have no owner', async () => {
   const path = `${pods}/reset`
   const head = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'reset' } }
   const spec = { containers: [{ name: 'a', image: 'i' }] }
@@ -175,7 +175,7 @@ test('what a subresource resets is ignored in an apply, whatever its value, and 
   assert.deepEqual([main.status, main.body.status], [200, applied.body.status])
 })
 
-test('a reset of the managers comes first, then the writer owns what it changes', async () => {
+test('managedFields are reset first, and then the writer owns its changes', async () => {
   for (const [name, write] of Object.entries({
     put: (body: JsonObject) => client.put(`${maps}/reset-put?fieldManager=u1`, body),
     merge: (body: JsonObject) => patch(`${maps}/reset-merge?fieldManager=u1`, 'merge-patch+json', body),
@@ -195,7 +195,7 @@ test('a reset of the managers comes first, then the writer owns what it changes'
   }
 })
 
-test('a patch may not take away the version that a kind demands', async () => {
+test('a patch must not remove a required resourceVersion', async () => {
   const leases = '/apis/coordination.orch.io/v1/namespaces/default/leases'
   const classes = '/apis/node.orch.io/v1/runtimeclasses'
   await client.post(leases, { metadata: { name: 'versioned' }, spec: {} })
@@ -221,7 +221,7 @@ test('a patch may not take away the version that a kind demands', async () => {
   assert.equal(taken.status, 200)
 })
 
-test('a directive in a map that is not there yet is refused with the map', async () => {
+test('a directive in a new map is rejected together with the map', async () => {
   await client.post(maps, mapOf('undirected'))
   const body = { metadata: { labels: { $patch: 'replace', a: 'b' } } }
   const refused = await patch(`${maps}/undirected`, 'strategic-merge-patch+json', body)
@@ -231,7 +231,7 @@ test('a directive in a map that is not there yet is refused with the map', async
   assert.deepEqual([replaced.status, replaced.body.metadata.labels], [200, { a: 'b' }])
 })
 
-test('the name of a cluster is not kept, and no generation is negative', async () => {
+test('clusterName is dropped, and a negative generation is rejected', async () => {
   const made = await client.post(maps, mapOf('cluster', { clusterName: 'c' }))
   assert.deepEqual([made.status, made.body.metadata.clusterName], [201, undefined])
   const put = await client.put(`${maps}/cluster`, mapOf('cluster', { clusterName: 'c', generation: -1 }))
@@ -245,7 +245,7 @@ test('the name of a cluster is not kept, and no generation is negative', async (
     assert.deepEqual([answer.status, causes(answer)], [422, ['metadata.generation FieldValueInvalid']])
 })
 
-test('a generation that no number can hold does not keep an object from being deleted', async () => {
+test('a generation beyond the safe integers does not prevent deletion', async () => {
   const raw = '{"metadata":{"name":"many","generation":9223372036854775807,"finalizers":["example.com/f"]}}'
   assert.equal((await client.send(maps, { method: 'POST', raw })).status, 201)
   const marked = await client.delete(`${maps}/many`)
@@ -254,7 +254,7 @@ test('a generation that no number can hold does not keep an object from being de
   assert.equal((await patch(`${maps}/many`, 'merge-patch+json', { metadata: { finalizers: null } })).status, 200)
 })
 
-test('a version is opaque: every other text than that of the object is a conflict', async () => {
+test("a resourceVersion is opaque, and any text other than the object's is a conflict", async () => {
   const made = (await client.post(maps, mapOf('opaque'))).body.metadata.resourceVersion as string
   for (const resourceVersion of [
     '1',
@@ -279,7 +279,7 @@ test('a version is opaque: every other text than that of the object is a conflic
   )
 })
 
-test('version 0 counts as none; a PUT of an object that is gone does not create it again', async () => {
+test('version 0 counts as unset, and a PUT does not recreate a deleted object', async () => {
   const events = '/api/v1/namespaces/default/events'
   const event = (name: string, metadata: JsonObject) => ({
     metadata: { name, namespace: 'default', ...metadata },
@@ -287,7 +287,7 @@ test('version 0 counts as none; a PUT of an object that is gone does not create 
   })
   assert.equal((await client.post(maps, mapOf('zero', { resourceVersion: '0' }))).status, 201)
   assert.equal((await client.post(maps, mapOf('one', { resourceVersion: '1' }))).status, 400)
-  // Who has read an object sends its uid.
+  // A client that has read an object sends its uid.
   const uid = '11111111-2222-3333-4444-555555555555'
   const late = await client.put(`${events}/late`, event('late', { resourceVersion: '1', uid }))
   assert.deepEqual([late.status, late.body.reason], [409, 'Conflict'])
@@ -301,8 +301,8 @@ test('version 0 counts as none; a PUT of an object that is gone does not create 
 })
 
 /**
- * Names are drawn from 4,096 instead of 14 million while it runs: chance is not what is tested. Of 300 draws about eleven
- * meet a name that is taken, and hardly ever none; none meets one eight times.
+ * Draws names from 4,096 instead of 14 million. Of 300 draws, about eleven collide and almost never none, and no name
+ * collides eight times in a row.
  */
 function drawFromFew(t: TestContext): void {
   const { randomUUID } = crypto
@@ -314,7 +314,7 @@ function drawFromFew(t: TestContext): void {
   })
 }
 
-test('a DELETE of a collection with a limit returns how many objects remain', async () => {
+test('a DELETE of a collection with a limit returns the number of remaining objects', async () => {
   const path = '/api/v1/namespaces/default/configmaps'
   const names = Array.from({ length: 5 }, (_, i) => `limited-${i}`)
   for (const name of names) await client.post(path, { metadata: { name, labels: { limited: 'yes' } } })
@@ -331,7 +331,7 @@ test('a DELETE of a collection with a limit returns how many objects remain', as
   assert.equal((await client.get(`${path}?${selected}`)).body.items.length, 0)
 })
 
-test('a generated name that is taken is drawn again', async (t) => {
+test('a generated name that is already in use is generated again', async (t) => {
   const inside = await startInProcess()
   t.after(() => inside.stop())
   drawFromFew(t)

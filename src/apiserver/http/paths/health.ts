@@ -10,7 +10,7 @@ import { notAllowed, type PathHandler } from '../dispatch.ts'
 import type { Exchange } from '../request/exchange.ts'
 import { sendPageNotFound, sendText } from '../response/responses.ts'
 
-/** A health check. `check` returns undefined if it passes, or a message that says what is wrong. */
+/** A health check. `check` returns undefined if it passes, or an error message. */
 export interface HealthCheck {
   readonly name: string
   readonly check: () => string | undefined | Promise<string | undefined>

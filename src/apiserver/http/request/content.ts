@@ -61,7 +61,7 @@ export async function readOptionalContent(exchange: Exchange, type: BodyType): P
   return noted(exchange, await parseContent(exchange, type, bytes), bytes)
 }
 
-/** Throws 415 unless the content type is one that the server can read. */
+/** Throws 415 unless the server supports the content type. */
 export function assertReadable(exchange: Exchange, offering: Offering): void {
   const type = mediaType(exchange).toLowerCase()
   if (type === '' || type === 'application/json') return

@@ -109,7 +109,7 @@ export const yamlForm: Form = {
     return {
       ...around(stringifyYaml(list), `${member}: []\n`, { open: `${member}:\n`, close: '' }),
       between: '',
-      // Arrays are not indented, so an item has the same text as in an array of its own.
+      // Arrays are not indented, so an item has the same text as in a separate array.
       item: (item) => stringifyYaml([item]),
     }
   },
