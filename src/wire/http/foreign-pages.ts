@@ -3,9 +3,9 @@
  * and pages cannot set. Browsers attach client certificates and the credentials of a local proxy to any page's
  * requests, so these headers are the only evidence.
  *
- * Most programs send none of these headers. Some WebSocket libraries invent an `Origin`. They are
- * recognized by a `User-Agent` that no browser sends and that a page cannot change without a preflight. Another port on
- * the same host is another origin.
+ * Most programs send none of these headers. Some WebSocket libraries invent an `Origin`. They are recognized by a
+ * `User-Agent` that no browser sends and that a page cannot change without a preflight. Another port on the same host
+ * is another origin.
  */
 
 /** The parts of a request that reveal its source. */

@@ -60,8 +60,8 @@ const writes: { readonly [name: string]: Write } = {
     comes: '{"data":{"a":"changed"}}',
   },
   'a delete with a dry run': { method: 'DELETE', path: `${configMaps}/kept`, type: json, whole: dryRun, comes: '' },
-  'a delete of another uid': { method: 'DELETE', path: `${configMaps}/kept`, type: json, whole: otherUid, comes: '' },
-  'a delete of a collection with a dry run': {
+  'a delete with another uid': { method: 'DELETE', path: `${configMaps}/kept`, type: json, whole: otherUid, comes: '' },
+  'a deletecollection with a dry run': {
     method: 'DELETE',
     path: configMaps,
     type: json,
@@ -74,10 +74,10 @@ const writes: { readonly [name: string]: Write } = {
 const cuts: { readonly [name: string]: (socket: TLSSocket) => void } = {
   'reset without an error': (socket) => socket.write(frame('reset', 0, 1, number(0))),
   cancelled: (socket) => socket.write(frame('reset', 0, 1, number(8))),
-  'reset by a fault': (socket) => socket.write(frame('reset', 0, 1, number(2))),
-  'a connection that ends': (socket) => socket.end(),
-  'a connection that breaks': (socket) => socket.destroy(),
-  'a farewell and the end': (socket) => socket.end(frame('goaway', 0, 0, Buffer.alloc(8))),
+  'reset with an error': (socket) => socket.write(frame('reset', 0, 1, number(2))),
+  'a closed connection': (socket) => socket.end(),
+  'a broken connection': (socket) => socket.destroy(),
+  'GOAWAY and a closed connection': (socket) => socket.end(frame('goaway', 0, 0, Buffer.alloc(8))),
   'an end before the length that was announced': (socket) => socket.write(frame('data', endStream, 1)),
 }
 

@@ -40,7 +40,7 @@ const rows: { readonly [name: string]: Row } = {
     body: (generateName) => ({ metadata: { generateName } }),
   },
   'a label': { method: 'POST', path: () => configMaps, body: (a) => ({ metadata: { name: 'a', labels: { a } } }) },
-  'a key of data': {
+  'a data key': {
     method: 'POST',
     path: () => configMaps,
     body: (key) => ({ metadata: { name: 'a' }, data: { [key]: 'v' } }),
@@ -50,24 +50,24 @@ const rows: { readonly [name: string]: Row } = {
     path: () => `${configMaps}?fieldValidation=Strict`,
     body: (key) => ({ metadata: { name: 'a' }, [key]: 1 }),
   },
-  'a time': {
+  'a timestamp': {
     method: 'POST',
     path: () => configMaps,
     body: (deletionTimestamp) => ({ metadata: { name: 'a', deletionTimestamp } }),
   },
-  'options of a delete': { method: 'DELETE', path: () => `${configMaps}/a`, body: (kind) => ({ kind }) },
-  'a place in a patch': {
+  'delete options': { method: 'DELETE', path: () => `${configMaps}/a`, body: (kind) => ({ kind }) },
+  'a path in a patch': {
     method: 'PATCH',
     path: () => `${configMaps}/kept`,
     type: 'application/json-patch+json',
     body: (text) => [{ op: 'test', path: `/data/${text}`, value: 1 }],
   },
-  'a name that is not there': { method: 'GET', path: (text) => `${configMaps}/${encodeURIComponent(text)}` },
+  'an unknown name': { method: 'GET', path: (text) => `${configMaps}/${encodeURIComponent(text)}` },
   'a label selector': { method: 'GET', path: query('labelSelector') },
   'a field selector': { method: 'GET', path: query('fieldSelector') },
   'a version': { method: 'GET', path: query('resourceVersion') },
   'a limit': { method: 'GET', path: query('limit') },
-  'a time limit': { method: 'GET', path: query('timeout') },
+  'a timeout': { method: 'GET', path: query('timeout') },
 }
 
 test('an error text is never cut inside an emoji', { timeout: 300_000 }, async (t) => {

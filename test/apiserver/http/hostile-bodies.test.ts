@@ -33,31 +33,31 @@ const nesting: { [name: string]: Row } = {
   'nesting to 100,000': { body: named(`"x":${nested(100_000)}`), status: 400, told: /nested deeper/ },
   'nesting to 1,500,000, never closed': { body: '['.repeat(1_500_000), status: 400 },
   'nested objects': { body: `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`, status: 400 },
-  'nesting in a field of any form': {
+  'nesting in a free-form field': {
     body: meta(
       `"managedFields":[{"manager":"m","fieldsType":"FieldsV1","fieldsV1":${'{"f:a":'.repeat(505)}{}${'}'.repeat(505)}}]`,
     ),
     status: 201,
   },
-  'nesting in options of a delete': { path: `${configMaps}/x`, method: 'DELETE', body: nested(513), status: 400 },
+  'nesting in delete options': { path: `${configMaps}/x`, method: 'DELETE', body: nested(513), status: 400 },
 }
 
 const twice = '"data":{"a":"1"},"data":{"b":"2"}'
 const duplicates: { [name: string]: Row } = {
-  'a key twice, strictly': {
+  'a duplicate key with Strict validation': {
     path: `${configMaps}?fieldValidation=Strict`,
     body: named(twice),
     status: 400,
     told: /duplicate field \\"data\\"/,
   },
-  'a key twice, with a warning': { body: named(twice), status: 201, told: /299 - "duplicate field \\"data\\""/ },
-  'a key twice, ignored': {
+  'a duplicate key with a warning': { body: named(twice), status: 201, told: /299 - "duplicate field \\"data\\""/ },
+  'a duplicate key, ignored': {
     path: `${configMaps}?fieldValidation=Ignore`,
     body: named(twice),
     status: 201,
     told: /"data":\{"b":"2"\}.*\n\n$/s,
   },
-  'a key twice, spelt differently': {
+  'a duplicate key in different notation': {
     path: `${configMaps}?fieldValidation=Strict`,
     body: named('"data":{},"d\\u0061ta":{}'),
     status: 400,
@@ -102,20 +102,24 @@ const text: { [name: string]: Row } = {
   'an overlong slash': { body: inData([0xc0, 0xaf]), status: 400, told: /UTF-8/ },
   'a surrogate in UTF-8': { body: inData([0xed, 0xa0, 0x80]), status: 400, told: /UTF-8/ },
   'a pair of surrogates in UTF-8': { body: inData([0xed, 0xa0, 0xbd, 0xed, 0xb8, 0x80]), status: 400, told: /UTF-8/ },
-  'a sequence cut short': { body: inData([0xe2, 0x82]), status: 400, told: /UTF-8/ },
+  'a truncated sequence': { body: inData([0xe2, 0x82]), status: 400, told: /UTF-8/ },
   'beyond Unicode': { body: inData([0xf4, 0x90, 0x80, 0x80]), status: 400, told: /UTF-8/ },
   'a byte order mark': { body: bytes([0xef, 0xbb, 0xbf], named('"data":{}')), status: 400 },
   'UTF-16': { body: Buffer.from(named('"data":{}'), 'utf16le'), status: 400 },
-  'half a pair of surrogates': { body: inData('\\ud800'), status: 400, told: /surrogate/ },
-  'the other half': { body: inData('\\udc00x'), status: 400, told: /surrogate/ },
-  'two first halves': { body: inData('\\ud800\\ud800'), status: 400, told: /surrogate/ },
-  'half a pair in a key': { body: named('"data":{"\\udfff":""}'), status: 400, told: /surrogate/ },
-  'half a pair in an unknown field': { body: named('"x":"\\ud83d"'), status: 400, told: /surrogate/ },
-  'a whole pair': { body: inData('\\ud83d\\ude00'), status: 201, told: /"k":"😀"/ },
+  'a lone high surrogate': { body: inData('\\ud800'), status: 400, told: /surrogate/ },
+  'a lone low surrogate': { body: inData('\\udc00x'), status: 400, told: /surrogate/ },
+  'two high surrogates': { body: inData('\\ud800\\ud800'), status: 400, told: /surrogate/ },
+  'a lone surrogate in a key': { body: named('"data":{"\\udfff":""}'), status: 400, told: /surrogate/ },
+  'a lone surrogate in an unknown field': { body: named('"x":"\\ud83d"'), status: 400, told: /surrogate/ },
+  'a complete surrogate pair': { body: inData('\\ud83d\\ude00'), status: 201, told: /"k":"😀"/ },
   'an escaped backslash before u': { body: inData('\\\\ud800'), status: 201 },
   'NUL in a value': { body: inData('\\u0000'), status: 201, told: /"k":"\\u0000"/ },
   'a control character': { body: inData([0x01]), status: 400 },
-  'both forms of é in values': { body: inData('\u00e9 e\u0301'), status: 201, told: /"k":"\u00e9 e\u0301"/ },
+  'both normalization forms of é in values': {
+    body: inData('\u00e9 e\u0301'),
+    status: 201,
+    told: /"k":"\u00e9 e\u0301"/,
+  },
 }
 
 const secretOf = (value: string) => `{"metadata":{"generateName":"h-"},"data":{"k":${JSON.stringify(value)}}}`
@@ -209,7 +213,7 @@ const names: { [name: string]: Row } = {
     status: 201,
     told: /"data":\{"__proto__":"YQ==","constructor":"Mg==","hasOwnProperty":"Mw=="\}/,
   },
-  '__proto__ at the top': {
+  '__proto__ at the top level': {
     body: named('"__proto__":{"data":{"k":"v"}}'),
     status: 201,
     told: /unknown field \\"__proto__\\"/,
@@ -301,7 +305,7 @@ const sizes: { [name: string]: Row } = {
   'a secret over 1 MiB': { path: secrets, body: secretOf(Buffer.alloc(megabyte + 1).toString('base64')), status: 422 },
   'annotations over 256 KiB': { body: meta(`"annotations":{"a":"${'x'.repeat(256 * 1024)}"}`), status: 422 },
   '10,000 finalizers': { body: meta(`"finalizers":[${many(10_000, (i) => `"a.b/f${i}"`)}]`), status: 201 },
-  '40,000 keys that order as integers': {
+  '40,000 integer-like keys': {
     body: named(`"data":{${many(40_000, (i) => `"${i * 7919}":""`)}}`),
     status: 201,
   },
@@ -318,33 +322,33 @@ const sizes: { [name: string]: Row } = {
     status: 413,
     told: /100000 values/,
   },
-  'more than 100,000 values with those of the managers': {
+  'more than 100,000 values including managed fields': {
     body: named(`"data":{${many(60_000, (i) => `"k${i}":""`)}}`),
     status: 413,
     told: /100000 values/,
   },
-  '90,000 unknown fields, strictly': {
+  '90,000 unknown fields with Strict validation': {
     path: `${configMaps}?fieldValidation=Strict`,
     body: named(many(90_000, (i) => `"u${i}":0`)),
     status: 400,
   },
   '90,000 unknown fields, with warnings': { body: named(many(90_000, (i) => `"u${i}":0`)), status: 201 },
-  'duplicates below a long key, strictly': {
+  'duplicates below a long key with Strict validation': {
     path: `${configMaps}?fieldValidation=Strict`,
     body: named(`"${big}":{${many(100, (i) => `"d${i}":0,"d${i}":0`)}}`),
     status: 400,
   },
   'a long unknown field': { path: `${configMaps}?fieldValidation=Strict`, body: named(`"${big}":0`), status: 400 },
   'a long kind': { body: named(`"kind":"${big}"`), status: 400 },
-  'a body in gzip': { body: named('"data":{}'), headers: { 'content-encoding': 'gzip' }, status: 415 },
-  'a body in brotli': { body: named('"data":{}'), headers: { 'content-encoding': 'br' }, status: 415 },
+  'a gzip body': { body: named('"data":{}'), headers: { 'content-encoding': 'gzip' }, status: 415 },
+  'a brotli body': { body: named('"data":{}'), headers: { 'content-encoding': 'br' }, status: 415 },
   'a body in two encodings': {
     body: named('"data":{}'),
     headers: { 'content-encoding': 'identity, gzip' },
     status: 415,
   },
-  'a body as it is': { body: named('"data":{}'), headers: { 'content-encoding': 'identity' }, status: 201 },
-  'a form': { body: 'a=b', headers: { 'content-type': 'application/x-www-form-urlencoded' }, status: 415 },
+  'an identity-encoded body': { body: named('"data":{}'), headers: { 'content-encoding': 'identity' }, status: 201 },
+  'an HTML form': { body: 'a=b', headers: { 'content-type': 'application/x-www-form-urlencoded' }, status: 415 },
   'a type named __proto__': { body: 'a=b', headers: { 'content-type': '__proto__' }, status: 415 },
 }
 

@@ -17,18 +17,18 @@ async function changed(page: string, size: number): Promise<string> {
 const many = 'x '.repeat(5000)
 const rows: readonly (readonly [what: string, page: string, expected: string])[] = [
   ['a link', '<a href="/x">y</a>', '<a href="/base/x">y</a>'],
-  ['either quote, none, spaces', `<a  HREF = '/x'><img src=/i.png>`, `<a  HREF = '/base/x'><img src=/base/i.png>`],
-  ['several in a tag', '<video src="/v" poster="/p" id="/i">', '<video src="/base/v" poster="/base/p" id="/i">'],
+  ['all quoting styles', `<a  HREF = '/x'><img src=/i.png>`, `<a  HREF = '/base/x'><img src=/base/i.png>`],
+  ['several links in a tag', '<video src="/v" poster="/p" id="/i">', '<video src="/base/v" poster="/base/p" id="/i">'],
   ['other attributes, other tags', '<a title="/x"><b href="/x">', '<a title="/x"><b href="/x">'],
-  ['what is not changed', '<a href="x"><a href="#f"><a href=>', '<a href="x"><a href="#f"><a href=>'],
-  ['a quote that holds an end', '<a title="a>b" href="/x">', '<a title="a>b" href="/base/x">'],
+  ['links that stay unchanged', '<a href="x"><a href="#f"><a href=>', '<a href="x"><a href="#f"><a href=>'],
+  ['a quoted closing bracket', '<a title="a>b" href="/x">', '<a title="a>b" href="/base/x">'],
   ['an attribute within a value', `<a title='href="/x"'>`, `<a title='href="/x"'>`],
   ['comments', '<!-- <a href="/x"> --><a href="/x">', '<!-- <a href="/x"> --><a href="/base/x">'],
   ['scripts', `<script src="/s">"<a href='/x'>"</SCRIPT><p>`, `<script src="/base/s">"<a href='/x'>"</SCRIPT><p>`],
   ['no tags at all', 'a < b && c > "d" <3 é </p>', 'a < b && c > "d" <3 é </p>'],
-  ['a page that breaks off', 'x<a href="/x', 'x<a href="/x'],
+  ['a truncated page', 'x<a href="/x', 'x<a href="/x'],
   ['an empty page', '', ''],
-  ['a tag without end', `<a ${many}`, `<a ${many}`],
+  ['an unterminated tag', `<a ${many}`, `<a ${many}`],
   ['a long tag', `<a ${many} href="/x"><a href="/y">`, `<a ${many} href="/x"><a href="/base/y">`],
 ]
 

@@ -29,8 +29,8 @@ test('client certificates are verified', async (t) => {
   const hour = 60 * 60 * 1000
   const table: { readonly [name: string]: readonly [CertifiedKey, number] } = {
     "the administrator's own": [pairOf(server, 'admin'), 200],
-    'one of our CA': [await makeIdentity({ ...masters, issuer }), 200],
-    'one of our CA, in no group that may': [
+    'signed by our CA': [await makeIdentity({ ...masters, issuer }), 200],
+    'signed by our CA, without privileged groups': [
       await makeIdentity({ commonName: 'someone', usages: ['client auth'], issuer }),
       403,
     ],
@@ -41,11 +41,11 @@ test('client certificates are verified', async (t) => {
       await makeIdentity({ commonName: 'x/O=system:masters', usages: ['client auth'], issuer }),
       403,
     ],
-    'one of another CA of the same name': [await makeIdentity({ ...masters, issuer: asIssuer(otherCa) }), 401],
-    'a self-signed one': [await makeIdentity(masters), 401],
-    'an expired one': [await makeIdentity({ ...masters, issuer, from: -2 * hour, to: -hour }), 401],
-    'one that is not valid yet': [await makeIdentity({ ...masters, issuer, from: hour, to: 2 * hour }), 401],
-    'one for servers': [await makeIdentity({ ...masters, usages: ['server auth'], issuer }), 401],
+    'signed by another CA of the same name': [await makeIdentity({ ...masters, issuer: asIssuer(otherCa) }), 401],
+    'self-signed': [await makeIdentity(masters), 401],
+    expired: [await makeIdentity({ ...masters, issuer, from: -2 * hour, to: -hour }), 401],
+    'not valid yet': [await makeIdentity({ ...masters, issuer, from: hour, to: 2 * hour }), 401],
+    'server certificate': [await makeIdentity({ ...masters, usages: ['server auth'], issuer }), 401],
     "the server's own": [pairOf(server, 'serving'), 401],
   }
   for (const [name, [pair, status]] of Object.entries(table)) {

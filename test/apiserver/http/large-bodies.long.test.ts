@@ -44,7 +44,7 @@ const tooMany = { status: 413, told: /limit is 100000 values/ }
 
 const shapes: { readonly [what: string]: Shape } = {
   limits: { kind: 'Pod', body: limits(most), ...tooMany },
-  'limits that are kept': { kind: 'Pod', body: limits(20_000), status: 201, told: /"a\.b\/r19999":"1"/ },
+  'stored limits': { kind: 'Pod', body: limits(20_000), status: 201, told: /"a\.b\/r19999":"1"/ },
   containers: {
     kind: 'Pod',
     body: { spec: { containers: list(30_000, (i) => ({ name: `c${i}`, image: 'i' })) } },
@@ -58,13 +58,13 @@ const shapes: { readonly [what: string]: Shape } = {
     told: /name part must consist/,
   },
   keys: { kind: 'ConfigMap', body: { data: map(most, (i) => [`k${i}`, 'v']) }, ...tooMany },
-  'keys that are kept': {
+  'stored keys': {
     kind: 'ConfigMap',
     body: { data: map(45_000, (i) => [`k${i}`, 'v']) },
     status: 201,
     told: /"k44999":"v"/,
   },
-  'keys of a secret': { kind: 'Secret', body: { data: map(most, (i) => [`k${i}`, 'YQ==']) }, ...tooMany },
+  'secret keys': { kind: 'Secret', body: { data: map(most, (i) => [`k${i}`, 'YQ==']) }, ...tooMany },
 }
 
 for (const [what, { kind, body, status, told }] of Object.entries(shapes)) {
@@ -113,11 +113,11 @@ const customs: { readonly [what: string]: { readonly schema: JsonObject; readonl
       metadata: { labels: { a: 'b' }, annotations: { c: 'd' } },
     })),
   },
-  'elements of a set': {
+  'set elements': {
     schema: { type: 'array', 'x-orch-list-type': 'set', items: { type: 'string' } },
     value: list(20_000, (i) => `e${i}`),
   },
-  'elements with a key': {
+  'keyed list elements': {
     schema: { type: 'array', 'x-orch-list-type': 'map', 'x-orch-list-map-keys': ['name'], items: item },
     value: list(8000, (i) => ({ name: `e${i}`, v: 'x' })),
   },
@@ -150,7 +150,7 @@ for (const [what, { schema, value }] of Object.entries(customs)) {
 }
 
 const addresses: { readonly [what: string]: readonly [path: string, body: object] } = {
-  'ranges that a policy leaves out': [
+  'ranges excluded by a policy': [
     '/apis/networking.orch.io/v1/namespaces/default/networkpolicies?dryRun=All',
     {
       metadata: { name: 'a' },
@@ -162,7 +162,7 @@ const addresses: { readonly [what: string]: readonly [path: string, body: object
       },
     },
   ],
-  'addresses of endpoints': [
+  'endpoint addresses': [
     '/apis/discovery.orch.io/v1/namespaces/default/endpointslices?dryRun=All',
     {
       metadata: { name: 'a' },

@@ -270,12 +270,12 @@ test('malformed messages are rejected with a reason', async () => {
     ['another version', writeDocument({ ...named('refused'), apiVersion: 'v2' }, message), 400, /this path takes/],
     ['a wrong wire type', sealed('1202 0801'), 400, /metadata: field 1 has wire type 0, not 2/],
     ['a group', sealed('1204 9b06 9c06'), 400, /group/],
-    ['a group around all', sealed('2b2c'), 400, /group/],
+    ['a group around everything', sealed('2b2c'), 400, /group/],
     ['a length bomb', sealed('12ffffffff07'), 400, /a length beyond the end/],
     ['a negative length', sealed('12ffffffffffffffffff01'), 400, /a length beyond the end/],
-    ['a varint without end', sealed(`18${'ff'.repeat(20)}`), 400, /varint|wire type/],
-    ['no UTF-8', sealed('1206 0a04 0a02c328'), 400, /metadata\.name: field 1 is not UTF-8/],
-    ['nested without end', sealed(`12ffff0f${deep.subarray(0, 1000).toString('hex')}`), 400, /beyond the end/],
+    ['an endless varint', sealed(`18${'ff'.repeat(20)}`), 400, /varint|wire type/],
+    ['invalid UTF-8', sealed('1206 0a04 0a02c328'), 400, /metadata\.name: field 1 is not UTF-8/],
+    ['endless nesting', sealed(`12ffff0f${deep.subarray(0, 1000).toString('hex')}`), 400, /beyond the end/],
     [
       'too many values',
       writeDocument(

@@ -77,11 +77,11 @@ const mayBeLeftOut = /^(?:no |a kind of null|an empty kind|a version of null)/
 
 const half = '"\\ud800"'
 const illFormed: { readonly [name: string]: Sent } = {
-  'half a pair in a value': { members: `"data":{"a":${half}}`, operations: set('/data', `{"a":${half}}`) },
-  'the other half': { members: '"data":{"a":"x\\udc00"}', operations: set('/data', '{"a":"x\\udc00"}') },
-  'half a pair in a key': { members: `"data":{${half}:"a"}`, operations: set('/data', `{${half}:"a"}`) },
-  'half a pair in a field nobody knows': { members: `"x":[${half}]`, operations: set('/x', `[${half}]`) },
-  'the halves in the wrong order': {
+  'a lone high surrogate in a value': { members: `"data":{"a":${half}}`, operations: set('/data', `{"a":${half}}`) },
+  'a lone low surrogate': { members: '"data":{"a":"x\\udc00"}', operations: set('/data', '{"a":"x\\udc00"}') },
+  'a lone surrogate in a key': { members: `"data":{${half}:"a"}`, operations: set('/data', `{${half}:"a"}`) },
+  'a lone surrogate in an unknown field': { members: `"x":[${half}]`, operations: set('/x', `[${half}]`) },
+  'surrogates in the wrong order': {
     members: '"data":{"a":"\\udc00\\ud800"}',
     operations: set('/data', '{"a":"\\udc00\\ud800"}'),
   },

@@ -39,7 +39,7 @@ const framings: readonly Framing[] = [
     },
   },
   {
-    name: 'one byte in each TLS record of 16 KiB that carries another request as well',
+    name: 'one byte per 16 KiB TLS record that also carries another request',
     alpn: 'h2',
     size: 300,
     send: async (socket, size) => {
@@ -67,7 +67,7 @@ const framings: readonly Framing[] = [
     },
   },
   {
-    name: 'one byte in each chunk, and each chunk in a TLS record of its own',
+    name: 'one byte in each chunk, and one chunk in each TLS record',
     alpn: 'http/1.1',
     size: 10_000,
     send: async (socket, size) => {

@@ -49,10 +49,10 @@ const chunked = 'Transfer-Encoding: chunked\r\n'
 const chunkedBody = (first: string) => `${post}${chunked}\r\n${first}\r\n0\r\n\r\n${smuggled}`
 
 const smuggling: { readonly [name: string]: string } = {
-  'a length and chunks': `${post}Content-Length: 4\r\n${chunked}\r\n0\r\n\r\n${smuggled}`,
-  'chunks and a length': `${post}${chunked}Content-Length: 4\r\n\r\n0\r\n\r\n${smuggled}`,
+  'a length before chunked encoding': `${post}Content-Length: 4\r\n${chunked}\r\n0\r\n\r\n${smuggled}`,
+  'chunked encoding before a length': `${post}${chunked}Content-Length: 4\r\n\r\n0\r\n\r\n${smuggled}`,
   'two lengths': `${post}Content-Length: 0\r\nContent-Length: ${smuggled.length}\r\n\r\n${smuggled}`,
-  'two codings': `${post}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n${smuggled}`,
+  'two transfer encodings': `${post}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n${smuggled}`,
   'the same length twice': `${post}Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}${smuggled}`,
   'two lengths in one header': `${post}Content-Length: 2, 2\r\n\r\n{}${smuggled}`,
   'a length with a sign': `${post}Content-Length: +2\r\n\r\n{}${smuggled}`,
@@ -78,13 +78,13 @@ const smuggling: { readonly [name: string]: string } = {
   'a header without a colon': `${get}X-A\r\n\r\n${smuggled}`,
   'a header without a name': `${get}: b\r\n\r\n${smuggled}`,
   'a name with a letter beyond ASCII': `${get}X-\u00e9: b\r\n\r\n${smuggled}`,
-  'no host': `GET ${configMaps} HTTP/1.1\r\n${admin}\r\n\r\n${smuggled}`,
+  'a missing host': `GET ${configMaps} HTTP/1.1\r\n${admin}\r\n\r\n${smuggled}`,
   'two hosts': `${get}Host: y\r\n\r\n`,
-  'a version that is none': `GET ${configMaps} HTTP/1.2.3\r\nHost: x\r\n\r\n${smuggled}`,
+  'an invalid version': `GET ${configMaps} HTTP/1.2.3\r\nHost: x\r\n\r\n${smuggled}`,
   'version 2': `GET ${configMaps} HTTP/2.0\r\nHost: x\r\n\r\n${smuggled}`,
   'version 0.9': `GET ${configMaps}\r\n\r\n${smuggled}`,
   'a space in the target': `GET ${configMaps}/a b HTTP/1.1\r\nHost: x\r\n\r\n${smuggled}`,
-  'a TLS record inside': `\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03${smuggled}`,
+  'a nested TLS record': `\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03${smuggled}`,
   'the preface of HTTP/2': `PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n${smuggled}`,
   'a chunk size with a prefix': chunkedBody('0x2\r\n{}'),
   'a chunk size with a sign': chunkedBody('+2\r\n{}'),
@@ -92,10 +92,10 @@ const smuggling: { readonly [name: string]: string } = {
   'a chunk size beyond 64 bits': chunkedBody('fffffffffffffffff\r\n{}'),
   'an empty chunk size': chunkedBody('\r\n{}'),
   'a chunk size that ends in LF': `${post}${chunked}\r\n2\n{}\r\n0\r\n\r\n${smuggled}`,
-  'a chunk longer than it says': chunkedBody('1\r\n{}'),
+  'a chunk longer than announced': chunkedBody('1\r\n{}'),
   'a chunk with LF after it': `${post}${chunked}\r\n2\r\n{}\n0\r\n\r\n${smuggled}`,
   'a chunk extension with a bare LF': chunkedBody('2;a\nb\r\n{}'),
-  'chunk extensions without end': chunkedBody(`2;${'a'.repeat(100_000)}\r\n{}`),
+  'endless chunk extensions': chunkedBody(`2;${'a'.repeat(100_000)}\r\n{}`),
 }
 
 test(`${Object.keys(smuggling).length} smuggling attempts get at most one response`, {

@@ -16,25 +16,25 @@ const maxFrames = 50_000
 
 const floods: { readonly [name: string]: (i: number) => Buffer } = {
   pings: () => frame('ping', 0, 0, Buffer.alloc(8)),
-  'answers to pings that were not sent': () => frame('ping', 1, 0, Buffer.alloc(8)),
+  'unsolicited ping responses': () => frame('ping', 1, 0, Buffer.alloc(8)),
   settings: () => frame('settings', 0, 0),
-  'settings that change the table of headers': (i) => frame('settings', 0, 0, Buffer.from([0, 1, 0, 0, 0, i & 0xff])),
-  'requests that are reset at once': (i) =>
+  'settings that resize the header table': (i) => frame('settings', 0, 0, Buffer.from([0, 1, 0, 0, 0, i & 0xff])),
+  'requests that are reset immediately': (i) =>
     Buffer.concat([frame('headers', 5, 2 * i + 1, plainHeaders), frame('reset', 0, 2 * i + 1, number(8))]),
-  'requests without an end': (i) => frame('headers', 4, 2 * i + 1, plainHeaders),
-  'headers that go on': (i) =>
+  'unfinished requests': (i) => frame('headers', 4, 2 * i + 1, plainHeaders),
+  'endless headers': (i) =>
     i === 0
       ? frame('headers', 1, 1, plainHeaders)
       : frame('continuation', 0, 1, Buffer.from([0x00, 0x01, 0x61, 0x01, 0x62])),
-  'empty headers that go on': (i) => (i === 0 ? frame('headers', 1, 1) : frame('continuation', 0, 1)),
-  'empty data': (i) => (i === 0 ? frame('headers', 4, 1, plainHeaders) : frame('data', 0, 1)),
+  'endless empty headers': (i) => (i === 0 ? frame('headers', 1, 1) : frame('continuation', 0, 1)),
+  'empty DATA frames': (i) => (i === 0 ? frame('headers', 4, 1, plainHeaders) : frame('data', 0, 1)),
   priorities: (i) => frame('priority', 0, 2 * i + 1, Buffer.concat([number(0), Buffer.from([1])])),
-  'windows that overflow': () => frame('window', 0, 0, number(0x7fffffff)),
-  'windows of nothing': () => frame('window', 0, 0, number(0)),
+  'overflowing windows': () => frame('window', 0, 0, number(0x7fffffff)),
+  'window updates of zero': () => frame('window', 0, 0, number(0)),
   farewells: () => frame('goaway', 0, 0, Buffer.alloc(8)),
-  'frames of no type': (i) =>
+  'frames of unknown type': (i) =>
     Buffer.concat([Buffer.from([0, 0, 1, 0x20 + (i % 100), 0xff, 0, 0, 0, 0]), Buffer.from('x')]),
-  'frames longer than allowed': () => Buffer.from([0xff, 0xff, 0xff, 0, 0, 0, 0, 0, 1]),
+  'oversized frames': () => Buffer.from([0xff, 0xff, 0xff, 0, 0, 0, 0, 0, 1]),
 }
 
 const server = await startServer({ after })
@@ -106,7 +106,7 @@ test('a client that cancels its requests is disconnected before they start', {
   })
   const socket = await open(port, 'h2')
   socket.write(preface)
-  const pair = floods['requests that are reset at once']!
+  const pair = floods['requests that are reset immediately']!
   const pairs = Buffer.concat(Array.from({ length: 2000 }, (_, i) => pair(i)))
   socket.write(pairs)
   const text = await closed(t, socket)

@@ -35,30 +35,30 @@ const floods: { readonly [name: string]: { readonly before?: readonly Buffer[]; 
   'empty settings': { make: () => frame('settings', 0, 0) },
   'acknowledged settings': { make: () => frame('settings', 1, 0) },
   pings: { make: () => frame('ping', 0, 0, nothing) },
-  'answers to pings that were not sent': { make: () => frame('ping', 1, 0, nothing) },
+  'unsolicited ping responses': { make: () => frame('ping', 1, 0, nothing) },
   'requests beyond the limit of streams': {
     before: heldStreams,
     make: (i) => frame('headers', endHeaders | endStream, nextStream(i), plainHeaders),
   },
-  'trailers of a stream that has ended': {
+  'trailers of a closed stream': {
     before: [frame('headers', endHeaders | endStream, 1, plainHeaders), frame('reset', 0, 1, number(8))],
     make: () => frame('headers', endHeaders | endStream, 1, plainHeaders),
   },
   priorities: { make: (i) => frame('priority', 0, 2 * i + 1, Buffer.concat([number(0), Buffer.from([1])])) },
-  'windows of one byte': {
+  'window updates of one byte': {
     before: heldStreams,
     make: (i) => frame('window', 0, 2 * (i % maxStreams) + 1, number(1)),
   },
-  'windows that let one byte of an answer through': {
+  'window updates that each release one byte': {
     before: [frame('settings', 0, 0, window(0)), frame('headers', endHeaders | endStream, 1, longAnswerHeaders)],
     make: () => frame('window', 0, 1, number(1)),
   },
-  'data without bytes': { before: heldStreams, make: () => frame('data', 0, 1) },
-  'data of a stream that has ended': {
+  'empty DATA frames': { before: heldStreams, make: () => frame('data', 0, 1) },
+  'data of a closed stream': {
     before: [frame('headers', endHeaders, 1, plainHeaders), frame('reset', 0, 1, number(8))],
     make: () => frame('data', 0, 1, Buffer.from('x')),
   },
-  'headers in parts of one byte': {
+  'headers in fragments of one byte': {
     make: (i) => (i === 0 ? frame('headers', endStream, 1) : frame('continuation', 0, 1, plainHeaders.subarray(0, 1))),
   },
   'frames of unknown type': { make: () => unknownType },
@@ -85,7 +85,7 @@ for (const [name, { before = [], make }] of Object.entries(floods))
 const overflows: { readonly [name: string]: Buffer } = {
   'the window of a stream': frame('window', 0, 1, number(2 ** 31 - 1)),
   'the window of the connection': frame('window', 0, 0, number(2 ** 31 - 1)),
-  'the first window of streams, where one has grown': Buffer.concat([
+  'the initial window, with one stream already enlarged': Buffer.concat([
     frame('window', 0, 1, number(1000)),
     frame('settings', 0, 0, window(2 ** 31 - 1)),
   ]),

@@ -40,7 +40,7 @@ const attacks: readonly Attack[] = [
     },
   },
   {
-    name: 'headers in CONTINUATION frames, each in a TLS record of its own',
+    name: 'headers in CONTINUATION frames, one in each TLS record',
     alpn: 'h2',
     send: async (socket) => {
       await written(socket, Buffer.concat([preface, frame('headers', endStream, 1)]))
@@ -48,7 +48,7 @@ const attacks: readonly Attack[] = [
     },
   },
   {
-    name: 'a head that does not end, in TLS records of one byte',
+    name: 'an unfinished head in TLS records of one byte',
     alpn: 'http/1.1',
     send: async (socket) => {
       await written(socket, `GET / HTTP/1.1\r\nHost: x\r\nX-A: ${'x'.repeat(maxHeaderBytes - 5_000)}`)
@@ -56,13 +56,13 @@ const attacks: readonly Attack[] = [
     },
   },
   {
-    name: 'a head of many headers that does not end',
+    name: 'an unfinished head with many headers',
     alpn: 'http/1.1',
     send: (socket) => written(socket, `GET / HTTP/1.1\r\nHost: x\r\n${'a:\r\n'.repeat(maxHeaderBytes / 4 - 100)}`),
   },
   ...[
     { name: 'one long header', headers: `X-A: ${'x'.repeat(maxHeaderBytes - 1000)}\r\n` },
-    { name: 'as many headers as there may be', headers: `x-${'y'.repeat(30)}: ${'z'.repeat(25)}\r\n`.repeat(1_990) },
+    { name: 'the maximum number of headers', headers: `x-${'y'.repeat(30)}: ${'z'.repeat(25)}\r\n`.repeat(1_990) },
   ].map(
     ({ name, headers }): Attack => ({
       name: `a request with ${name}, answered before its body ends`,
