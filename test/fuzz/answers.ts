@@ -48,7 +48,7 @@ const reasons: { readonly [code: number]: readonly string[] } = {
   504: ['Timeout'],
 }
 
-/** What is wrong with an error response, if anything. It must be a Status with its code, a reason and a message. */
+/** Returns the fault of an error response, if any. It must be a Status with its code, a reason and a message. */
 export function faultOfStatus({ status, text, headers }: Answer): string | undefined {
   if (!headers['content-type']?.startsWith('application/json')) return `a refusal as ${headers['content-type']}`
   const body = JSON.parse(text)

@@ -1,6 +1,7 @@
 /**
  * Damaged messages of every kind: each is rejected as the client's fault, or parsed, and a parsed message survives a
- * round trip. The same over the wire: a server never answers 500 or slowly, and stores what it returns.
+ * round trip. Sent to a server, such a message never causes a 500 or a slow response, and the stored object equals the
+ * response.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

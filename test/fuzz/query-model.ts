@@ -42,7 +42,7 @@ export interface Verdict {
   readonly limit: number
 }
 
-/** What is known about a continue token: its list, and the names that follow. */
+/** A continue token: the list that it belongs to, and the names that follow. */
 export interface Token {
   readonly scope: string
   readonly rest: readonly string[]

@@ -118,7 +118,7 @@ test('unauthenticated connections of one address yield immediately to a client o
 }, async (t) => {
   const server = await serve(t, ['--max-connections=40'])
   assert.equal((await connectAll(t, server, 'alice-token', 38)).length, 38)
-  // An attacker could renew them before their second is over, and thereby lock out all others permanently.
+  // An attacker could renew them within their second, and thereby lock out all others permanently.
   for (let i = 0; i < 2; i++) {
     const stranger = connectTcp({ host: '127.0.0.1', port: server.port, localAddress: '127.0.0.2' })
     t.after(() => stranger.destroy())

@@ -31,7 +31,7 @@ export interface DiscoveryOptions {
   readonly catalogue: Catalogue
   readonly elsewhere: VersionsElsewhere
   /**
-   * Enabled versions, as `group/version`, that serve no resources. The server sends objects of their kinds to others.
+   * Enabled versions, as `group/version`, that serve no resources. The server only sends objects of their kinds, for example to webhooks.
    */
   readonly spoken: readonly string[]
   /** The address at which clients reach the server: `127.0.0.1:6443`. */

@@ -1,6 +1,6 @@
 /**
- * One request and its response, independent of the HTTP version. The transports (`transport/http1/`,
- * `transport/http2/`) create exchanges, and all later code uses only this class.
+ * One request and its response, independent of the HTTP version. The server creates an exchange for each request that a
+ * transport (`transport/http1/`, `transport/http2/`) receives, and all later code uses only this class.
  */
 import type { Duplex } from 'node:stream'
 import type { DocumentWorker } from '../../../api/codec/document-worker.ts'

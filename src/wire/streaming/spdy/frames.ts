@@ -120,7 +120,7 @@ function controlFrame(type: number, flags: number, body: Buffer): Frame | 'skipp
   }
 }
 
-/** If the setting is repeated, the last value wins. */
+/** The initial window in a SETTINGS frame. If the setting is repeated, the last value wins. */
 function windowIn(body: Buffer): number | undefined {
   const count = numberAt(body, 0)
   let window: number | undefined
