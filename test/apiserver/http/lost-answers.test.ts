@@ -215,7 +215,7 @@ describe('a write whose response is lost', { timeout: 300_000, concurrency: true
     assertUnknown(await creating)
   })
 
-  longTest('is a 504 for a collection that is half deleted', async (t) => {
+  longTest('a half-finished deletecollection gets a 504', async (t) => {
     const wired = await startWired(t)
     const labels = { lost: 'half' }
     const names = Array.from({ length: 100 }, (_, i) => `half-${i}`)

@@ -56,7 +56,7 @@ export function writeContext(
     abandoned: () => exchange.abandoned,
     pace: exchange.pace,
     timings: exchange.timings,
-    // An update or apply of a missing object creates it, which needs the create permission.
+    // An update or apply may create a missing object, which needs the create permission.
     assertMayCreate: () => assertAllowed(authorizer, { user: exchange.user, attributes: { ...info, verb: 'create' } }),
   }
 }
