@@ -125,7 +125,7 @@ describe('a write whose response is lost', { timeout: 300_000, concurrency: true
     assert.equal(body.items.length, 1)
   })
 
-  longTest('is found again also where the new object has been changed by then', async (t) => {
+  longTest('a create succeeds even if the new object has been changed in the meantime', async (t) => {
     const wired = await startWired(t)
     const { until } = await follow(t, 'lost=changed')
     wired.wire.set('mute')
@@ -184,7 +184,7 @@ describe('a write whose response is lost', { timeout: 300_000, concurrency: true
     assert.deepEqual((await witness.get(`${path}/faster-1`)).body.data, { theirs: '1' })
   })
 
-  longTest('is done after all where it had not reached etcd', async (t) => {
+  longTest('a write that did not reach etcd is retried', async (t) => {
     const wired = await startWired(t)
     await witness.post(path, { metadata: { name: 'unheard' } })
     const { status } = await wired.client.get(`${path}/unheard`)
