@@ -1,6 +1,6 @@
 /**
- * The file of `--admission-control-config-file`: an AdmissionConfiguration, which holds the configuration of each
- * control, or the path of a file with it, seen from this one.
+ * Reads the AdmissionConfiguration that `--admission-control-config-file` names. It configures each admission control,
+ * inline or by the path of another file, which is relative to this one.
  */
 import { dirname, resolve } from 'node:path'
 import { isObject, type Json, type JsonObject, own } from '../../api/json/json.ts'
@@ -11,14 +11,14 @@ import { readFlagFile } from '../flags/read-flag-file.ts'
 
 export interface ControlConfiguration {
   readonly value: Json
-  /** The file it is from. */
+  /** Path of the file with the configuration. */
   readonly source: string
 }
 
 const longestFile = 16 * 1024 * 1024
 const flagName = 'admission-control-config-file'
 
-/** By the name of the control; empty where no file is named. */
+/** Configurations by the name of the admission control. Empty if no file is named. */
 export async function readAdmissionConfiguration(
   file: string,
   vendor: Vendor,
@@ -57,7 +57,7 @@ function refuseUnknown(file: string, object: JsonObject, known: readonly string[
     throw fault(file, `unknown field ${JSON.stringify(place === '' ? unknown : `${place}.${unknown}`)}`)
 }
 
-/** The reader of YAML is loaded where there is a file to read. */
+/** Loads the YAML parser only if there is a file to parse. */
 async function readYaml(file: string): Promise<Json> {
   const text = readFlagFile(flagName, file)
   const { parseYaml } = await import('../../api/codec/yaml.ts')

@@ -1,4 +1,4 @@
-/** What admission controls write themselves. Objects that they create pass the same admission as everybody's. */
+/** Writes made by admission controls. The objects that they create pass admission like those of clients. */
 import type { Admission } from '../../apiserver/admission/admission.ts'
 import type { OwnWrites } from '../../apiserver/admission/own-writes.ts'
 import type { Catalogue } from '../../apiserver/registry/catalogue/catalogue.ts'
@@ -22,7 +22,7 @@ export function ownWritesIn({ catalogue, store, admission }: OwnWritesParts): Ow
     },
     changeStatus: async (type, { namespace, name }, next) => {
       const context = { ...contextOf(stored(catalogue, type), namespace, 'UpdateOptions'), subresource: 'status' }
-      // Whoever deletes a quota that counts quotas holds the turn of the very object that is changed here.
+      // A request that deletes a quota which counts quotas already holds the write queue of the object changed here.
       await updateAtOnce(context, name, async (previous) => {
         const { status, ...terms } = await next(previous)
         return { object: { ...previous, status }, managed: false, terms }

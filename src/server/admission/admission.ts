@@ -1,6 +1,6 @@
 /**
- * The admission chain as the flags and the configuration file want it. A name that no control has, a configuration for
- * a control that takes none, and fields that nobody reads stop the start: nothing that was asked for is passed over.
+ * Builds the admission chain from the flags and the configuration file. The server does not start with an unknown
+ * control, a configuration for a control that has none, or an unknown field: no setting is ignored.
  */
 import { type Admission, type Control, chain } from '../../apiserver/admission/admission.ts'
 import type { AdmissionMetrics } from '../../apiserver/admission/admission-metrics.ts'
@@ -27,16 +27,16 @@ type AdmissionOptions = Pick<
 
 export interface AdmissionParts extends Omit<ControlParts, 'metrics'>, Pick<WarningParts, 'servedTypes'> {
   readonly access: Access
-  /** Controls that run unless they are disabled, besides those that run by default in every server. */
+  /** Controls that this server enables by default, in addition to the common defaults. */
   readonly furtherDefaults: readonly string[]
 }
 
 export interface MadeAdmission {
-  /** For the requests of clients. */
+  /** Admission for requests of clients. */
   readonly admission: Admission
-  /** For what the server deletes of its own accord. */
+  /** Admission for deletions that the server makes on its own. */
   readonly accounting: Admission
-  /** All that there are, in the order in which they run. */
+  /** All controls in the order of execution. */
   readonly controls: readonly ControlState[]
 }
 
@@ -62,7 +62,7 @@ export async function makeAdmission(
   const make = (entry: ControlEntry) => makeControl(entry, { ...parts, metrics, tolerationSeconds }, configurations)
   const isRunning = ({ name, byDefault }: ControlEntry) =>
     enabled.includes(name) || (byDefault && !disabled.includes(name))
-  // What is configured and does not run must make sense as well: one day it will run.
+  // A disabled control with an invalid configuration would fail once it is enabled, so check it now.
   const configured = [...configurations.keys()].map(findControl)
   for (const entry of configured) if (!isRunning(entry)) await make(entry)
   const made = await Promise.all(entries.filter(isRunning).map(make))
@@ -86,7 +86,7 @@ const webhookControls = {
   ValidatingAdmissionWebhook: 'validatingwebhookconfigurations',
 }
 
-/** Clients that write a configuration get a success and expect it to be in force. */
+/** Clients that write a webhook configuration get a success and expect the webhook to be called. */
 function warnOfUncalledWebhooks(made: readonly Control[], { servedTypes, log }: AdmissionParts): void {
   const served = new Set(servedTypes().map(({ resource }) => resource))
   for (const [name, resource] of Object.entries(webhookControls))

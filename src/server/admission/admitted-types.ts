@@ -1,4 +1,4 @@
-/** What is served, as admission asks for it: the kinds that owners are named by, and the types that rules may name. */
+/** Looks up served types for admission: owner references and the resources in webhook rules. */
 import type { OwnerType } from '../../apiserver/admission/controls/owner-references-permission-enforcement.ts'
 import type { ServedResource } from '../../apiserver/admission/webhook/configuration-warnings.ts'
 import type { Catalogue } from '../../apiserver/registry/catalogue/catalogue.ts'

@@ -1,4 +1,4 @@
-/** Opens aggregation, and keeps what aggregated API servers read: the ConfigMap by which they know this server. */
+/** Starts API aggregation and maintains the ConfigMap that aggregated API servers use to authenticate this server. */
 
 import type { Lookup } from '../../api/model/lookup.ts'
 import type { Vendor } from '../../api/model/vendor.ts'
@@ -23,11 +23,11 @@ interface AggregationMeans {
 
 interface Surroundings {
   readonly worker?: WorkerPlace | undefined
-  /** Closes what is opened. */
+  /** Closes opened resources. */
   readonly opened: AsyncDisposableStack
 }
 
-/** Resolves when the ConfigMap is there, or could not be written yet. The caches have been loaded. */
+/** Resolves after the first attempt to write the ConfigMap. The caches must be loaded. */
 export async function startAggregation(
   means: AggregationMeans,
   { worker, opened }: Surroundings,
@@ -53,9 +53,9 @@ export async function startAggregation(
     opened.defer(() => running.stop())
     return running.firstPass
   }
-  // A failure has been logged and is tried again: it is no reason not to start.
+  // The loop logs a failure and retries. The server starts anyway.
   if (hasDuties(worker)) await start([authenticationConfigMapLoop(catalogue, trust)]).catch(() => {})
-  // Nobody waits for these: a backend may take its time, and requests go on without it.
+  // Not awaited: a backend may respond slowly, and other requests do not need it.
   void start(aggregation.loops)
   return aggregation
 }

@@ -1,10 +1,10 @@
-/** The origins of `--cors-allowed-origins`: regular expressions that run in linear time, whatever a client sends. */
+/** Reads `--cors-allowed-origins`: regular expressions that match in linear time for any input. */
 
 import type { IsAllowedOrigin } from '../../apiserver/http/steps/allow-origins.ts'
 import { UsageError } from '../../base/flags/flags.ts'
 import { messageOf } from '../../base/text/errors.ts'
 
-/** Undefined where the list is empty. Each pattern may match anywhere in an origin, as in Go. Throws UsageError. */
+/** Returns undefined if the list is empty. A pattern may match any part of an origin, as in Go. Throws UsageError. */
 export async function readAllowedOrigins(patterns: readonly string[]): Promise<IsAllowedOrigin | undefined> {
   if (patterns.length === 0) return undefined
   const { RE2JS } = await import('re2js')

@@ -1,6 +1,6 @@
 /**
- * Starts an API server. `startApiServer` resolves when requests are answered. Whatever is opened says at once how it is
- * closed: `stop`, and a start that fails half way, close it all in reverse order.
+ * Starts an API server. `startApiServer` resolves when the server accepts requests. Each opened resource registers how
+ * to close it, so `stop` and a failed start close all of them in reverse order.
  */
 
 import { allKinds } from '../../api/kinds/all.ts'
@@ -20,40 +20,40 @@ import type { AssemblyContext, Environment } from './environment.ts'
 import { openFoundation } from './foundation.ts'
 import { openFrontend } from './frontend.ts'
 
-/** A server that answers requests. */
+/** A running API server. */
 export interface ApiServer {
-  /** A URL at which it listens: https://127.0.0.1:6443 */
+  /** A URL that the server listens on, such as https://127.0.0.1:6443 */
   readonly url: string
   /** The URL for clients on other hosts (`--advertise-address`). */
   readonly advertisedUrl: string
-  /** How many watches are under way. */
+  /** Number of open watches. */
   readonly watches: number
-  /** A way in for clients in this process, as this user. `stop` ends what is under way. */
+  /** Returns a transport for clients in this process that act as the given user. `stop` ends their requests. */
   transport(user: User): ClientTransport
-  /** By what clients verify this server, as it is now: certificates in PEM form. */
+  /** Current CA certificates in PEM form with which clients verify this server. */
   readonly authority: string
-  /** The self-made CA, whose client certificates this server accepts, with its key. */
+  /** The self-signed CA and its key. The server accepts client certificates that this CA issued. */
   readonly signingAuthority: CertifiedKey
-  /** Makes a token of a service account that is kept in a secret. */
+  /** Issues a service account token to be stored in a Secret. */
   issueLegacyToken(token: LegacyToken): Promise<string>
-  /** What it and its control loops go by. */
+  /** The clock of the server and its control loops. */
   readonly clock: TimerClock
-  /** The writes of this server that quotas account for. */
+  /** Tracks the writes of this server that quotas count. */
   readonly quotaActivity: QuotaActivity
-  /** What control loops beside the server record, for its log, `/metrics` and `/readyz`. */
+  /** Log, metrics and readiness notes of the control loops, shown in the server's log, `/metrics` and `/readyz`. */
   readonly loopRecords: LoopRecords
-  /** The simulated nodes of this process, which this server may reach on this machine. */
+  /** Simulated nodes of this process, which the server may reach on loopback addresses. */
   readonly localNodes: LocalNodes
   /**
-   * Resolves with the reason when the store can never be written again. From then on the server is not ready; it
-   * answers until it is stopped, which is for its owner to do.
+   * Resolves with the reason when the store fails permanently. The server is not ready from then on, but responds to
+   * requests until its owner stops it.
    */
   readonly failed: Promise<StoreError>
-  /** Lets what is under way finish, and releases everything. */
+  /** Waits for running requests and releases all resources. */
   stop(): Promise<void>
 }
 
-/** Resolves when requests are answered. */
+/** Starts the server and resolves when it accepts requests. */
 export async function startApiServer(options: ServerOptions, environment: Environment): Promise<ApiServer> {
   using _start = beginStart()
   await using opened = new AsyncDisposableStack()

@@ -1,6 +1,4 @@
-/**
- * Opens what requests are about: the caches of the store, what is served, who may use it, and what every write must pass.
- */
+/** Opens the back end of a server: store caches, catalogue of served types, access control and admission. */
 
 import { apiVersionOf, vendorOf } from '../../api/model/vendor.ts'
 import { QuotaActivity } from '../../apiserver/admission/quota/activity.ts'
@@ -46,7 +44,7 @@ import { openWays } from './ways-to-nodes.ts'
 /** The opened back end of a server. */
 export type Backend = Awaited<ReturnType<typeof openBackend>>
 
-/** The caches of the store, what control loops record, backups, and whether the server is ready. */
+/** Opens the caches, the records of control loops, backups and readiness. */
 function openState(options: ServerOptions, foundation: Foundation, context: AssemblyContext) {
   const { log, clock, worker } = context
   const { store, failed, notice, metrics } = foundation
@@ -62,7 +60,7 @@ function openState(options: ServerOptions, foundation: Foundation, context: Asse
   return { localNodes, caches, loopRecords, backupSource, backups, readiness }
 }
 
-/** What requests are about: the store and its caches, what is served, and who may do what with it. */
+/** Opens the store caches, the catalogue of served types and access control. */
 export async function openBackend(options: ServerOptions, foundation: Foundation, context: AssemblyContext) {
   const { log, clock, kinds, opened, worker } = context
   const { vendor, metrics, audited, authorities, frontProxy } = foundation
@@ -124,7 +122,7 @@ export async function openBackend(options: ServerOptions, foundation: Foundation
   }
 }
 
-/** Requests to other servers leave enough files for the connections of clients, over all workers. */
+/** Limits requests to other servers so that enough file descriptors remain for client connections of all workers. */
 function openPasser({ otherHeaders }: FrontProxy, options: ServerOptions): RequestPasser {
   const limits = underWayLimits(openFileLimit() ?? usualOpenFiles, maximaOf(options).total, options.workers)
   return new RequestPasser({ clock: systemClock, identityHeaders: otherHeaders, limits })
@@ -139,17 +137,17 @@ interface ApiParts
   readonly authenticator: Authenticator | undefined
   readonly console: ConsoleAccess | undefined
   readonly denied: DeniedCertificates
-  /** Admission controls that run unless a flag disables them, besides the default ones. */
+  /** Admission controls that run unless a flag disables them, in addition to the defaults. */
   readonly furtherControls: readonly string[]
   readonly metrics: ServerMetrics
   readonly reloading: Reloading
   readonly opened: AsyncDisposableStack
   readonly worker: WorkerPlace | undefined
-  /** Where this server listens; undefined before it does. */
+  /** Address that this server listens on. Undefined before it listens. */
   readonly ownAddress: () => Address | undefined
 }
 
-/** What is served, who may use it, and what every write must pass: each needs the one before. */
+/** Opens the catalogue, access control and admission in this order, because each depends on the previous one. */
 async function openApi(options: ServerOptions, parts: ApiParts) {
   const vendor = vendorOf(options.profile)
   const { catalogue, lookup, ways, registry } = await openCatalogue(options, {
@@ -191,7 +189,7 @@ async function openApi(options: ServerOptions, parts: ApiParts) {
   return { catalogue, lookup, ways, registry, access, admission, identity, quotaActivity, ownWrites }
 }
 
-/** What the image policy needs: its backend is opened where there is one. */
+/** Dependencies of the image policy control. Opens the webhook backend if one is configured. */
 function imagePolicyParts(options: ServerOptions, { reloading, opened }: ApiParts) {
   return {
     isEnabled: (group: string, version: string) =>

@@ -1,4 +1,4 @@
-/** The caches of this server, and what is logged about them. */
+/** Opens the caches of this server and logs their failures. */
 
 import { errorFields, type Log } from '../../base/telemetry/log.ts'
 import { Caches } from '../../storage/cache/caches.ts'
@@ -8,11 +8,11 @@ import type { Store, StoreError } from '../../storage/store/store.ts'
 import { tellUnreadable } from '../store/store-check.ts'
 
 interface CacheParts {
-  /** Once the store has failed for good, that is logged, and not each attempt to follow it. */
+  /** Resolves when the store has failed permanently. Later attempts to watch the store are not logged. */
   readonly failed: Promise<StoreError>
   readonly log: Log
   readonly kept: HistoryTime
-  /** Undefined: this server is alone in its process. */
+  /** Undefined if the process runs a single server. */
   readonly sharing: Sharing | undefined
 }
 

@@ -1,4 +1,4 @@
-/** What this server serves: the kinds, the endpoints, and which of them the flags leave out. */
+/** Builds the catalogue: the kinds and endpoints that this server serves, without those disabled by flags. */
 
 import { customResourceDefinition } from '../../api/kinds/apiextensions/custom-resource-definition.ts'
 import type { Lookup, StoredType } from '../../api/model/lookup.ts'
@@ -33,30 +33,30 @@ export interface CatalogueParts {
   readonly clock: Clock
   readonly kinds: readonly Kind[]
   readonly accountTokens: AccountTokens
-  /** The ways to nodes, which are looked up so. */
+  /** Creates the connections to nodes, given a way to look up objects. */
   readonly waysFor: (lookup: Lookup) => WaysToNodes
-  /** Judges tokens; known once the catalogue is. */
+  /** Authenticates tokens. Available once the catalogue exists. */
   readonly authenticateToken: () => Authenticator
-  /** The parts that the server relies on. */
+  /** Components that the server depends on. */
   readonly components: readonly Component[]
-  /** Who may do what; known once the catalogue is. */
+  /** Authorizes requests. Available once the catalogue exists. */
   readonly access: () => Access
-  /** Who keeps account of what the server deletes of its own accord; known once the catalogue is. */
+  /** Admission for deletions by the server itself, so that quotas count them. Available once the catalogue exists. */
   readonly accounting: () => Admission
-  /** The admission controls in their order; known once the catalogue is. */
+  /** Admission controls in the order of execution. Available once the catalogue exists. */
   readonly controls: () => readonly ControlState[]
-  /** The admission webhooks that this server calls; known once the catalogue is. */
+  /** Admission webhooks that this server calls. Available once the catalogue exists. */
   readonly webhooks: () => readonly Webhook[]
-  /** The requests that this server has recorded lately. */
+  /** The most recent audit events of this server. */
   readonly recentEvents: () => readonly string[]
 }
 
 export interface OpenCatalogue {
   readonly catalogue: Catalogue
-  /** How other parts look at its objects. */
+  /** Read access to stored objects for other parts of the server. */
   readonly lookup: Lookup
   readonly ways: WaysToNodes
-  /** What further types are served with. */
+  /** Dependencies for serving additional types. */
   readonly registry: RegistryParts
 }
 

@@ -1,4 +1,7 @@
-/** Custom resources as part of this server; none where it is made of kinds without definitions, as some tests do. */
+/**
+ * Serves custom resources. Does nothing if the kinds of the server do not include CustomResourceDefinition, as in some
+ * tests.
+ */
 
 import { customResourceDefinition } from '../../api/kinds/apiextensions/custom-resource-definition.ts'
 import type { ConversionMetrics } from '../../apiserver/custom/conversion/conversion-metrics.ts'
@@ -14,13 +17,13 @@ import type { LoopRecords } from '../../client/reconcile/loop.ts'
 interface Surroundings extends Pick<ServiceAddressParts, 'lookup' | 'ownAddress'> {
   readonly records: LoopRecords
   readonly metrics: ConversionMetrics
-  /** Closes what is opened. */
+  /** Closes opened resources. */
   readonly opened: AsyncDisposableStack
 }
 
 const anonymous: ConfiguredCredentials = { byName: new Map() }
 
-/** Resolves when everything is served that is in use. The caches have been loaded. */
+/** Resolves when all custom resources in use are served. The caches must be loaded. */
 export async function startCustomResources(
   catalogue: Catalogue,
   registry: RegistryParts,

@@ -1,7 +1,7 @@
 /**
- * The port before the server is ready, where `--livez-grace-period` asks for it: `/livez` passes while the server starts,
- * for that long at most, so that nobody restarts one that has much to load; `/readyz` fails, and whatever else is asked
- * for is a 503 with Retry-After. When the server is ready it takes the port over.
+ * Opens the port before the server is ready if `--livez-grace-period` is set. While the server starts, and for at most
+ * the grace period, `/livez` succeeds so that a supervisor does not restart a server with much data to load. `/readyz`
+ * fails, and all other requests get a 503 response with Retry-After. The server takes over the port when it is ready.
  */
 
 import { serviceUnavailable } from '../../api/model/api-error.ts'
@@ -19,19 +19,19 @@ import type { Certificates } from '../certificates/certificates.ts'
 import type { ServerOptions } from '../flags/options.ts'
 import { type ListenerParts, openListener } from './listener.ts'
 
-/** What answers requests. */
+/** Handles the requests of a port. */
 export type Answering = Pick<ListenerParts, 'handle' | 'maySwitch'>
 
-/** A port that is open already. */
+/** A port that is open before the server is ready. */
 export interface EarlyPort {
   readonly listener: Listener
-  /** From now on this answers. */
+  /** Replaces the request handler. */
   takeOver(by: Answering): void
 }
 
 interface EarlyPortParts {
   readonly certificates: Pick<Certificates, 'tls'>
-  /** When the start began, by the monotonic clock. */
+  /** Monotonic time at which the start began. */
   readonly begun: number
   readonly clock: Clock
   readonly log: Log
@@ -39,7 +39,7 @@ interface EarlyPortParts {
   readonly counting?: CountingPlace | undefined
 }
 
-/** Undefined where the port is to open when the server is ready. */
+/** Returns undefined if the port must not open before the server is ready. */
 export async function openEarlyPort(
   options: ServerOptions,
   { certificates, begun, clock, log, opened, counting }: EarlyPortParts,
@@ -61,8 +61,8 @@ export async function openEarlyPort(
 }
 
 /**
- * The port while the store is opened, with which the certificates come. Clients who are known by theirs begin anew with
- * the port that follows: this one is closed then.
+ * Opens a port until the store is open, because the certificates may be in the store. This port is then closed, so
+ * clients with certificates connect again to the next one.
  */
 export async function openWaitingPort(
   options: ServerOptions,

@@ -1,4 +1,4 @@
-/** What an API server is assembled in: the log, the clock, and what takes the place of its own parts in tests. */
+/** The environment of an API server: its log, its clock and replacements for parts of the server in tests. */
 import type { Kind } from '../../api/schema/kind.ts'
 import type { Authenticator } from '../../apiserver/authn/authenticator.ts'
 import type { Log } from '../../base/telemetry/log.ts'
@@ -8,42 +8,42 @@ import type { ConsoleAccess } from '../../tools/console/access.ts'
 import type { WorkerPlace } from '../threads/worker-place.ts'
 import type { RequestHooks } from './request-handling.ts'
 
-/** What a caller may provide to an API server besides its options. */
+/** Dependencies that a caller may pass to an API server besides its options. */
 export interface Environment {
   readonly log: Log
   /**
-   * What objects, tokens and loops go by; the machine's clock by default. Time-outs of requests, metrics and the
-   * certificates that TLS shows go by that in any case: they are judged by others.
+   * Clock for objects, tokens and loops. Defaults to the system clock. Request timeouts, metrics and TLS certificates
+   * always use the system clock because other programs check them.
    */
   readonly clock?: TimerClock
-  /** Sees every request on its way through the pipeline. */
+  /** Callbacks for every request in the pipeline. */
   readonly hooks?: RequestHooks
-  /** A further way to authenticate, asked after all others of this server itself. */
+  /** Authenticator that runs after all others. */
   readonly authenticator?: Authenticator
-  /** What is served; all built-in kinds unless said otherwise. */
+  /** Kinds to serve. Defaults to all built-in kinds. */
   readonly kinds?: readonly Kind[]
-  /** Whether the namespace `default` begins with limits; false by default. */
+  /** Whether the server creates a LimitRange in the namespace `default`. Defaults to false. */
   readonly defaultLimits?: boolean
-  /** The store, in place of the one that the options name. The server closes it. */
+  /** Store to use instead of the one that the options name. The server closes it. */
   readonly store?: Store
-  /** Whether node agents are restricted to their own objects unless a flag disables NodeRestriction; false by default. */
+  /** Whether NodeRestriction runs unless a flag disables it. Defaults to false. */
   readonly restrictsNodes?: boolean
-  /** Whether there is a storage class for claims that name none; false by default. */
+  /** Whether the server creates a default StorageClass. Defaults to false. */
   readonly defaultStorageClass?: boolean
-  /** How the administrator signs in to the console with a link; without it there is none. */
+  /** Lets the administrator sign in to the console with a link. Without it, no link is accepted. */
   readonly console?: ConsoleAccess | undefined
-  /** Where this server is one of several in this process. */
+  /** Set if this server is one of several workers in the process. */
   readonly worker?: WorkerPlace
-  /** Aborts when the server is about to be stopped, also while it starts: it is not ready from then on. */
+  /** Aborts when the server is about to stop, even during the start. The server is not ready from then on. */
   readonly stopping?: AbortSignal
 }
 
 /** Members of the environment that have a default. */
 type Defaulted = 'clock' | 'kinds' | 'defaultLimits' | 'defaultStorageClass' | 'stopping'
 
-/** The environment with its defaults filled in, and what closes the server. */
+/** The environment with its defaults, and the stack that closes the server. */
 export type AssemblyContext = Environment &
   Required<Pick<Environment, Defaulted>> & {
-    /** Closes what is opened. */
+    /** Closes opened resources. */
     readonly opened: AsyncDisposableStack
   }

@@ -1,4 +1,4 @@
-/** Why a program ended, as its user reads it: what the user can fix in one line, anything else with its stack. */
+/** Explains to the user why the program failed: one line for errors that the user can fix, a stack for all others. */
 
 import { PkiFileError } from '../../api/pki/files.ts'
 import { BackupError } from '../../apiserver/backup/backup-error.ts'

@@ -1,4 +1,4 @@
-/** The step that keeps the server from being overrun, as the flags want it. */
+/** Creates the flow-control step of the pipeline from the flags. */
 
 import type { Lookup } from '../../api/model/lookup.ts'
 import { vendorOf } from '../../api/model/vendor.ts'
@@ -20,7 +20,7 @@ interface FlowControlParts {
   readonly metrics: FlowMetrics
 }
 
-/** To be called before the caches are loaded. */
+/** Call this before the caches are loaded. */
 export function openFlowControl(options: ServerOptions, { catalogue, lookup, clock, metrics }: FlowControlParts): Step {
   const { priorityAndFairness, profile, requestTimeout } = options
   const limits = {
@@ -37,7 +37,7 @@ export function openFlowControl(options: ServerOptions, { catalogue, lookup, clo
   return shareFairly(new FlowControl(configuration, clock, requestTimeout / 4), catalogue, vendorOf(profile))
 }
 
-/** The limit of one of the workers: an equal share of that of the server. 0 is none, and stays so. */
+/** Returns one worker's equal share of a server-wide limit. 0 means no limit and stays 0. */
 function shareOf(limit: number, { workers }: ServerOptions): number {
   return Math.ceil(limit / workers)
 }

@@ -1,4 +1,4 @@
-/** Opens what everything else of a server needs: files that flags name, the store, keys and certificates. */
+/** Opens the parts that all others depend on: files named by flags, the store, keys and certificates. */
 
 import { vendorOf } from '../../api/model/vendor.ts'
 import { DeniedCertificates } from '../../apiserver/authn/denied-certificates.ts'
@@ -23,7 +23,7 @@ import { followNodeClient } from './ways-to-nodes.ts'
 /** The opened foundation of a server. */
 export type Foundation = Awaited<ReturnType<typeof openFoundation>>
 
-/** What everything else stands on: files that flags name, the store, keys and certificates. */
+/** Opens the files named by flags, the store, keys and certificates. */
 export async function openFoundation(options: ServerOptions, context: AssemblyContext) {
   const { log, clock, opened, worker, stopping, store: givenStore } = context
   const vendor = vendorOf(options.profile)

@@ -1,4 +1,4 @@
-/** Opens how requests come in and are answered: the pipeline, the port, and the way in for this process itself. */
+/** Opens the front end of a server: the request pipeline, the port and the in-process transport. */
 
 import { setImmediate } from 'node:timers/promises'
 import type { DeniedCertificates } from '../../apiserver/authn/denied-certificates.ts'
@@ -28,7 +28,7 @@ import { servedPaths } from './served-paths.ts'
 import { advertisedUrl, servedUrl } from './server-urls.ts'
 import { startOwnService } from './upkeep.ts'
 
-/** The pipeline that every request passes. `advertisedHost` is known once the server listens. */
+/** Opens the pipeline that handles every request. `advertisedHost` is known once the server listens. */
 async function openPipeline(
   options: ServerOptions,
   backend: Backend,
@@ -81,7 +81,7 @@ async function openPipeline(
   })
 }
 
-/** How requests come in and are answered: the pipeline, the port, and the way in for this process itself. */
+/** Opens the request pipeline, the port and the in-process transport. */
 export async function openFrontend(options: ServerOptions, backend: Backend, context: AssemblyContext) {
   const { log, opened, worker } = context
   const { identity, metrics, readiness, certificates, aggregation } = backend
@@ -98,7 +98,7 @@ export async function openFrontend(options: ServerOptions, backend: Backend, con
   const serving = { ...answering, clock: systemClock, log, counting: worker?.counting }
   const listener = earlyPort?.listener ?? (await openListener(options, certificates, serving))
   cutOffDenied(listener, backend.denied)
-  // What is under way still reads from the caches, so they go on until the last answer is sent.
+  // Running requests still read from the caches, so the caches stay open until the last response is sent.
   opened.defer(() => listener.close(options.shutdownGrace, worker && (() => worker.allStoppedListening())))
   opened.defer(() => endStreams(backend))
   const inProcess = new InProcess(handling.handleAs, systemClock)
@@ -112,20 +112,22 @@ export async function openFrontend(options: ServerOptions, backend: Backend, con
   opened.defer(keepFresh(certificates, url.origin, { listener, log }))
   opened.defer(async () => {
     readiness.stopping()
-    // Those who ask for readiness at this moment are still answered.
+    // Lets readiness requests that arrive now get a response.
     await setImmediate()
   })
   return { url, advertised, inProcess }
 }
 
-/** Watches, and what leads to other servers, go on for as long as their clients like: nobody waits for that. */
+/**
+ * Ends watches and proxied connections. They last as long as their clients want, so the server does not wait for them.
+ */
 function endStreams({ caches, aggregation, ways }: Pick<Backend, 'caches' | 'aggregation' | 'ways'>): void {
   caches.endWatches()
   aggregation.endStreams()
   ways.relay.endStreams()
 }
 
-/** Ends the connections of clients whose certificates are denied from now on. */
+/** Closes the connections of clients whose certificates have been denied. */
 function cutOffDenied(listener: Listener, denied: DeniedCertificates): void {
   denied.onChange(() =>
     listener.cutOff(({ certificate }) => {
@@ -140,7 +142,7 @@ async function endOwnRequests(inProcess: InProcess, { shutdownGrace }: ServerOpt
   if (left > 0) log.warn('requests of control loops did not end in time', { count: left })
 }
 
-/** Certificates of our own making are renewed before they run out. Gives what ends it. */
+/** Renews self-signed certificates before they expire. Returns a function that ends the renewal. */
 function keepFresh(
   certificates: Certificates,
   url: string,

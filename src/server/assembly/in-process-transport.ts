@@ -1,13 +1,13 @@
 /**
- * The client's transport within this process: a request goes straight into the pipeline as a given user, who is
- * authorized like any other, and its answer comes back without a network in between.
+ * Client transport within this process. A request enters the pipeline directly as a given user, who is authorized like
+ * any other user. The response returns without a network in between.
  *
- * Keeps the promises of the network: an answer is written at its reader's pace, and a reader who leaves or aborts ends
- * the request. The bytes handed over are the server's own and must not be changed. `close` ends what is under way and
- * waits for it, so that nothing uses the store afterwards, but not for ever.
+ * The transport behaves like the network: the server writes a response as fast as the client reads it, and a client
+ * that stops reading or aborts ends the request. Response bytes belong to the server and must not be changed. `close`
+ * ends running requests and waits for them for a limited time, so that none uses the store afterwards.
  *
- * Loops send hundreds of requests and read hundreds of events at once, and each makes work in the very turn of the event
- * loop. So requests and pieces of answers wait for room in a turn: clients of the network go first.
+ * Control loops send hundreds of requests and read hundreds of events at once, all in the same turn of the event loop.
+ * Requests and response chunks therefore wait for free time in a turn, so that network clients go first.
  */
 import { Readable } from 'node:stream'
 import { authenticated, type User } from '../../api/model/user.ts'
@@ -24,14 +24,14 @@ import {
   type TransportResponse,
 } from '../../client/requests/transport.ts'
 
-/** The pipeline, with this step in the place of authentication. */
+/** The pipeline with the given step as its authentication step. */
 export type HandleAs = (identify: Step) => (exchange: Exchange) => Promise<void>
 
 export class InProcess {
   readonly #handleAs: HandleAs
   readonly #clock: Clock
   readonly #stop = new AbortController()
-  /** What is under way. A listener of the signal for each would be looked through with every further one. */
+  /** Open requests. A separate abort listener for each would make adding a listener slower with every request. */
   readonly #conversations = new Set<Conversation>()
   readonly #running = new Set<Promise<void>>()
 
@@ -52,7 +52,9 @@ export class InProcess {
     }
   }
 
-  /** Returns how many have not ended in this time: a request that cannot end does not keep the server from stopping. */
+  /**
+   * Returns the number of requests that did not end within the grace period. They do not keep the server from stopping.
+   */
   async close(graceMs: number): Promise<number> {
     this.#stop.abort()
     for (const conversation of [...this.#conversations])
@@ -84,13 +86,13 @@ function actAs(user: User): Step {
   }
 }
 
-/** How much of an answer may wait for its reader. */
+/** Maximum number of response bytes that wait for the reader. */
 const maxWaitingBytes = 256 * 1024
-/** How much of it is handed over before others may have their turn: a chunk of a watch may have hundreds of events. */
+/** Maximum number of bytes to hand over before other work runs. A watch chunk may contain hundreds of events. */
 const pieceBytes = 16 * 1024
 const nobody = { address: '', certificate: undefined, proved: () => undefined, isProved: true, end: () => {} }
 
-/** One request and its answer: the server writes into it, the client reads from it. */
+/** One request and its response. The server writes to it and the client reads from it. */
 class Conversation implements ServerTransport {
   readonly method: string
   readonly target: string
@@ -99,7 +101,7 @@ class Conversation implements ServerTransport {
   readonly signal: AbortSignal
   readonly hasBody: boolean
   readonly bodyAtHand: Buffer
-  /** It is handed over in one piece. */
+  /** The body is passed as a single chunk. */
   readonly bodyWhole = true
   readonly answer: Promise<TransportResponse>
   readonly #gone = new AbortController()
@@ -108,7 +110,7 @@ class Conversation implements ServerTransport {
   #waiting: Buffer[] = []
   #bytes = 0
   #complete = false
-  /** Why there will be no more, if that is not because the answer is complete. */
+  /** The reason why an incomplete response ends. */
   #broken: { readonly why: unknown } | undefined
   #wakeReader = () => {}
   #wakeWriter = () => {}
@@ -140,14 +142,14 @@ class Conversation implements ServerTransport {
     this.end()
   }
 
-  /** Its memory is that of this process, wherever it lies. */
+  /** No flow control is needed: the memory belongs to this process in any case. */
   async taken(): Promise<void> {}
 
   open(status: number, headers: ResponseHeaders): void {
     this.#begin({ status, headers: plain(headers), body: this.#read() })
   }
 
-  /** Whether the answer is complete, or will never be. */
+  /** Whether the response is complete or has failed. */
   get isOver(): boolean {
     return this.#complete || this.#broken !== undefined
   }
@@ -166,7 +168,7 @@ class Conversation implements ServerTransport {
     })
   }
 
-  /** What waits for its reader is a copy: who passed the chunk uses its memory again. */
+  /** Copies the chunk because the caller reuses its memory. */
   async pass(chunk: Buffer): Promise<void> {
     await this.write(Buffer.from(chunk))
   }
@@ -180,7 +182,7 @@ class Conversation implements ServerTransport {
     this.leave(new TransportError('the server has cut off its answer'))
   }
 
-  /** The client goes, or is made to. What was written and not read is dropped. */
+  /** Ends the request on the client's side. Unread response bytes are dropped. */
   leave(why: unknown): void {
     if (this.isOver) return
     this.#broken = { why }
@@ -191,10 +193,10 @@ class Conversation implements ServerTransport {
     this.#wakeWriter()
   }
 
-  /** The server is done with it, whether or not it has answered in full. */
+  /** Ends the request on the server's side, whether or not the response is complete. */
   finish(error: unknown): void {
     this.#forget()
-    // An error is expensive to make.
+    // Creating an error is expensive, so check first.
     if (!this.isOver) this.leave(new TransportError('the server gave no complete answer', { cause: error }))
   }
 
@@ -220,7 +222,7 @@ class Conversation implements ServerTransport {
     this.#bytes += chunk.length
   }
 
-  /** The first chunk that waits. The writer may go on when there is room for more. */
+  /** Removes the first waiting chunk. Resumes the writer if there is room for more. */
   #take(): Buffer | undefined {
     const taken = this.#waiting.shift()
     this.#bytes -= taken?.length ?? 0

@@ -1,4 +1,4 @@
-/** The listener as the flags want it. Errors of the system are reported with what to do about them. */
+/** Opens the listener that the flags describe. Explains system errors and how to fix them. */
 
 import { Exchange } from '../../apiserver/http/request/exchange.ts'
 import {
@@ -17,15 +17,15 @@ import type { ServerOptions } from '../flags/options.ts'
 
 export interface ListenerParts {
   readonly handle: (exchange: Exchange) => Promise<void>
-  /** Whether a request for this path and query may be answered by switching protocols. */
+  /** Whether a request for this path and query may switch protocols. */
   readonly maySwitch: (target: string) => boolean
   readonly clock: Clock
   readonly log: Log
-  /** Where the workers of this server count their connections; undefined where it has one. */
+  /** Shared memory in which workers count their connections. Undefined with a single worker. */
   readonly counting?: CountingPlace | undefined
 }
 
-/** Where the system does not say how many files may be open. */
+/** Assumed limit of open files if the system does not report one. */
 const usualOpenFiles = 1024
 
 type Address = Pick<ServerOptions, 'bindAddress' | 'securePort' | 'workers' | 'goawayChance' | 'httpEngine'>
@@ -59,7 +59,7 @@ export async function openListener(
   }
 }
 
-/** The greatest numbers of connections, as flags and the number of files allow. Throws UsageError. */
+/** Returns the connection limits that follow from the flags and the open-file limit. Throws UsageError. */
 export function maximaOf({ maxConnections, maxConnectionsPerUser: perUser }: Maxima): ConnectionMaxima {
   const openFiles = openFileLimit() ?? usualOpenFiles
   if (maxConnections > openFiles) {
@@ -74,7 +74,7 @@ function securityOf({ tlsMinVersion: minVersion, tlsCipherSuites: ciphers }: Tls
   return { minVersion, ...(ciphers === undefined ? {} : { ciphers }) }
 }
 
-/** An error of listening, with what to do about it where that is known. */
+/** Returns the listen error, with advice on how to fix it if the cause is known. */
 export function explained(
   error: NodeJS.ErrnoException,
   { bindAddress: host, securePort: port }: Pick<ServerOptions, 'bindAddress' | 'securePort'>,

@@ -1,4 +1,4 @@
-/** Whether this server should be sent requests: its store answers and can be written, and it is not about to stop. */
+/** Readiness of this server: the store responds and is writable, and the server is not about to stop. */
 
 import type { HealthCheck } from '../../apiserver/http/paths/health.ts'
 import type { MissingRights } from '../../client/reconcile/missing-rights.ts'
@@ -9,9 +9,9 @@ import type { StoreNotice } from '../store/store-notice.ts'
 
 export interface Readiness {
   readonly checks: readonly HealthCheck[]
-  /** The one of them that is about the store. */
+  /** The readiness check of the store. */
   readonly store: HealthCheck
-  /** From now on the answer is no. */
+  /** Makes the server unready for good. */
   stopping(): void
 }
 

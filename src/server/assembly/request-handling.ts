@@ -1,4 +1,4 @@
-/** The pipeline of this server: `steps` lists what every request passes. */
+/** The request pipeline of this server. `steps` lists its steps in order. */
 import { ApiError } from '../../api/model/api-error.ts'
 import type { User } from '../../api/model/user.ts'
 import type { Vendor } from '../../api/model/vendor.ts'
@@ -26,13 +26,13 @@ import { SlowRequests } from '../telemetry/slow-requests.ts'
 import type { Tracing } from '../telemetry/tracing.ts'
 import type { HandleAs } from './in-process-transport.ts'
 
-/** Called for every request; what they throw is answered, as what any step throws is. */
+/** Callbacks for every request. Errors that they throw become responses, like errors of any step. */
 export interface RequestHooks {
-  /** It is known what the request asks for. */
+  /** Called when the request has been parsed. */
   readonly arrived: (exchange: Exchange) => void
-  /** It is known who asks. Whatever it waits for, the request waits for. */
+  /** Called when the user has been authenticated. The request waits for the returned promise. */
   readonly identified: (exchange: Exchange) => void | Promise<void>
-  /** It has been handled, however that ended. */
+  /** Called when the request has been handled, successfully or not. */
   readonly handled: (exchange: Exchange) => void
 }
 
@@ -43,29 +43,29 @@ export interface HandlingParts {
   readonly metrics: RequestMetrics
   readonly log: Log
   readonly clock: Clock
-  /** Records requests. */
+  /** Writes audit events. */
   readonly audit: AuditSteps
-  /** Whether callers with the permission may pass by admission webhooks. */
+  /** Whether callers with the permission may bypass admission webhooks. */
   readonly breakGlass: boolean
-  /** The step that keeps the server from being overrun. */
+  /** The flow-control step. */
   readonly limitRequests: Step
-  /** Tells browsers to use TLS only, where the flags ask for it. */
+  /** Sends the HSTS header if the flags ask for it. */
   readonly demandTls: Step | undefined
-  /** Answers requests for the console, where there is one. */
+  /** Serves the console, if it is enabled. */
   readonly serveConsole: Step | undefined
-  /** Records requests, where somebody wants that. */
+  /** Traces requests, if tracing is enabled. */
   readonly tracing: Tracing | undefined
-  /** The longest time of a request that is not a watch. */
+  /** Timeout of requests other than watches. */
   readonly maxRequestMs: number
   readonly hooks?: RequestHooks | undefined
-  /** Which origins pages may call this server from; undefined: none. */
+  /** Checks whether pages of an origin may call this server. Undefined allows none. */
   readonly isAllowedOrigin: IsAllowedOrigin | undefined
 }
 
 export interface Handling {
-  /** The pipeline with this step in the place of authentication. */
+  /** The pipeline with the given step as its authentication step. */
   readonly handleAs: HandleAs
-  /** Stops looking after deadlines. */
+  /** Stops the deadline timers. */
   close(): void
 }
 
@@ -118,12 +118,15 @@ export function handleRequests(parts: HandlingParts): Handling {
   }
 }
 
-/** A 503 that has no cause inside this server: a Service without endpoints, a backend that does not answer. */
+/**
+ * Whether the error is a 503 with a cause outside this server, such as a Service without endpoints or an unresponsive
+ * backend.
+ */
 function isForClient(error: unknown): error is ApiError {
   return error instanceof ApiError && error.code === 503 && error.cause === undefined
 }
 
-/** One request as a line of the log. The query is left out: it may hold what is nobody's business. */
+/** Returns the log fields of a request. The query is omitted because it may contain confidential data. */
 function requestFields(exchange: Exchange, clock: Clock): LogFields {
   const { transport, status, sentBytes, arrived } = exchange
   const path = transport.target.split('?', 1)[0]!.slice(0, 500)
@@ -138,7 +141,7 @@ function requestFields(exchange: Exchange, clock: Clock): LogFields {
   }
 }
 
-/** Who asks, as far as that is known by now, and as whom. */
+/** Returns the user and the impersonated user, as far as they are known yet. */
 function identities({ user, impersonator }: Exchange): LogFields {
   const asked: User | undefined = impersonator ?? user
   return { user: asked?.name ?? '', ...(impersonator && { as: user.name }) }

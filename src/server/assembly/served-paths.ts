@@ -1,4 +1,4 @@
-/** The paths that are not resources: health, discovery, OpenAPI, the version, and the list of all of them. */
+/** Paths that are not resources: health, discovery, OpenAPI, version and the index of all paths. */
 
 import { apiLevel, version } from '../../api/model/version.ts'
 import type { Aggregation } from '../../apiserver/aggregation/aggregation.ts'
@@ -24,24 +24,24 @@ import type { WorkerPlace } from '../threads/worker-place.ts'
 export interface PathParts {
   readonly catalogue: Catalogue
   readonly aggregation: Aggregation
-  /** Versions that are on and in which nothing is served. */
+  /** Enabled API versions that serve no resources. */
   readonly spoken: readonly string[]
   readonly ready: readonly HealthCheck[]
   readonly address: () => string
   readonly exposer: Exposing
-  /** Of service account tokens. */
+  /** Issuer of service account tokens. */
   readonly issuer: PublicIssuer
-  /** Where its keys are said to be; '': here. */
+  /** URL of the issuer's public keys. Empty means that this server publishes them. */
   readonly keysAddress: string
-  /** Begins a backup of what is stored now. */
+  /** Starts a backup of the current state of the store. */
   readonly makeBackup: () => AsyncIterable<Buffer>
-  /** Where this server is one of several in this process. */
+  /** Set if this server is one of several workers in the process. */
   readonly worker: WorkerPlace | undefined
-  /** Whether profiles can be taken. */
+  /** Whether the profiling endpoints are enabled. */
   readonly profiling: boolean
 }
 
-/** The first that knows a path answers. */
+/** Returns the path handlers. The first handler that knows a path responds. */
 export function servedPaths(parts: PathParts): PathHandler[] {
   const { catalogue, aggregation, ready, address, exposer, issuer, keysAddress } = parts
   const elsewhere = aggregation.backends

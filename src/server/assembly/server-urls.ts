@@ -1,21 +1,23 @@
 /**
- * The addresses of this server as URLs: one that it serves, for clients on this host, and the one that it advertises to
- * others. They differ where `--advertise-address` names an address that this host does not have, such as that of a load
- * balancer.
+ * URLs of this server: one for clients on this host, and the advertised one for other hosts. They differ if
+ * `--advertise-address` names an address of another host, such as that of a load balancer.
  */
 import { networkInterfaces } from 'node:os'
 import type { ServerOptions } from '../flags/options.ts'
 
 type Addresses = Pick<ServerOptions, 'advertiseAddress' | 'bindAddress'>
 
-/** A URL at which the server listens: for the administrator's kubeconfig, the console link and its own requests. */
+/**
+ * Returns a URL that the server listens on, for the administrator's kubeconfig, the console link and the server's own
+ * requests.
+ */
 export function servedUrl({ advertiseAddress, bindAddress }: Addresses, port: number, isLocal = isLocalAddress): URL {
   if (!isWildcard(bindAddress)) return urlOf(bindAddress, port)
   const isServed = bindAddress === '::' || !isIpv6(advertiseAddress)
   return urlOf(isServed && isLocal(advertiseAddress) ? advertiseAddress : '127.0.0.1', port)
 }
 
-/** The URL that other hosts are given. */
+/** Returns the URL for clients on other hosts. */
 export function advertisedUrl(options: Addresses, port: number): URL {
   return options.advertiseAddress === '' ? servedUrl(options, port) : urlOf(options.advertiseAddress, port)
 }

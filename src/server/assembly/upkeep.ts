@@ -1,4 +1,4 @@
-/** Starts the loops by which the server keeps its own objects in order. */
+/** Starts the loops that maintain the server's own objects. */
 import type { OwnWrites } from '../../apiserver/admission/own-writes.ts'
 import type { Catalogue } from '../../apiserver/registry/catalogue/catalogue.ts'
 import { apiServiceLoop } from '../../apiserver/upkeep/api-services.ts'
@@ -21,13 +21,13 @@ interface UpkeepParts {
   readonly log: Log
   readonly ownWrites: OwnWrites
   readonly defaultLimits: boolean
-  /** Whether there is to be a class for claims that name none. */
+  /** Whether to create a default StorageClass. */
   readonly defaultStorageClass: boolean
-  /** Closes what is opened. */
+  /** Closes opened resources. */
   readonly opened: AsyncDisposableStack
 }
 
-/** Resolves when everything is there that requests rely on. The caches have been loaded. */
+/** Resolves when all objects that requests rely on exist. The caches must be loaded. */
 export async function startUpkeep(
   catalogue: Catalogue,
   records: LoopRecords,
@@ -57,13 +57,13 @@ interface OwnServiceSurroundings {
   readonly catalogue: Catalogue
   readonly store: Store
   readonly loopRecords: LoopRecords
-  /** The port that this server listens on. */
+  /** Port of this server. */
   readonly port: number
-  /** Closes what is opened. */
+  /** Closes opened resources. */
   readonly opened: AsyncDisposableStack
 }
 
-/** Resolves when the Service of the API servers and its Endpoints are there, or could not be written yet. */
+/** Resolves after the first attempt to write the Service of the API servers and its Endpoints. */
 export async function startOwnService(
   options: ServerOptions,
   { catalogue, store, loopRecords, port, opened }: OwnServiceSurroundings,
@@ -72,6 +72,6 @@ export async function startOwnService(
   const parts = { catalogue, store, sharedStore, clusterIP: ownAddress(options), port, addresses: options }
   const running = startLoops([ownServiceLoop(parts)], loopRecords)
   opened.defer(() => running.stop())
-  // A failure has been logged and is tried again: it is no reason not to start.
+  // The loop logs a failure and retries. The server starts anyway.
   await running.firstPass.catch(() => {})
 }

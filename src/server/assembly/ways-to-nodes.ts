@@ -1,4 +1,7 @@
-/** The ways to nodes, as the flags want them: as whom this server comes to agents of nodes, and by what it knows them. */
+/**
+ * Connections to node agents as the flags configure them: the client certificate of this server and the CAs that verify
+ * agents.
+ */
 import { X509Certificate } from 'node:crypto'
 import type { Lookup } from '../../api/model/lookup.ts'
 import { nodeClientName, superusers } from '../../api/model/user.ts'
@@ -17,17 +20,19 @@ import type { Reloading } from '../flags/reloading.ts'
 
 export interface WayMeans {
   readonly certificates: Certificates
-  /** The client certificate for node agents that flags name. */
+  /** Client certificate for node agents, from files that flags name. */
   readonly nodeClient: GivenPair
   readonly localNodes: LocalNodes
   readonly reloading: Reloading
-  /** Where this server listens; undefined before it does. */
+  /** Address that this server listens on. Undefined before it listens. */
   readonly ownAddress: () => Address | undefined
-  /** Closes what is opened. */
+  /** Closes opened resources. */
   readonly opened: AsyncDisposableStack
 }
 
-/** The client certificate for node agents that flags name. Throws UsageError where the files are of no use. */
+/**
+ * Reads the client certificate for node agents from the files that flags name. Throws UsageError if a file is invalid.
+ */
 export function followNodeClient(options: ServerOptions, reloading: Reloading, log: Log): GivenPair {
   const given = followGivenPair(
     {
@@ -40,14 +45,17 @@ export function followNodeClient(options: ServerOptions, reloading: Reloading, l
   return given
 }
 
-/** Servers refuse this certificate as a client of their API, but whatever else trusts its CA gives it all rights. */
+/**
+ * API servers reject this certificate as a client of their API, but any other service that trusts the CA grants it all
+ * permissions.
+ */
 function warnOfSuperuser(pem: string, log: Log): void {
   const { organizations } = readSubject(new X509Certificate(pem).raw)
   if (organizations.includes(superusers))
     log.warn(`the certificate of --kubelet-client-certificate is in ${superusers}: issue one with CN=${nodeClientName}`)
 }
 
-/** Makes the ways once it is known how nodes are looked up. Throws UsageError for what flags say wrongly. */
+/** Returns a function that opens the connections once objects can be looked up. Throws UsageError for invalid flags. */
 export function openWays(options: ServerOptions, means: WayMeans): (lookup: Lookup) => WaysToNodes {
   const { certificates, nodeClient, localNodes, reloading, ownAddress, opened } = means
   const authority = followAuthority(options.kubeletCertificateAuthority, reloading)
@@ -81,7 +89,7 @@ export function openWays(options: ServerOptions, means: WayMeans): (lookup: Look
 
 const flag = 'kubelet-certificate-authority'
 
-/** What the file holds now; undefined where none is named. */
+/** Returns the current content of the file. Undefined if no file is named. */
 function followAuthority(file: string, reloading: Reloading): () => string | undefined {
   if (file === '') return () => undefined
   const read = () => readAuthorities(flag, file).join('')

@@ -1,7 +1,7 @@
 /**
- * The self-made CAs in a backup. On etcd they lie in the store; an embedded store has them in files beside it
- * (shared-keys.ts). In a backup they are entries under the keys that they have on etcd, wherever they come from, and
- * are put where the restored store looks for them: without them no client would trust the restored server.
+ * The self-signed CAs in a backup. With etcd, they are in the store. An embedded store has them in files next to it
+ * (shared-keys.ts). A backup always contains them as entries under their etcd keys, and a restore writes them to where
+ * the restored store expects them. Without them no client would trust the restored server.
  */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -11,13 +11,13 @@ import { ignoring } from '../../base/files/files.ts'
 import type { Entry } from '../../storage/store/store.ts'
 import { authorityKey, proxyAuthorityKey } from '../certificates/shared-keys.ts'
 
-/** Where each lies in a data directory. */
+/** Directory of each CA within a data directory. */
 const places: ReadonlyMap<string, string> = new Map([
   [authorityKey, 'pki'],
   [proxyAuthorityKey, 'pki/front-proxy'],
 ])
 
-/** The entries for the CAs of a data directory, as far as it has any. */
+/** Returns the entries for the CAs that exist in a data directory. */
 async function authorityEntries(dataDir: string): Promise<Entry[]> {
   const entries: Entry[] = []
   for (const [key, place] of places) {
@@ -27,7 +27,7 @@ async function authorityEntries(dataDir: string): Promise<Entry[]> {
   return entries
 }
 
-/** Pages of an embedded store, with its CAs first. */
+/** Returns the pages of an embedded store, preceded by its CAs. */
 export async function* withAuthorities(
   pages: AsyncIterable<readonly Entry[]>,
   dataDir: string,
@@ -36,12 +36,12 @@ export async function* withAuthorities(
   for await (const page of pages) yield page.filter((entry) => !isAuthority(entry))
 }
 
-/** Whether an entry is one of these. */
+/** Whether an entry is a CA. */
 export function isAuthority({ key }: Entry): boolean {
   return places.has(key)
 }
 
-/** Puts the CA of an entry into a data directory. Throws BackupError where another one is there. */
+/** Writes the CA of an entry to a data directory. Throws BackupError if the directory has a different CA. */
 export async function adoptAuthority(dataDir: string, { key, value }: Entry): Promise<void> {
   const place = join(dataDir, places.get(key)!)
   const pair = JSON.parse(Buffer.from(value).toString()) as CertifiedKey

@@ -1,7 +1,7 @@
 /**
- * `orch backup`, `restore`, `check` and `migrate`: what an administrator does with a whole store. Each says on the standard
- * error how far it is, and on the standard output what came of it. Nothing is ever overwritten, and nothing is left half:
- * a store that was not filled to the end cannot be opened.
+ * `orch backup`, `restore`, `check` and `migrate`: administration of a whole store. Each command reports progress on
+ * standard error and results on standard output. The commands never overwrite data. An incompletely loaded store cannot
+ * be opened.
  */
 import { homedir } from 'node:os'
 import { version } from '../../api/model/version.ts'
@@ -30,7 +30,7 @@ import { makeBackup } from './make-backup.ts'
 import { assertOnePlace, loadPlace, openPlace } from './open-place.ts'
 import { bytesText, countText, ProgressLine, type Terminal } from './progress-line.ts'
 
-/** `orch backup`: of a running server, unless a store is named. */
+/** `orch backup`: backs up a running server, or a store if one is named. */
 export async function backup(options: OptionsOf<typeof backupFlags>, terminal: Terminal): Promise<void> {
   const { to, kubeconfig } = options
   const isDirect = options.dataDir !== '' || options.etcdServers.length > 0
@@ -44,7 +44,7 @@ export async function backup(options: OptionsOf<typeof backupFlags>, terminal: T
   terminal.print(`${to}: ${contentsText(contents)}`)
 }
 
-/** Something to read that must be closed. */
+/** A readable source that must be closed. */
 interface Reading extends AsyncDisposable {
   read(): AsyncIterable<Buffer>
 }
@@ -84,7 +84,7 @@ async function writeOut(chunks: AsyncIterable<Buffer>, progress: ProgressLine): 
   progress.end()
 }
 
-/** Resolves when it is written: half a backup must not pass for a whole one. */
+/** Resolves when the chunk is written, so that a failed write cannot leave a truncated backup unnoticed. */
 async function writeToOutput(chunk: Buffer): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   process.stdout.write(chunk, (error) => (error ? reject(unwritten(error)) : resolve()))
@@ -95,11 +95,11 @@ function unwritten({ message }: Error): BackupError {
   return new BackupError(`the backup is not complete: the standard output cannot be written: ${message}`)
 }
 
-/** `orch restore`: into a store that holds nothing yet. */
+/** `orch restore`: loads a backup into an empty store. */
 export async function restore(options: OptionsOf<typeof restoreFlags>, terminal: Terminal): Promise<void> {
   const { from, profile } = options
   assertOnePlace(options, ['data-dir', 'etcd-servers'])
-  // A file is read to its end first: what turns out to be damaged leaves no trace.
+  // Reads the whole file first, so that a damaged backup leaves the store unchanged.
   const sha = from === '-' ? '' : (await readContents(from)).sha256
   const reader = await openBackup(from)
   const { header } = reader
@@ -118,11 +118,11 @@ export async function restore(options: OptionsOf<typeof restoreFlags>, terminal:
 export interface Filling {
   readonly load: { readonly id: string; readonly above: number }
   readonly pages: () => AsyncIterable<readonly Entry[]>
-  /** How long events are kept. */
+  /** Time to live of Events. */
   readonly ttlMs: number
 }
 
-/** Fills a store; returns the revision that it is at. */
+/** Loads pages into a store and returns the resulting revision. */
 export async function fill(place: StorePlace, { load, pages, ttlMs }: Filling, terminal: Terminal): Promise<number> {
   const loading = await loadPlace(place, load)
   const progress = new ProgressLine(terminal, 'load')
@@ -144,7 +144,7 @@ export async function fill(place: StorePlace, { load, pages, ttlMs }: Filling, t
   }
 }
 
-/** `orch check`. Returns whether all is well. */
+/** `orch check`: returns whether the check found no fault. */
 export async function check(options: OptionsOf<typeof checkFlags>, terminal: Terminal): Promise<boolean> {
   const { backup: file, setAside } = options
   const isBackup = file !== ''
@@ -167,7 +167,7 @@ export async function check(options: OptionsOf<typeof checkFlags>, terminal: Ter
   }
 }
 
-/** The store as servers with this configuration see it. */
+/** Returns the store as servers with this encryption configuration see it. */
 async function decryptedBy(encryptionProviderConfig: string, store: Store): Promise<Store> {
   const profile = await profileOf(store)
   if (encryptionProviderConfig === '' || profile === undefined) return store
@@ -196,9 +196,9 @@ async function checkAll(pages: AsyncIterable<readonly Entry[]>, terminal: Termin
   return report
 }
 
-/** First into the file, which is in the form of a backup, then out of the store, unless they have changed since. */
+/** Copies damaged entries to a file in backup format, then deletes them from the store unless they have changed. */
 async function moveAside(store: Store, damaged: readonly Fault[], file: string): Promise<void> {
-  // As they lie there: what was looked into may have been decrypted.
+  // Read the stored bytes again: the checked entries may have been decrypted.
   const held = await Promise.all(damaged.map(({ entry }) => store.get(entry.key)))
   const entries = held.flatMap((entry, i) => (entry?.revision === damaged[i]!.entry.revision ? [entry] : []))
   const header = {

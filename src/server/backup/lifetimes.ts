@@ -1,9 +1,9 @@
-/** How long the entries of a store that is filled are kept: those of kinds that expire for a whole lifetime from now. */
+/** Lifetimes of entries in a store that is being loaded. Entries that expire get a full lifetime from now. */
 
 import { allKinds } from '../../api/kinds/all.ts'
 import { prefixOf } from '../../storage/cache/caches.ts'
 
-/** Returns the lifetime in seconds for a key; undefined: it stays. */
+/** Returns the lifetime of a key in seconds. Undefined means that the key does not expire. */
 export function lifetimes(ttlMs: number): (key: string) => number | undefined {
   const seconds = Math.ceil(ttlMs / 1000)
   const prefixes = allKinds.filter(({ life }) => life.expires).map(({ group, plural }) => prefixOf(group, plural))

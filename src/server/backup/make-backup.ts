@@ -1,4 +1,4 @@
-/** A backup of a store that is open, as a stream: of the state at one revision, while the store is in use. */
+/** Streams a backup of an open store at one revision while the store is in use. */
 
 import { version } from '../../api/model/version.ts'
 import { BackupError } from '../../apiserver/backup/backup-error.ts'
@@ -10,11 +10,11 @@ import { withAuthorities } from './authorities.ts'
 
 export interface BackupSource {
   readonly store: Store
-  /** Of an embedded store: its CAs lie there. */
+  /** Data directory of an embedded store, which contains its CAs. */
   readonly dataDir: string | undefined
 }
 
-/** Chunks of a backup. Returns what it holds. */
+/** Yields the chunks of a backup and returns a summary of its contents. */
 export async function* makeBackup({ store, dataDir }: BackupSource): AsyncGenerator<Buffer, BackupContents> {
   const profile = await store.get(profileKey)
   if (profile === undefined) throw new BackupError('the store holds nothing yet: there is nothing to back up')

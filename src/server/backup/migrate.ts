@@ -1,4 +1,4 @@
-/** `orch migrate`: copies a store into another that holds nothing yet, also from the etcd of a kube-apiserver. */
+/** `orch migrate`: copies a store into an empty one. The source may be the etcd of a kube-apiserver. */
 
 import { KubeSnapshot } from '../../apiserver/backup/kube-snapshot.ts'
 import { revisionAbove } from '../../apiserver/backup/load.ts'
@@ -13,10 +13,10 @@ import { countText, type Terminal } from './progress-line.ts'
 type MigrateOptions = OptionsOf<typeof migrateFlags>
 
 interface Source extends AsyncDisposable {
-  /** Names the place. */
+  /** Identifies the source. */
   readonly id: string
   readonly snapshot: Snapshot
-  /** What is to be said when all of it has been copied. */
+  /** Prints a report after all entries have been copied. */
   report(terminal: Terminal): void
 }
 

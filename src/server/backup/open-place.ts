@@ -1,4 +1,4 @@
-/** Opens the store that a command works on by itself, to read it or to fill it. No server has it meanwhile, but for etcd. */
+/** Opens the store that a command reads or loads. No server uses the store at the same time, except with etcd. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { UsageError } from '../../base/flags/flags.ts'
@@ -8,7 +8,7 @@ import { type Store, StoreError } from '../../storage/store/store.ts'
 import type { StorePlace } from '../flags/backup.ts'
 import { readFlagFile } from '../flags/read-flag-file.ts'
 
-/** Longer than any command takes: it is not for a command to forget history. */
+/** Longer than any command takes, because commands must not compact history. */
 const historyMs = 24 * 3_600_000
 const retention = { time: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY, withoutValues: [] }
 
@@ -18,7 +18,7 @@ export function assertOnePlace({ dataDir, etcdServers }: StorePlace, names: read
   if (count !== 1) throw new UsageError(`use either --${names[0]} or --${names[1]}`)
 }
 
-/** A store that exists, as it is: nothing expires and no history is forgotten while a command looks at it. */
+/** Opens an existing store. Nothing expires and no history is compacted while a command uses it. */
 export async function openPlace(place: StorePlace, warn: (text: string) => void): Promise<Store> {
   if (place.etcdServers.length > 0) {
     const { EtcdStore } = await import('../../storage/store/etcd/store.ts')
@@ -31,7 +31,7 @@ export async function openPlace(place: StorePlace, warn: (text: string) => void)
   return await LmdbStore.open({ directory, historyMs, retention, clock, onWarning: warn })
 }
 
-/** Begins to fill a store that holds nothing yet. */
+/** Starts to load an empty store. */
 export async function loadPlace(place: StorePlace, load: Load): Promise<Loading> {
   if (place.etcdServers.length > 0) {
     const { loadEtcd } = await import('../../storage/store/etcd/loading.ts')
@@ -41,7 +41,7 @@ export async function loadPlace(place: StorePlace, load: Load): Promise<Loading>
   return await loadDirectory(place.dataDir, load)
 }
 
-/** How to reach the etcd of a place. */
+/** Returns the etcd connection options of a store. */
 export function etcdOf(place: Omit<StorePlace, 'dataDir'>) {
   const { etcdServers, etcdPrefix, etcdCafile, etcdCertfile, etcdKeyfile } = place
   if ((etcdCertfile === '') !== (etcdKeyfile === ''))

@@ -1,10 +1,13 @@
-/** How far long work has come, on the standard error: a line that is written over on a terminal, else one a few seconds. */
+/**
+ * Progress of long operations on standard error: one line that is updated in place on a terminal, otherwise a new line
+ * every few seconds.
+ */
 
-/** Where a command prints: its results, and what else is to be said meanwhile. */
+/** Output of a command: results, progress and warnings. */
 export interface Terminal {
   readonly print: (line: string) => void
   readonly warn: (line: string) => void
-  /** Writes over the last line that it wrote, or else a new one. */
+  /** Overwrites the previous progress line. Starts a new line if there is none. */
   readonly show: (line: string, last: boolean) => void
   readonly isInteractive: boolean
 }
@@ -32,20 +35,20 @@ export class ProgressLine {
     this.#terminal.show(`${this.#what}: ${text}`, false)
   }
 
-  /** Where something was shown, the end is shown too. */
+  /** If progress was shown, show its final state too. */
   end(): void {
     if (this.#shown !== undefined) this.#terminal.show(`${this.#what}: ${this.#last}`, true)
     this.#shown = undefined
   }
 }
 
-/** `1 entry`, `12,345 entries`. */
+/** Formats a count: `1 entry`, `12,345 entries`. */
 export function countText(count: number, noun: string): string {
   const many = /[^aeiou]y$/.test(noun) ? `${noun.slice(0, -1)}ies` : `${noun}s`
   return `${count.toLocaleString('en-US')} ${count === 1 ? noun : many}`
 }
 
-/** `512 bytes`, `3.4 MiB`. */
+/** Formats a size: `512 bytes`, `3.4 MiB`. */
 export function bytesText(bytes: number): string {
   const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB']
   const power = bytes < 1024 ? 0 : Math.min(units.length - 1, Math.floor(Math.log2(bytes) / 10))

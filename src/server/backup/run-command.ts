@@ -5,7 +5,7 @@ import { backup, check, restore } from './commands.ts'
 import { migrate } from './migrate.ts'
 import type { Terminal } from './progress-line.ts'
 
-/** Returns whether all is well. Throws UsageError, BackupError and StoreError. */
+/** Returns whether the command succeeded. Throws UsageError, BackupError and StoreError. */
 export async function backupCommand(command: string, args: readonly string[]): Promise<boolean> {
   if (command === 'check') return await check(parseFlags(checkFlags, args), terminal)
   if (command === 'backup') await backup(parseFlags(backupFlags, args), terminal)

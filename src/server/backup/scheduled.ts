@@ -1,9 +1,9 @@
 /**
- * Backups that a server makes by itself: one every interval into a directory, of which the newest are kept. The first is
- * made at once, unless the newest in the directory is younger than an interval: restarts neither skip nor add any. Files of
- * other names are left alone, and no backup is deleted before a new one is whole. Files that a killed server has left
- * half-written are deleted once nobody can be writing them. What fails is logged, shown in
- * `/readyz?verbose` until a backup succeeds, and tried again after the next interval.
+ * Scheduled backups: the server writes one per interval to a directory and keeps the newest ones. It makes the first
+ * backup at once, unless the directory has a backup younger than the interval, so restarts neither skip nor add
+ * backups. It ignores files with other names, and deletes an old backup only after a new one is complete. It deletes
+ * partial files of a killed server once no server can still be writing them. A failure is logged, shown in
+ * `/readyz?verbose` until a backup succeeds, and retried after the next interval.
  */
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -19,7 +19,10 @@ import { bytesText, countText } from './progress-line.ts'
 const namePattern = /^orch-\d{8}T\d{6}\.\d{3}Z\.backup$/
 const halfWrittenPattern = /^orch-\d{8}T\d{6}\.\d{3}Z\.backup\.[0-9a-f]{12}\.tmp$/
 
-/** For how long a half-written file must be untouched: another server that uses the directory may be writing it. */
+/**
+ * Minimum age of a partial file before it is deleted. Another server with the same directory may be writing a newer
+ * one.
+ */
 const untouchedMs = 600_000
 
 /** Writes a backup at every interval and deletes old ones. */
@@ -43,28 +46,28 @@ export class ScheduledBackups {
     this.#clock = clock
   }
 
-  /** Begins, unless there is no directory to write to. */
+  /** Starts the schedule if a backup directory is configured. */
   start(): void {
     if (this.#options.backupDir === '') return
     this.#running = this.#untilFirst().then((ms) => this.#schedule(ms))
   }
 
-  /** What to add to the readiness of the server. */
+  /** Returns a note for the readiness of the server. */
   note(): string | undefined {
     return this.#failure === undefined ? undefined : `the last backup failed: ${this.#failure}`
   }
 
-  /** Resolves when what is under way has ended. */
+  /** Stops the schedule. Resolves when the running backup has ended. */
   async stop(): Promise<void> {
     this.#stopped = true
     clearTimeout(this.#timer)
     await this.#running
   }
 
-  /** How long until an interval has passed since the newest backup; none where there is no backup. */
+  /** Returns the time until the newest backup is one interval old. 0 if there is no backup. */
   async #untilFirst(): Promise<number> {
     const { backupDir, backupInterval } = this.#options
-    // A directory that cannot be read is reported by the backup that is made at once.
+    // If the directory is unreadable, the first backup starts at once and reports the error.
     const names = (await readdir(backupDir).catch(() => [])).filter(isOurs)
     const ages = names.map((name) => this.#clock.now() - timeOf(name)).filter((age) => age >= 0)
     return ages.length === 0 ? 0 : Math.max(0, backupInterval - Math.min(...ages))
@@ -114,8 +117,8 @@ export class ScheduledBackups {
   }
 
   /**
-   * Names order by their times. A time in the future is wrong, since the clock was ahead: such a backup is older than the one
-   * that was just made, so it counts as the oldest.
+   * Sorts backups by the time in their names. A backup from the future was made while the clock was ahead and is older
+   * than the backup just made, so it sorts first.
    */
   #oldestFirst(names: readonly string[]): string[] {
     const now = this.#clock.now()
@@ -129,7 +132,7 @@ export class ScheduledBackups {
     for (const name of (await readdir(backupDir)).filter((each) => halfWrittenPattern.test(each))) {
       const file = join(backupDir, name)
       const found = await stat(file).catch(ignoring('ENOENT'))
-      // A time in the future is one of a clock that was ahead.
+      // A modification time in the future comes from a clock that was ahead.
       if (found === undefined || Math.abs(this.#clock.now() - found.mtimeMs) < untouchedMs) continue
       await rm(file, { force: true })
       this.#log.info('deleted a half-written backup of a server that was killed', { file })
@@ -141,7 +144,7 @@ function isOurs(name: string): boolean {
   return namePattern.test(name)
 }
 
-/** `orch-20261116T190510.924Z.backup`: when it was made. */
+/** Returns the creation time in a file name such as `orch-20261116T190510.924Z.backup`. */
 function timeOf(name: string): number {
   const [, day, hour, rest] = /^orch-(\d{8})T(\d{2})(\d{4}\.\d{3})Z/.exec(name)!
   const date = `${day!.slice(0, 4)}-${day!.slice(4, 6)}-${day!.slice(6)}`

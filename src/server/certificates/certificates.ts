@@ -1,4 +1,4 @@
-/** The certificates that the server shows: self-made ones, which are renewed, or those in files, which are followed. */
+/** Certificates of the server: self-signed ones, which it renews, or files, which it reloads on change. */
 import { existsSync } from 'node:fs'
 import { lstat, readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
@@ -25,17 +25,17 @@ import { followGivenPair } from './given-pair.ts'
 /** The serving certificate, the CA of this server and the certificates that the CA issues. */
 export interface Certificates {
   readonly tls: SecureContextOptions
-  /** By what clients verify the server, as it is now: certificates in PEM form. */
+  /** Current CA certificates in PEM form with which clients verify the server. */
   readonly authority: string
-  /** The self-made CA, with its key. */
+  /** The self-signed CA and its key. */
   readonly ownAuthority: CertifiedKey
-  /** The self-made client certificate for agents of nodes; made when it is first needed, and renewed when that is due. */
+  /** Returns the self-signed client certificate for node agents. Created on first use and renewed when due. */
   nodeClient(): Promise<CertifiedKey>
-  /** Writes the administrator's client config for a server at this address. */
+  /** Writes the administrator's kubeconfig for a server at this address. */
   writeAdminConfig(server: string): Promise<void>
   /**
-   * Renews what is self-made before it expires, and follows files; `onRenewed` takes what is new into use. Gives what
-   * ends it, after which no file is written.
+   * Renews self-signed certificates before they expire and reloads changed files. `onRenewed` applies the new ones.
+   * Returns a function that ends the renewal, after which no file is written.
    */
   keepFresh(
     server: string,
@@ -108,7 +108,7 @@ export async function openCertificates(options: ServerOptions, parts: Certificat
   }
 }
 
-/** What is renewed: the pair to serve with, then the administrator's. */
+/** Returns the certificates to renew: the serving certificate, then the administrator's. */
 function renewedPairs(
   authority: Authority,
   names: AlternativeNames,
@@ -138,7 +138,7 @@ interface PairsInUse {
   admin: CertifiedKey
 }
 
-/** Lets writes run one after another: of two at a time, the older text could be the one that stays. */
+/** Runs writes one after another. With two concurrent writes, the older text could win. */
 function inOrder(write: () => Promise<void>) {
   let last = Promise.resolve()
   const run = () => {
@@ -149,8 +149,11 @@ function inOrder(write: () => Promise<void>) {
   return { run, ended: () => last }
 }
 
-/** The pair to serve with that the flags name, or else the one that lies in --cert-dir; '' for none. */
-/** Where the flags say that the pair to serve with lies. */
+/**
+ * Returns the serving certificate files that the flags name, or else those in --cert-dir. Empty strings if there are
+ * none.
+ */
+/** Returns the flags that name the serving certificate, with their values. */
 export function servingFiles(options: ServerOptions) {
   const { certificate, key } = servingPaths(options)
   return {
@@ -167,13 +170,13 @@ function servingPaths({ tlsCertFile, tlsPrivateKeyFile, certDir }: ServerOptions
   return lying
 }
 
-/** Whoever names a directory means to find a pair there. */
+/** An administrator who sets --cert-dir expects a certificate there. */
 function noteSelfMade({ certDir: directory }: ServerOptions, log: Log): void {
   if (directory === '') return
   log.warn('no apiserver.crt and apiserver.key in --cert-dir; serving with a self-made certificate', { directory })
 }
 
-/** Of this host, of the Service that this server is, and what the flags say. */
+/** Names for the self-signed certificate: this host, the Service of the API servers, and names from flags. */
 function servingNames(options: ServerOptions): AlternativeNames {
   const { tlsSan, bindAddress, advertiseAddress } = options
   checkNames(tlsSan)
@@ -191,12 +194,12 @@ function servingNames(options: ServerOptions): AlternativeNames {
   }
 }
 
-/** As many as one certificate should carry. */
+/** Maximum number of addresses in one certificate. */
 const maxAddresses = 64
 
 /**
- * The addresses under which clients reach what listens there: all that this machine has, where it listens on all. Those
- * that are good within one network link only need more than an address to be reached.
+ * Returns the addresses at which clients reach the bind address: all addresses of the machine if the server listens on
+ * all. Link-local addresses are left out because clients also need a zone to reach them.
  */
 function boundAddresses(bindAddress: string): string[] {
   if (bindAddress !== '0.0.0.0' && bindAddress !== '::') return [bindAddress]
@@ -208,7 +211,7 @@ function boundAddresses(bindAddress: string): string[] {
     .slice(0, maxAddresses)
 }
 
-/** Reported with the flag, here, where it is still known which name came from which flag. */
+/** Validates the names here, while the flag of each name is still known, so that the error can name it. */
 function checkNames(tlsSan: readonly string[]): void {
   try {
     canonicalNames(sorted(tlsSan))
@@ -225,12 +228,15 @@ function unique(items: readonly string[]): string[] {
   return [...new Set(items)]
 }
 
-/** Servers of both profiles may run beside each other. */
+/**
+ * Returns the cluster name of the kubeconfig. It differs per profile because servers of both profiles may run side by
+ * side.
+ */
 function clusterName({ profile }: ServerOptions): string {
   return profile === 'orch' ? 'orch' : `orch-${profile}`
 }
 
-/** What is there already is not written again: that takes no room on a full disk. */
+/** Skips unchanged content, which also works on a full disk. */
 async function writeConfig(file: string, text: string): Promise<void> {
   if (file === '' || (await isHeldBy(file, text))) return
   try {

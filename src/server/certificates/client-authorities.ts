@@ -1,6 +1,6 @@
 /**
- * The authorities that certificates of others are judged by: those of clients (`--client-ca-file`, and the self-made
- * one) and those of authenticating proxies (`--requestheader-client-ca-file`). Files that change are taken into use.
+ * CAs that verify client certificates (`--client-ca-file` and the self-signed CA) and certificates of authenticating
+ * proxies (`--requestheader-client-ca-file`). Files are reloaded on change.
  */
 import { X509Certificate } from 'node:crypto'
 import { UsageError } from '../../base/flags/flags.ts'
@@ -16,7 +16,7 @@ export class ClientAuthorities {
   #proxies: readonly X509Certificate[] = []
   #onChange = () => {}
 
-  /** Throws UsageError where a file is of no use. */
+  /** Throws UsageError if a file is invalid. */
   constructor({ clientCaFile, requestheaderClientCaFile }: ServerOptions, reloading: Reloading) {
     this.#take('client-ca-file', clientCaFile, reloading, (found) => {
       this.#ofFile = found
@@ -27,28 +27,28 @@ export class ClientAuthorities {
     })
   }
 
-  /** Of clients; another array when they are others. */
+  /** CAs of clients. A new array after each change. */
   get clients(): readonly X509Certificate[] {
     return this.#clients
   }
 
-  /** Of authenticating proxies; another array when they are others. */
+  /** CAs of authenticating proxies. A new array after each change. */
   get proxies(): readonly X509Certificate[] {
     return this.#proxies
   }
 
-  /** All of them, for TLS. */
+  /** All CAs in PEM form, for TLS. */
   get pem(): string[] {
     return [...this.#clients, ...this.#proxies].map((certificate) => certificate.toString())
   }
 
-  /** Client certificates of this authority count too. */
+  /** Adds the server's own CA to those of clients. */
   addOwn(pem: string): void {
     this.#own = [new X509Certificate(pem)]
     this.#clients = [...this.#own, ...this.#ofFile]
   }
 
-  /** Called when a file has changed, for TLS to know. */
+  /** Registers a callback for changed files, so that TLS can use the new CAs. */
   onChange(run: () => void): void {
     this.#onChange = run
   }
@@ -65,7 +65,7 @@ export class ClientAuthorities {
 
 const pemBlock = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
 
-/** Throws UsageError where the file is of no use. */
+/** Throws UsageError if the file is invalid. */
 export function readAuthorities(flag: string, file: string): X509Certificate[] {
   const blocks = readFlagFile(flag, file).match(pemBlock) ?? []
   if (blocks.length === 0) throw new UsageError(`--${flag}: ${file} holds no PEM certificate`)
@@ -77,7 +77,7 @@ export function readAuthorities(flag: string, file: string): X509Certificate[] {
     }
   })
   for (const [index, certificate] of found.entries()) {
-    // TLS follows a chain to its very end, and trusts nothing half way.
+    // TLS follows a chain to its root and does not trust an intermediate certificate.
     if (!found.some((other) => certificate.checkIssued(other)))
       throw new UsageError(
         `--${flag}: certificate ${index + 1} in ${file} is signed by an authority that the file does not hold: add that one`,

@@ -1,7 +1,7 @@
 /**
- * The pair that the port shows before the store is open, where the CA of a cluster may lie: the one that the flags name,
- * else the one that an earlier start has left, else one that nobody knows and that no file keeps. Nothing is written: the
- * data directory may be another server's.
+ * Certificate of the port before the store is open, because the CA may be in the store: the one that flags name, else
+ * the one from an earlier start, else a temporary self-signed one. Nothing is written because the data directory may
+ * belong to another server.
  */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -26,7 +26,7 @@ async function pairOfEarlierStart({ dataDir }: ServerOptions): Promise<Certified
     createSecureContext({ cert: certificate, key })
     return { certificate, key }
   } catch {
-    // There is none, or none of use: what is wrong with it is told when the certificates are opened.
+    // No usable certificate. Any fault is reported when the certificates are opened.
     return undefined
   }
 }

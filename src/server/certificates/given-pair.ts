@@ -1,4 +1,4 @@
-/** A certificate and its key in files that two flags name: checked at the start, and followed while the server runs. */
+/** A certificate and its key in files that two flags name. Checked at the start and reloaded on change. */
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import type { CertifiedKey } from '../../api/pki/authority.ts'
 import { UsageError } from '../../base/flags/flags.ts'
@@ -7,7 +7,7 @@ import type { Reloading } from '../flags/reloading.ts'
 
 interface NamedFile {
   readonly flag: string
-  /** '' where the flag is not given. */
+  /** Empty if the flag is not set. */
   readonly file: string
 }
 
@@ -18,12 +18,12 @@ export interface PairFlags {
 
 /** A certificate and its key from files, reloaded when the files change. */
 export interface GivenPair {
-  /** What the flags name, as it is now; undefined where they name none. */
+  /** Current certificate and key. Undefined if the flags name none. */
   readonly pair: CertifiedKey | undefined
   onChange(run: () => void): void
 }
 
-/** Throws UsageError where the files are of no use. */
+/** Throws UsageError if a file is invalid. */
 export function followGivenPair(flags: PairFlags, reloading: Reloading): GivenPair {
   let changed = () => {}
   const files = [flags.certificate.file, flags.key.file].filter((file) => file !== '')
@@ -43,7 +43,7 @@ export function followGivenPair(flags: PairFlags, reloading: Reloading): GivenPa
   }
 }
 
-/** As it is now; undefined where the flags name none. Throws UsageError where the files are of no use. */
+/** Reads the certificate and key. Returns undefined if the flags name none. Throws UsageError if a file is invalid. */
 export function readGivenPair({ certificate, key }: PairFlags): CertifiedKey | undefined {
   if (certificate.file === '' && key.file === '') return undefined
   if (certificate.file === '' || key.file === '')

@@ -1,4 +1,4 @@
-/** Serving certificates of the simulated nodes of this process, as the signer makes them for the request of a node. */
+/** Issues serving certificates for the simulated nodes of this process, as the signer does for a node's request. */
 import { createPrivateKey } from 'node:crypto'
 import { nodesGroup, nodeUserPrefix } from '../../api/model/user.ts'
 import type { CertifiedKey } from '../../api/pki/authority.ts'
@@ -6,13 +6,13 @@ import { issueCertificate } from '../../api/pki/certificate.ts'
 import { generateKey, keyToPem, publicKeyOf } from '../../api/pki/keys.ts'
 import type { ServingCertificate } from '../../cluster/node-port/serving-contexts.ts'
 
-/** The address that the port of simulated nodes listens on. */
+/** Address that the port of simulated nodes listens on. */
 export const localNodeHost = '127.0.0.1'
 
 const hour = 60 * 60 * 1000
 const lifeMs = 365 * 24 * hour
 
-/** To be shown for half of its life. */
+/** Issues a certificate to be used for half of its lifetime. */
 export function servingCertificate({ certificate, key }: CertifiedKey, node: string, now: number): ServingCertificate {
   const own = generateKey()
   const serving = issueCertificate({

@@ -1,10 +1,10 @@
 /**
- * The secrets that all servers on one store share, so that they are one cluster without being handed files: the CA, the
- * key of service account tokens, the key of continue tokens. Whoever starts first makes them, by compare-and-set; all
- * others use those. They lie beside the objects (`meta/...`), where no request of the API reaches; whoever can read the
- * store itself can read them, as it can read every Secret. Where Secrets are encrypted, so are they.
+ * Secrets shared by all servers on one store, which form a cluster without exchanging files: the CA, the service
+ * account key and the key of continue tokens. The first server creates them by compare-and-set and all others use them.
+ * They are stored next to the objects (`meta/...`), where no API request reaches them. Read access to the store exposes
+ * them, as it exposes every Secret. They are encrypted if Secrets are.
  *
- * The embedded store shares its CA with nobody: there the files in the data directory are all there is.
+ * An embedded store does not share its CA. There the CA is only in the files of the data directory.
  */
 import { createPrivateKey, randomBytes, X509Certificate } from 'node:crypto'
 import { join } from 'node:path'
@@ -22,17 +22,20 @@ const tokenKey = 'meta/service-account-key'
 const continueKey = 'meta/continue-key'
 const continueKeyBytes = 32
 
-/** The keys in the store that hold secrets of the cluster. */
+/** Store keys that contain secrets of the cluster. */
 export const sharedSecrets: readonly string[] = [authorityKey, proxyAuthorityKey, tokenKey, continueKey]
 
-/** Whether a value can be the secret under this key, judged by its form. Bytes decrypted with a wrong key cannot. */
+/** Whether a value has the format of the secret under this key. Bytes decrypted with a wrong key do not. */
 export function isSharedSecret(key: string, value: Buffer): boolean {
   if (key === continueKey) return value.length === continueKeyBytes
   const text = value.toString('latin1')
   return key === tokenKey ? text.startsWith('-----BEGIN ') : text.startsWith('{"certificate":')
 }
 
-/** The value of a key, made on first use; when several servers make it at once, all use the first one's. */
+/**
+ * Returns the value of a key and creates it on first use. If several servers create it at once, all use the first
+ * value.
+ */
 export async function settledValue(store: Store, key: string, make: () => Buffer | Promise<Buffer>): Promise<Buffer> {
   const found = await store.get(key)
   if (found !== undefined) return Buffer.from(found.value)
@@ -41,14 +44,14 @@ export async function settledValue(store: Store, key: string, make: () => Buffer
   return result.outcome === 'committed' ? value : Buffer.from(result.current!.value)
 }
 
-/** The key that continue tokens are signed with. */
+/** Returns the key that signs continue tokens. */
 export async function continueTokenKey(store: Store): Promise<Buffer> {
   const key = await settledValue(store, continueKey, () => randomBytes(continueKeyBytes))
   if (key.length !== continueKeyBytes) throw damaged('the key of continue tokens', continueKey)
   return key
 }
 
-/** The key of service account tokens, as PEM. */
+/** Returns the key of service account tokens in PEM form. */
 export async function tokenKeyIn(store: Store): Promise<string> {
   const pem = (await settledValue(store, tokenKey, () => Buffer.from(keyToPem(generateKey())))).toString()
   if (!isPrivateKey(pem)) throw damaged('the key of service account tokens', tokenKey)
@@ -60,21 +63,21 @@ function isPrivateKey(pem: string): boolean {
     createPrivateKey(pem)
     return true
   } catch {
-    // What is wrong with it might quote the key.
+    // The error is dropped because its message might quote the key.
     return false
   }
 }
 
 /**
- * Puts the CA of the cluster into the data directory of this server, before anything there is signed. A server that
- * comes first to a store gives its own, so that one that had a CA before keeps it.
+ * Writes the CA of the cluster to the data directory of this server, before anything is signed. The first server on a
+ * store stores its own CA, so an existing CA is kept.
  */
 export async function shareAuthority(options: ServerOptions, store: Store, clock: Clock): Promise<void> {
   const authority = { directory: join(options.dataDir, 'pki'), clock }
   await share(options, store, { authority, key: authorityKey, what: 'the CA of the cluster' })
 }
 
-/** The same for the CA of the front proxy: backends know one, whichever server passes a request on. */
+/** The same for the front-proxy CA: backends trust one CA, whichever server proxies a request. */
 export async function shareProxyAuthority(
   options: ServerOptions,
   store: Store,
@@ -104,7 +107,7 @@ function readPair(value: Buffer, { what, key: storeKey }: SharedAuthority): Cert
     const isPair = new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key))
     if (isPair) return { certificate, key }
   } catch {
-    // What is wrong with it might quote the key.
+    // The error is dropped because its message might quote the key.
   }
   throw damaged(what, storeKey)
 }

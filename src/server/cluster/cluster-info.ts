@@ -1,10 +1,10 @@
 /**
- * What lets strangers with a token join the cluster of `orch up`: the ConfigMap `cluster-info` in the public namespace
- * with the address and the CA of this cluster, which everybody may read, and the bindings by which tokens of the group
- * for joining ask for the certificate of a node agent, get it, and node agents renew theirs.
+ * Lets nodes with a bootstrap token join the cluster of `orch up`. Creates the ConfigMap `cluster-info` in the public
+ * namespace with the address and CA of the cluster, readable by everyone. Also creates the bindings that let bootstrap
+ * tokens request and get a node agent certificate, and node agents renew theirs.
  *
- * On a store of its own the server keeps the ConfigMap true. Where servers share a store, the address that is there stays
- * unless a flag names one: each has another. Bindings that are there are left as they are.
+ * With its own store, the server keeps the ConfigMap up to date. If servers share a store, an existing address stays
+ * unless a flag sets one, because each server has a different address. Existing bindings are not changed.
  */
 
 import { clusterInfo, joinGroup } from '../../api/model/bootstrap-token.ts'
@@ -25,11 +25,11 @@ import type { ApiServer } from '../assembly/api-server.ts'
 import type { ServerOptions } from '../flags/options.ts'
 import type { UpOptions } from '../flags/up.ts'
 
-/** How often the CA is looked at, which may be replaced. */
+/** Interval at which the CA is checked for replacement. */
 const recheckMs = 60_000
 const self: User = { name: 'system:apiserver', uid: '', groups: [superusers], extra: new Map() }
 
-/** Keeps the ConfigMap by which clients that join find this cluster. */
+/** Maintains the ConfigMap in which joining clients find this cluster. */
 export function startClusterInfo(server: ApiServer, options: ServerOptions & UpOptions): RunningLoops {
   const vendor = vendorOf(options.profile)
   const client = new Client(server.transport(self), { userAgent: vendor.managers.server })
@@ -45,7 +45,7 @@ export function startClusterInfo(server: ApiServer, options: ServerOptions & UpO
     keepsAddress,
     isMissing: informer.get(clusterInfo) === undefined,
   })
-  // Once per start: what somebody deletes after that stays away until the next.
+  // Bindings are created once per start. A deleted binding stays deleted until the next start.
   let missing = bindings(vendor)
   const loop = {
     name: 'cluster-info',
@@ -63,7 +63,7 @@ export function startClusterInfo(server: ApiServer, options: ServerOptions & UpO
 interface WantedInfo {
   readonly server: string
   readonly authority: string
-  /** Whether an address that is there stays. */
+  /** Whether to keep an existing address. */
   readonly keepsAddress: boolean
   readonly isMissing: boolean
 }
@@ -87,7 +87,7 @@ async function keepConfigMap(client: Client, wanted: WantedInfo, signal: AbortSi
   )
 }
 
-/** A client config without a user. */
+/** Returns a kubeconfig without a user. */
 function publicConfig({ server, authority }: WantedInfo): string {
   return `apiVersion: v1
 kind: Config

@@ -1,6 +1,5 @@
 /**
- * The control loops of `orch up`: those of the table, each with a client of its own into the server of this process, as
- * the service account that is its identity.
+ * Runs the control loops of `orch up`. Each loop has its own in-process client that acts as the loop's service account.
  */
 import { createPrivateKey } from 'node:crypto'
 import { join, resolve } from 'node:path'
@@ -27,16 +26,19 @@ import { managerLease, runElected, usualTiming } from '../manager/election.ts'
 import { startSimulation } from '../simulation/simulation-host.ts'
 import type { InProcessNodes } from './simulated-nodes.ts'
 
-/** What is known before the server starts: from files, and how simulated nodes are run. */
+/** Inputs known before the server starts: files, and how to run simulated nodes. */
 export interface LoopFiles {
-  /** The files of the flag `--node-stages` by their names. */
+  /** Contents of the `--node-stages` files by file name. */
   readonly stageTexts?: ReadonlyMap<string, string>
   readonly scheduler?: SchedulerSettings
-  /** Runs simulated nodes in this thread; in a thread of their own if left out. */
+  /** Runs simulated nodes in this thread. If unset, they run in a separate thread. */
   readonly inProcessNodes?: InProcessNodes
 }
 
-/** Servers on one etcd elect the one whose loops work; the embedded store has one server, which need not. */
+/**
+ * Starts the control loops. Servers on one etcd elect a leader. The embedded store has only one server and needs no
+ * election.
+ */
 export function startOwnControlLoops(
   server: ApiServer,
   options: ServerOptions & UpOptions,
@@ -64,7 +66,7 @@ export function startOwnControlLoops(
   }
   const running = terms().catch((error: unknown) => log.error('the control loops ended', errorFields(error)))
   return {
-    // Which server's loops work, and when, others decide as well.
+    // The first pass does not block the start: another server may be the leader.
     firstPass: Promise.resolve(),
     stop: async () => {
       ended.abort()
@@ -94,7 +96,7 @@ function startLoopsOf(
 
 interface TableParts extends Pick<LoopFiles, 'scheduler'> {
   readonly within: (transport: Transport) => Transport
-  /** The loops of simulated nodes that run in this thread. */
+  /** Loops of simulated nodes that run in this thread. */
   readonly nodes?: readonly ControlLoop[]
 }
 
@@ -106,7 +108,7 @@ function startTable(
   const vendor = vendorOf(options.profile)
   const chosen = chooseLoops(controlLoops, options.controllers, { cluster: !options.ephemeral || options.nodes > 0 })
   return startControlLoops([...chosen, ...nodes], {
-    // The user agent names the owner of the fields that are written.
+    // The user agent becomes the field manager of written fields.
     clientAs: (account) =>
       new Client(within(server.transport(account === undefined ? managerUser : serviceAccount(account))), {
         userAgent: vendor.managers.loops ?? account ?? managerUser.name,
@@ -124,7 +126,7 @@ function startTable(
       createTokenSecrets: options.createTokenSecrets,
       ...(scheduler === undefined ? {} : { scheduler }),
       signing: { authorities: everySigner(server), longestMs: options.clusterSigningDuration },
-      // Writes of other servers and workers cannot be held up.
+      // Only with a single writer process can writes be paused; other servers and workers cannot.
       ...(options.etcdServers.length === 0 && options.workers === 1
         ? { whileStill: (namespace, run) => server.quotaActivity.whileStill(namespace, run) }
         : {}),
@@ -132,14 +134,16 @@ function startTable(
   })
 }
 
-/** All built-in signers sign with the CA of this server. */
+/** All built-in signers use the CA of this server. */
 function everySigner({ signingAuthority: { certificate, key } }: ApiServer): SigningAuthorities {
   const issuer = { certificate, key: createPrivateKey(key) }
   const authority = () => issuer
   return { client: authority, nodeClient: authority, nodeServing: authority, legacyUnknown: authority }
 }
 
-/** Who follows what happens for all loops: it may see everything, and change little: accounts and their secrets. */
+/**
+ * User of the informers that all loops share. It may read everything but write only service accounts and their Secrets.
+ */
 export const managerUser: User = { name: 'system:kube-controller-manager', uid: '', groups: [], extra: new Map() }
 
 function serviceAccount(name: string): User {

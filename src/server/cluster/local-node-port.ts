@@ -1,7 +1,7 @@
 /**
- * The port of the simulated nodes in this process: one for all of them, on this machine alone. Each node's certificate comes
- * from the signer of serving certificates of nodes, which this process has itself, and is made when somebody first connects
- * to that node. The server reaches the nodes from when this resolves until it is closed.
+ * The port of the simulated nodes in this process: one for all nodes, on loopback only. The certificate of a node comes
+ * from the in-process signer of node serving certificates and is created at the first connection to the node. The
+ * server can reach the nodes from when the returned promise resolves until the port is closed.
  */
 
 import { superusers, type User } from '../../api/model/user.ts'
@@ -16,14 +16,14 @@ import { localNodeHost as host, servingCertificate } from '../certificates/node-
 export interface LocalNodePortParts {
   readonly vendor: Vendor
   readonly nodes: readonly NodeRuntime[]
-  /** How long a stream may be silent; four hours by default, as in a kubelet. */
+  /** Idle timeout of a stream. Defaults to four hours, as in the kubelet. */
   readonly idleMs?: number
 }
 
 type NodeServer = Pick<ApiServer, 'transport' | 'localNodes' | 'signingAuthority' | 'clock' | 'loopRecords'>
 
 const hour = 60 * 60 * 1000
-/** Asks the server about the clients of the port. */
+/** User that sends token and access reviews for clients of the port. */
 const reviewer: User = { name: 'system:node-port', uid: '', groups: [superusers], extra: new Map() }
 
 export async function openLocalNodePort(server: NodeServer, parts: LocalNodePortParts): Promise<NodePort> {

@@ -1,4 +1,4 @@
-/** An API server with what runs beside it: the control loops and what lets others join, where `orch up` asked for them. */
+/** An API server with its control loops and, for `orch up`, the objects that let nodes join. */
 import type { RunningLoops } from '../../client/reconcile/loop.ts'
 import { type ApiServer, startApiServer } from '../assembly/api-server.ts'
 import type { Environment } from '../assembly/environment.ts'
@@ -9,9 +9,9 @@ import type { LoopFiles } from './control-loops.ts'
 /** A running API server with its control loops. */
 export interface Running {
   readonly server: ApiServer
-  /** Starts what runs beside the server; of several workers one does. */
+  /** Starts the control loops. Only one of several workers calls this. */
   startLoops(): void
-  /** Ends all of it, in order. */
+  /** Stops the loops, then the server. */
   stop(): Promise<void>
 }
 
@@ -39,7 +39,10 @@ export async function startRunning({ options, up }: ServerCommandLine, environme
 
 type UpLine = NonNullable<ServerCommandLine['up']>
 
-/** Loads what runs beside the server, which an API server alone does not, and reads its files; returns how it starts. */
+/**
+ * Loads the modules and files of the control loops, which a plain API server does not need. Returns a function that
+ * starts them.
+ */
 async function prepareLoops(up: UpLine): Promise<(server: ApiServer) => RunningLoops[]> {
   const [{ startClusterInfo }, { startOwnControlLoops }, files] = await Promise.all([
     import('./cluster-info.ts'),
@@ -49,7 +52,7 @@ async function prepareLoops(up: UpLine): Promise<(server: ApiServer) => RunningL
   return (server) => [startClusterInfo(server, up), startOwnControlLoops(server, up, files)]
 }
 
-/** A fault in them ends the start. */
+/** An invalid file makes the start fail. */
 async function readLoopFiles(up: UpLine): Promise<LoopFiles> {
   const { readSchedulerSettings } = await import('../flags/scheduler-configuration.ts')
   const scheduler = await readSchedulerSettings(up.schedulerConfig)

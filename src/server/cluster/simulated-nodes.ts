@@ -1,7 +1,7 @@
 /**
- * Simulated nodes in the thread of the server: loops beside the control loops. For test servers (`orch/testing`), whose
- * clock a test moves forward, and which have no bundle to start a thread from. `orch up` runs the nodes in a thread of
- * their own (`simulation/simulation-host.ts`).
+ * Simulated nodes in the thread of the server, as loops next to the control loops. For test servers (`orch/testing`),
+ * whose clock a test advances and which have no bundle to start a thread from. `orch up` runs the nodes in a separate
+ * thread (`simulation/simulation-host.ts`).
  */
 
 import type { User } from '../../api/model/user.ts'
@@ -26,14 +26,14 @@ type NodeServer = Pick<ApiServer, 'transport' | 'clock' | 'localNodes' | 'signin
 
 export interface SimulatedNodeParts {
   readonly within: (transport: Transport) => Transport
-  /** The files of the flag `--node-stages` by their names. */
+  /** Contents of the `--node-stages` files by file name. */
   readonly stageTexts?: ReadonlyMap<string, string>
 }
 
-/** How simulated nodes are made that run in the thread of the server. */
+/** Creates simulated nodes that run in the thread of the server. */
 export type InProcessNodes = typeof simulatedNodes
 
-/** Entries as those of the table of control loops; `within` ends what they send when their term does. */
+/** Returns entries like those of the control loop table. `within` ends their requests when the leader's term ends. */
 export function simulatedNodes(
   server: NodeServer,
   options: ServerOptions & UpOptions,
@@ -74,12 +74,12 @@ export function simulatedNodes(
   ]
 }
 
-/** The port of the nodes, which listens a moment after they have begun. */
+/** The port of the nodes, which starts to listen after the loops have started. */
 class LaterPort {
   #opened: NodePort | undefined
   #opening: Promise<void> = Promise.resolve()
 
-  /** 0 before it listens. */
+  /** Port number, or 0 before the port listens. */
   get number(): number {
     return this.#opened?.port ?? 0
   }
@@ -100,7 +100,7 @@ class LaterPort {
   }
 }
 
-/** Clients as the agents of nodes, each made when it is first needed. */
+/** Returns clients that act as node agents, created on first use. */
 function nodeClients(transportAs: (user: User) => Transport, vendor: Vendor): (node: string) => Client {
   const known = new Map<string, Client>()
   return (node) => {

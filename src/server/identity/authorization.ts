@@ -1,4 +1,4 @@
-/** What users may do, as `--authorization-mode` says. Superusers and whoever asks for health are never refused. */
+/** Authorization as `--authorization-mode` configures it. Superusers and health probes are always allowed. */
 
 import { sameJson } from '../../api/json/json.ts'
 import type { Lookup } from '../../api/model/lookup.ts'
@@ -27,7 +27,7 @@ import type { ServerOptions } from '../flags/options.ts'
 import { readFlagFile } from '../flags/read-flag-file.ts'
 import type { Reloading } from '../flags/reloading.ts'
 
-/** What anyone may read: probes must work whoever asks. */
+/** Paths that everyone may read, so that probes work without credentials. */
 const open = ['/livez', '/readyz', '/healthz']
 
 export interface AccessParts {
@@ -39,11 +39,11 @@ export interface AccessParts {
 }
 
 interface Opened extends Access {
-  /** Ends the connections to a webhook. */
+  /** Closes the connections to a webhook. */
   close(): void
 }
 
-/** To be opened before the caches are loaded: from then on it follows them. */
+/** Opens authorization. Call this before the caches are loaded, so that it sees all changes. */
 export async function openAccess(options: ServerOptions, parts: AccessParts): Promise<Opened> {
   using opened = new DisposableStack()
   const policy = new Policy(parts.lookup)
@@ -78,7 +78,7 @@ const makers: { readonly [M in AuthorizationMode]: (making: Making) => Mode | Pr
   AlwaysDeny: () => ({ authorizer: alwaysDeny, rulesOf: () => noRules }),
 }
 
-/** Each file belongs to a mode: neither is of use without the other. */
+/** Each file belongs to a mode. The file and its mode must be set together. */
 const files = [
   {
     mode: 'ABAC',
@@ -127,7 +127,7 @@ async function webhookMode({ options, vendor, clock, log, reloading, opened }: M
   })
 }
 
-/** As the role of superusers does, unless somebody has changed it. */
+/** Whether the rules allow everything, as those of the superuser role do unless it has been changed. */
 function tellsEverything(told: readonly ToldRules[]): boolean {
   return told.some(({ rules }) => rules.some((role) => sameJson(role, everything)))
 }

@@ -1,7 +1,7 @@
 /**
- * Who this server is to aggregated API servers: a client certificate, from flags or self-made, and the authorities, header
- * names and common names by which a backend tells it from anybody else. What is self-made lies in `pki/front-proxy` of the
- * data directory, is shared by all servers on one store, and is renewed before it expires.
+ * The identity of this server towards aggregated API servers: a client certificate, from flags or self-signed, and the
+ * CAs, header names and common names that authenticate it to a backend. The self-signed certificate is in
+ * `pki/front-proxy` of the data directory, shared by all servers on one store, and renewed before it expires.
  */
 import { join } from 'node:path'
 import { type CertifiedKey, openAuthority, proxyName } from '../../api/pki/authority.ts'
@@ -19,11 +19,11 @@ import { renewalPeriod, type WorkerPlace } from '../threads/worker-place.ts'
 
 /** The identity that this server presents to aggregated API servers. */
 export interface FrontProxy {
-  /** The client certificate as it is now. */
+  /** Current client certificate. */
   readonly pair: CertifiedKey
-  /** By what backends know it; undefined where only the owner of the given certificate knows. */
+  /** How backends verify the certificate. Undefined if only the owner of a given certificate knows its CA. */
   readonly trust: ProxyTrust | undefined
-  /** Headers that say on whose behalf a proxy asks, besides those that this server sends; in lower case. */
+  /** Lower-case names of further identity headers that proxies may send, besides those that this server sends. */
   readonly otherHeaders: readonly string[]
 }
 
@@ -34,7 +34,7 @@ export interface FrontProxyParts {
   readonly authorities: ClientAuthorities
   readonly reloading: Reloading
   readonly worker?: WorkerPlace | undefined
-  /** Closes what is opened. */
+  /** Closes opened resources. */
   readonly opened: AsyncDisposableStack
 }
 
@@ -88,7 +88,10 @@ async function openOwn(
   return own
 }
 
-/** Those of the flags, and of what is self-made. An empty list of names allows every certificate of the authorities. */
+/**
+ * Returns the CAs of the flags and of the self-signed certificate. An empty list of names allows every certificate of
+ * these CAs.
+ */
 function trustOf(
   options: ServerOptions,
   { proxies }: ClientAuthorities,

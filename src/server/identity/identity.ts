@@ -1,4 +1,4 @@
-/** Who may come in, as the flags say: the authenticators of this server. */
+/** The authenticators of this server, as the flags configure them. */
 import type { X509Certificate } from 'node:crypto'
 import { authenticatingProxy, isProxyHeader } from '../../apiserver/authn/authenticating-proxy.ts'
 import { type Authenticator, anonymousUser, firstOf } from '../../apiserver/authn/authenticator.ts'
@@ -23,18 +23,17 @@ export interface IdentityParts extends RemoteTokenParts {
 }
 
 export interface Identity {
-  /** For requests. */
+  /** Authenticates requests. */
   readonly requests: Authenticator
-  /** For reviews of tokens: nobody is anonymous. */
+  /** Authenticates tokens for TokenReview. Never returns the anonymous user. */
   readonly tokens: Authenticator
-  /** Whether a header is for authentication alone; undefined where there are none such. */
+  /** Whether a header carries credentials only. Undefined if no header does. */
   readonly isSecretHeader: ((name: string) => boolean) | undefined
 }
 
 /**
- * Reads the files that flags name, at once; gives what makes the authenticators from them and `ofObjects`, the
- * strategies that look at stored objects, which come later. Throws UsageError where flags do not fit together, or a
- * file is of no use.
+ * Reads the files that flags name. Returns a function that creates the authenticators from these files and from
+ * `ofObjects`, the later strategies that use stored objects. Throws UsageError if flags conflict or a file is invalid.
  */
 export async function readIdentity(
   options: ServerOptions,
@@ -50,7 +49,8 @@ export async function readIdentity(
   const last = [staticTokens(tokensOf(options.tokenAuthFile, parts)), ...(await remoteTokens(options, parts))]
   const anonymous = letsAnonymousIn(options) ? anonymousUser : undefined
   return (ofObjects) => {
-    // What is known here is found first: a token is shown to others only where nobody here knows it.
+    // Local strategies come first. A token is sent to a webhook or another remote service only if no local strategy
+    // accepts it.
     const strategies = [...first, ...ofObjects, ...last]
     return {
       requests: withoutNodeClient(firstOf(strategies, anonymous)),
@@ -60,12 +60,12 @@ export async function readIdentity(
   }
 }
 
-/** Where everything is allowed to everyone who is known, the unknown stay out unless they are asked in. */
+/** With AlwaysAllow, anonymous requests are rejected unless a flag enables them. */
 function letsAnonymousIn({ anonymousAuth, authorizationMode }: ServerOptions): boolean {
   return anonymousAuth === 'auto' ? !authorizationMode.includes('AlwaysAllow') : anonymousAuth === 'true'
 }
 
-/** Without a file every token is wrong, which is not the same as none. */
+/** Without a file, every token is invalid. A request with an invalid token differs from one without a token. */
 function tokensOf(file: string, { reloading, log }: Pick<IdentityParts, 'reloading' | 'log'>): () => TokenUsers {
   if (file === '') {
     const nobody: TokenUsers = new Map()
@@ -123,7 +123,7 @@ function proxyOf(
   return { authenticator, isSecretHeader: (name) => isProxyHeader(headers, name) }
 }
 
-/** Two of these flags are needed for any of them to have a meaning. */
+/** Some of these flags only work together. */
 function checkProxyFlags(options: ServerOptions): void {
   const { requestheaderClientCaFile: authority, requestheaderUsernameHeaders: username } = options
   const others = {

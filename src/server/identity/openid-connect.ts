@@ -1,4 +1,4 @@
-/** The strategy for tokens of an OpenID Connect provider, as the flags name it. */
+/** Authenticates tokens of the OpenID Connect provider that the flags name. */
 import { Agent } from 'node:https'
 import type { Json } from '../../api/json/json.ts'
 import type { Authenticator } from '../../apiserver/authn/authenticator.ts'
@@ -15,7 +15,7 @@ export interface OpenidParts {
   readonly clock: Clock
   readonly log: Log
   readonly reloading: Reloading
-  /** Closes what is opened. */
+  /** Closes opened resources. */
   readonly opened: AsyncDisposableStack
 }
 
@@ -45,7 +45,7 @@ export function openidConnect(options: ServerOptions, parts: OpenidParts): Authe
   })
 }
 
-/** Gets JSON from servers that these authorities vouch for: those of the file as it is now. */
+/** Returns a function that fetches JSON and verifies servers with the current CAs of the file. */
 function getterBy(file: string, reloading: Reloading): (url: string) => Promise<Json> {
   const read = () => (file === '' ? undefined : readAuthorities('oidc-ca-file', file).map(String).join(''))
   if (file !== '')

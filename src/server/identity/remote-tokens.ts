@@ -1,6 +1,6 @@
 /**
- * Strategies for tokens that others vouch for, as the flags say: the token webhook and OpenID Connect. What asks those
- * others is loaded only where there is someone to ask.
+ * Strategies for tokens that remote services verify: the token webhook and OpenID Connect. The code is loaded only if a
+ * flag configures them.
  */
 
 import { vendorOf } from '../../api/model/vendor.ts'
@@ -17,11 +17,11 @@ export interface RemoteTokenParts {
   readonly clock: Clock
   readonly log: Log
   readonly reloading: Reloading
-  /** Closes what is opened. */
+  /** Closes opened resources. */
   readonly opened: AsyncDisposableStack
 }
 
-/** Throws UsageError where flags do not fit together, or a file is of no use. */
+/** Throws UsageError if flags conflict or a file is invalid. */
 export async function remoteTokens(options: ServerOptions, parts: RemoteTokenParts): Promise<Authenticator[]> {
   const strategies = [await openidConnectOf(options, parts), await webhookOf(options, parts)]
   return strategies.filter((strategy) => strategy !== undefined)
@@ -53,7 +53,7 @@ async function openidConnectOf(options: ServerOptions, parts: RemoteTokenParts):
   return (await import('./openid-connect.ts')).openidConnect(options, parts)
 }
 
-/** Two of these flags are needed for any of them to have a meaning. */
+/** Some of these flags only work together. */
 function checkOpenidFlags(options: ServerOptions): void {
   const { oidcIssuerUrl: issuer, oidcClientId: client } = options
   if (issuer !== '' && client === '') throw new UsageError('--oidc-issuer-url needs --oidc-client-id')
@@ -72,7 +72,7 @@ function checkOpenidFlags(options: ServerOptions): void {
 
 const tellEveryMs = 5_000
 
-/** Anybody can send tokens: what goes wrong with them must not fill the log. */
+/** Rate-limits error logs, because anyone can send tokens and must not be able to fill the log. */
 function nowAndThen(clock: Clock, tell: (error: unknown) => void): (error: unknown) => void {
   let told = Number.NEGATIVE_INFINITY
   return (error) => {

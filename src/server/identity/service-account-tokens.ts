@@ -1,4 +1,4 @@
-/** Service account tokens, as the flags say: their keys, who issues them, and how they are judged. */
+/** Service account tokens as the flags configure them: keys, issuers and verification. */
 
 import type { Lookup } from '../../api/model/lookup.ts'
 import { apiAudience, vendorOf } from '../../api/model/vendor.ts'
@@ -26,7 +26,7 @@ import { tokenKeyIn } from '../certificates/shared-keys.ts'
 import type { ServerOptions } from '../flags/options.ts'
 import { readFlagFile } from '../flags/read-flag-file.ts'
 
-/** The keys that the flags for them name. */
+/** Keys from the files that flags name. */
 export interface GivenKeys {
   readonly signing: SigningKey | undefined
   readonly verifying: readonly (VerifyingKey | SigningKey)[]
@@ -57,7 +57,10 @@ function keysIn(flag: string, file: string): (VerifyingKey | SigningKey)[] {
   }
 }
 
-/** To be called when the serving key is known to be good: where no file is named for tokens, that verifies them. */
+/**
+ * Selects the keys. Call this after the serving key has been checked: if no flag names a key file, the serving key
+ * verifies tokens.
+ */
 export async function settleKeys(
   { signing, verifying }: GivenKeys,
   { tlsPrivateKeyFile }: ServerOptions,
@@ -79,7 +82,7 @@ function servingKey(file: string): (VerifyingKey | SigningKey)[] {
 /** Issues and authenticates service account tokens. */
 export interface AccountTokens {
   readonly policy: TokenPolicy
-  /** Whom tokens must be meant for that are used here. */
+  /** Audiences that a token must have one of. */
   readonly audiences: readonly string[]
   strategy(parts: { lookup: Lookup; clock: Clock; metrics: TokenMetrics }): Authenticator
 }
@@ -88,7 +91,7 @@ function issuersOf({ serviceAccountIssuer, profile }: ServerOptions): readonly s
   return serviceAccountIssuer.length === 0 ? [apiAudience(vendorOf(profile))] : serviceAccountIssuer
 }
 
-/** Whom tokens must be meant for that are used here. */
+/** Returns the audiences that a token must have one of. */
 export function audiencesOf(options: ServerOptions): readonly string[] {
   return options.apiAudiences.length === 0 ? issuersOf(options) : options.apiAudiences
 }

@@ -1,7 +1,6 @@
 /**
- * A service that this server asks over HTTPS, as a file in the form of a client config (kubeconfig) says: where it is, by
- * which authority it is known, and who to be there. Answers are bounded, redirects are not followed, and a call that
- * failed on its way is tried once more.
+ * A webhook service called over HTTPS. A kubeconfig file sets its address, CA and credentials. Response sizes are
+ * limited, redirects are not followed, and a call that fails in transit is retried once.
  */
 import { Agent } from 'node:https'
 import type { Json, JsonObject } from '../../api/json/json.ts'
@@ -14,9 +13,11 @@ import { askForJson, BadAnswer, type JsonQuestion, NoFreeConnection, tellJson } 
 import type { Reloading } from '../flags/reloading.ts'
 
 export interface WebhookService {
-  /** Gives the answer; throws where there is none that can be read. The headers are sent beside those of the config. */
+  /**
+   * Returns the response body. Throws if there is no valid response. `headers` are added to those of the kubeconfig.
+   */
   post(body: JsonObject, headers?: Headers): Promise<Json>
-  /** Sends a JSON text, once; the answer must be one of success, and is not read. */
+  /** Sends a JSON text without retry. The response must have a success status, and its body is ignored. */
   tell(text: string): Promise<void>
   close(): void
 }
@@ -25,7 +26,10 @@ type Headers = { readonly [name: string]: string }
 
 const tries = 2
 
-/** The file, and those that it names, may change while the server runs. Throws UsageError where it is of no use. */
+/**
+ * Opens the service. The file and the files that it names may change while the server runs. Throws UsageError if a file
+ * is invalid.
+ */
 export function webhookService(flag: string, file: string, reloading: Reloading): WebhookService {
   let stopFollowing = () => {}
   const open = (): Opened => {
@@ -36,7 +40,7 @@ export function webhookService(flag: string, file: string, reloading: Reloading)
       current = open()
       retire(before.agent)
     })
-    // Once more, as they may have changed before they were followed.
+    // Read again, because the files may have changed before the server watched them.
     return openConfig(readConfig(flag, file).transport)
   }
   let current = open()
@@ -60,7 +64,7 @@ export function webhookService(flag: string, file: string, reloading: Reloading)
   }
 }
 
-/** A config, and the connections that are made with it. */
+/** A kubeconfig and the connections made with it. */
 interface Opened {
   readonly options: HttpTransportOptions
   readonly agent: Agent
@@ -101,7 +105,7 @@ async function questionOf({ options: { server, token, headers }, agent }: Opened
   return { url: server, agent, body, headers: sent }
 }
 
-/** What is under way goes on; no connection is used again. */
+/** Lets running calls finish but does not reuse their connections. */
 function retire(agent: Agent): void {
   agent.maxFreeSockets = 0
   for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy()

@@ -1,7 +1,6 @@
 /**
- * Credentials of the service accounts that control loops run as: each account is made where it is missing, and gets a
- * token that is renewed before it ends. Requests wait for the token that is being fetched; one that fails is fetched
- * again by the next request.
+ * Credentials of the service accounts that control loops run as. Creates a missing account and renews its token before
+ * it expires. Requests wait while a token is being fetched. If fetching fails, the next request tries again.
  */
 
 import { groupName, type Vendor } from '../../api/model/vendor.ts'
@@ -14,13 +13,13 @@ import type { Transport } from '../../client/requests/transport.ts'
 
 const namespace = 'kube-system'
 const lifeSeconds = 3600
-/** A token is replaced when this part of its life is over. */
+/** Fraction of a token's lifetime after which it is replaced. */
 const usedPart = 0.8
 
 export interface AccountTokenParts {
-  /** May create service accounts and their tokens. */
+  /** Client that may create service accounts and their tokens. */
   readonly client: Client
-  /** A way to the server that carries no credentials. */
+  /** Transport without credentials. */
   readonly anonymous: Transport
   readonly vendor: Vendor
   readonly clock: Clock
@@ -39,12 +38,12 @@ export class AccountTokens {
     this.#parts = parts
   }
 
-  /** As this account. */
+  /** Returns a transport that acts as this account. */
   transport(account: string): Transport {
     return async (request) => {
       const headers = { ...request.headers, authorization: `Bearer ${await this.#token(account)}` }
       const response = await this.#parts.anonymous({ ...request, headers })
-      // The account may have been deleted and made again, or the key of tokens replaced.
+      // The account may have been recreated, or the token key replaced.
       if (response.status === 401) this.#held.delete(account)
       return response
     }

@@ -1,7 +1,8 @@
 /**
- * `orch controller-manager`: the control loops in a process of their own, which talks to an API server over TLS like any
- * other client. Names of groups and keys it learns from that server. Of several managers one works, the holder of a
- * Lease; a manager that loses it ends, as it cannot know what is under way elsewhere.
+ * `orch controller-manager`: the control loops in a separate process, which connects to an API server over TLS like any
+ * other client. It learns the names of API groups and keys from that server. Of several managers only the leader works,
+ * which is the holder of a Lease. A manager that loses the Lease exits because it cannot know what the new leader is
+ * doing.
  */
 
 import { homedir } from 'node:os'
@@ -41,14 +42,16 @@ import { openSecurePort } from './secure-port.ts'
 import { type FileOptions, readSigningFiles } from './signing-files.ts'
 
 export interface ControllerManager {
-  /** Where it serves; undefined where it does not. */
+  /** Port of its HTTPS server. Undefined if it does not serve. */
   readonly port: number | undefined
-  /** Resolves when the Lease was lost and all work has ended. */
+  /** Resolves when the Lease is lost and all work has ended. */
   readonly lost: Promise<void>
   stop(): Promise<void>
 }
 
-/** Resolves when it is under way; the API server need not answer yet. Throws UsageError for what flags say wrongly. */
+/**
+ * Resolves when the manager has started. The API server may still be unreachable. Throws UsageError for invalid flags.
+ */
 export async function startControllerManager(options: ManagerOptions, log: Log): Promise<ControllerManager> {
   await using opened = new AsyncDisposableStack()
   const chosen = chooseLoops(controlLoops, options.controllers)
@@ -85,7 +88,7 @@ async function readConfig({ kubeconfig }: ManagerOptions): Promise<HttpTransport
   return readClientConfig({ files, parse: await parserFor(files) }).transport
 }
 
-/** The ways to the API server: as the user of the client config, and without credentials. */
+/** Transports to the API server: as the user of the kubeconfig, and without credentials. */
 class Connections {
   readonly own: HttpTransport
   readonly bare: HttpTransport
@@ -191,7 +194,7 @@ class Manager {
     return startControlLoops(chosen, {
       clientAs: (account) =>
         new Client(withinTerm(transportOf(account), term), {
-          // It names the owner of the fields that are written.
+          // The user agent becomes the field manager of written fields.
           userAgent: vendor.managers.loops ?? account ?? 'kube-controller-manager',
         }),
       vendor,
@@ -210,7 +213,7 @@ class Manager {
     })
   }
 
-  /** The way to the server as an account, or as the manager. */
+  /** Returns transports that act as an account, or as the manager itself. */
   #transports(vendor: Vendor): (account: string | undefined) => Transport {
     const { options, connections } = this.#parts
     if (!options.useServiceAccountCredentials) return () => connections.own.send

@@ -1,4 +1,4 @@
-/** The election of the manager that works: as whom this process stands, what it says in the log and in an Event. */
+/** Leader election of the managers: the identity of this process, its log lines and its Event. */
 
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
@@ -19,12 +19,12 @@ export interface ManagerElection {
   readonly timing: ElectionTiming
 }
 
-/** The Lease of kube-controller-manager: the default roles let managers have it. */
+/** The Lease of kube-controller-manager, which the default roles let managers use. */
 export const managerLease: ObjectName = { namespace: 'kube-system', name: 'kube-controller-manager' }
-/** Default timing of the leader election, the same as that of kube-controller-manager. */
+/** Default timing of the leader election, as in kube-controller-manager. */
 export const usualTiming: ElectionTiming = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 }
 
-/** Runs the loops for one term. Resolves true when the Lease was lost, false when the signal has aborted. */
+/** Runs the loops for one term. Resolves to true when the Lease is lost, and to false when the signal aborts. */
 export async function runElected(
   { client, clock, log, lease, timing }: ManagerElection,
   start: (term: Term) => RunningLoops,
@@ -55,7 +55,7 @@ interface Elected {
   readonly log: Log
 }
 
-/** An Event about the Lease says who leads from now on. */
+/** Records an Event about the Lease that names the new leader. */
 async function tell(client: Client, { lease, identity, clock, log }: Elected): Promise<void> {
   const onError = (error: unknown) => log.warn('cannot record event', errorFields(error))
   const recorder = new EventRecorder({ client, component: 'kube-controller-manager', clock, onError })

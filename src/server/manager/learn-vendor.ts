@@ -1,4 +1,4 @@
-/** Which profile the API server has: its groups say so. Waits until it answers. */
+/** Detects the profile of the API server from its API groups. Waits until the server responds. */
 
 import { groupName, profileNames, type Vendor, vendorOf } from '../../api/model/vendor.ts'
 import { pause } from '../../base/concurrency/abort.ts'
@@ -8,7 +8,7 @@ import type { Client } from '../../client/requests/client.ts'
 
 const backoff = { firstMs: 250, longestMs: 5_000 }
 
-/** Undefined when the signal has aborted. */
+/** Returns undefined if the signal aborts. */
 export async function learnVendor(client: Client, log: Log, signal: AbortSignal): Promise<Vendor | undefined> {
   for (let failures = 1; !signal.aborted; failures++) {
     try {

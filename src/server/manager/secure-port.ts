@@ -1,7 +1,7 @@
 /**
- * What the manager serves itself: `/healthz` (also `/livez`, `/readyz`) to everybody, and `/metrics` to those whom the
- * API server knows by their token (TokenReview) and permits (SubjectAccessReview). Its answers are remembered for ten
- * seconds. Nothing else is served, and nothing of a request is read but its first line and one header.
+ * The HTTPS server of the manager: `/healthz` (also `/livez` and `/readyz`) for everyone, and `/metrics` for clients
+ * that the API server authenticates by token (TokenReview) and authorizes (SubjectAccessReview). Review results are
+ * cached for ten seconds. The server reads only the request line and one header of a request and serves nothing else.
  */
 import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -20,7 +20,7 @@ export interface SecurePortParts {
   readonly pair: CertifiedKey
   readonly exposer: Exposer
   readonly clock: Clock
-  /** Who may see the metrics is asked with it; undefined while the API server is not known yet. */
+  /** Sends the reviews for `/metrics`. Undefined while the API server is not known yet. */
   readonly reviewer: () => Reviewer | undefined
 }
 
@@ -82,7 +82,7 @@ const explanations: { readonly [status: number]: string } = {
   503: 'the API server could not be asked who you are',
 }
 
-/** Connections are not kept: nobody asks often. */
+/** Closes the connection after each response because requests are rare. */
 function end(response: ServerResponse, status: number, text: string): void {
   if (response.headersSent) {
     response.destroy()
@@ -97,12 +97,12 @@ function end(response: ServerResponse, status: number, text: string): void {
   response.end(text)
 }
 
-/** Tokens are not kept, only what they hash to. */
+/** Only hashes of tokens are cached, never the tokens. */
 function hashOf(token: string): string {
   return createHash('sha256').update(token).digest('base64')
 }
 
-/** The status to answer with. What could not be asked is not remembered. */
+/** Returns the response status. A failed review is not cached. */
 async function judge({ reviewer }: SecurePortParts, token: string): Promise<{ value: number; ttlMs: number }> {
   const asked = reviewer()
   if (asked === undefined) return { value: 503, ttlMs: 0 }

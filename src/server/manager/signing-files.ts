@@ -1,6 +1,6 @@
 /**
- * The files that the manager signs with: the CAs of the built-in signers, the key of token Secrets, and the CA that it
- * publishes. They are read at the start, where a fault ends it, and again when they change.
+ * Files that the manager signs with: the CAs of the built-in signers, the service account key and the published CA.
+ * They are read at the start, which fails if one is invalid, and again when they change.
  */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import type { Vendor } from '../../api/model/vendor.ts'
@@ -16,7 +16,7 @@ import { readFlagFile } from '../flags/read-flag-file.ts'
 import type { Reloading } from '../flags/reloading.ts'
 
 export type FileOptions = Pick<LoopOptions, 'signing' | 'rootAuthority'> & {
-  /** Signs with the names of a vendor, which are known later. */
+  /** Returns a token issuer for a vendor, which is detected after the start. */
   readonly issueTokenOf?: (vendor: Vendor) => NonNullable<LoopOptions['issueToken']>
 }
 
@@ -99,7 +99,7 @@ function parsed<T>(read: () => T, fault: UsageError): T {
   try {
     return read()
   } catch {
-    // What is wrong with it might quote the key.
+    // The error is dropped because its message might quote the key.
     throw fault
   }
 }
@@ -109,7 +109,7 @@ interface FlagFile {
   readonly file: string
 }
 
-/** What a file holds, as it is now. */
+/** Returns a function that returns the current content of a file. */
 function followed<T>(reloading: Reloading, { flag, file }: FlagFile, read: (flag: string, file: string) => T): () => T {
   let held: T
   reloading.follow(flag, [file], () => {

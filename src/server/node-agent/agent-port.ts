@@ -1,6 +1,7 @@
 /**
- * The port of a node agent: logs, exec, attach and port-forward of its pods. Its certificate comes from the signer of
- * serving certificates, where people approve the request; connections wait for it for a while.
+ * The HTTPS port of a node agent: logs, exec, attach and port-forward of its pods. Its certificate comes from the
+ * signer of serving certificates, whose requests an administrator approves. Connections wait for the certificate for a
+ * limited time.
  */
 import { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
@@ -55,7 +56,7 @@ export async function openAgentPort(
   log.info('the node serves logs, exec and port-forward', { address: nodeIp, port: opened.port })
   return opened
 
-  /** One request for all that wait; after one that failed the next connection asks again. */
+  /** Shares one request among all waiting connections. After a failed request, the next connection requests again. */
   function shared(ask: () => Promise<ServingCertificate>, { now }: TimerClock): () => Promise<ServingCertificate> {
     let held: ServingCertificate | undefined
     let asking: Promise<ServingCertificate> | undefined

@@ -1,6 +1,6 @@
 /**
- * `orch node-agent`: one simulated node in a process of its own, which joins a cluster with a bootstrap token and talks to
- * its API server over TLS, as the user of its node, like any other node agent.
+ * `orch node-agent`: one simulated node in a separate process. It joins a cluster with a bootstrap token and connects
+ * to the API server over TLS as the user of its node, like any other node agent.
  */
 
 import { join, resolve } from 'node:path'
@@ -26,13 +26,13 @@ import { openAgentPort } from './agent-port.ts'
 import { NodeCredentials } from './node-credentials.ts'
 
 export interface NodeAgent {
-  /** Ends its work; the Node stays, as that of a machine which is switched off. */
+  /** Stops the agent. The Node object stays, as after a machine is switched off. */
   stop(): Promise<void>
 }
 
 /**
- * Resolves when the node works. Throws UsageError, StageError and JoinError, and the signal's reason where it aborts before
- * that.
+ * Resolves when the node is running. Throws UsageError, StageError and JoinError, or the reason of the signal if it
+ * aborts first.
  */
 export async function startNodeAgent(
   options: NodeAgentOptions,

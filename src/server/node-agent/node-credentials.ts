@@ -1,7 +1,7 @@
 /**
- * As whom a node agent talks to the API server: the certificate of its node, in a client config that only its owner may
- * read. Where there is none that is valid, the agent joins the cluster with its bootstrap token; one that comes to its
- * end is replaced by another, signed for the node itself.
+ * Credentials of a node agent: the certificate of its node, in a kubeconfig that only its owner may read. Without a
+ * valid certificate, the agent joins the cluster with its bootstrap token. Before a certificate expires, the agent
+ * requests a new one as the node itself.
  */
 import { X509Certificate } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -22,17 +22,17 @@ import { pinsOf, trustCluster } from '../../tools/joining/cluster-info.ts'
 import { JoinError } from '../../tools/joining/join-error.ts'
 import { nodeCertificate, requestCertificate } from '../../tools/joining/node-certificate.ts'
 
-/** Where the credentials of a node are. */
+/** Files with the credentials of a node. */
 export interface CredentialFiles {
   readonly nodeName: string
-  /** Where the client config of the node is, or will be. */
+  /** Path of the node's kubeconfig, which may not exist yet. */
   readonly kubeconfig: string
-  /** '' where there is none. */
+  /** Path of the bootstrap kubeconfig, or an empty string. */
   readonly bootstrapKubeconfig: string
   readonly timeoutMs: number
 }
 
-/** How the server is reached, and the certificate to show to it. */
+/** Address and CA of the server, and the client certificate. */
 interface Identity {
   readonly server: string
   readonly authority: string
@@ -44,10 +44,10 @@ interface Around {
   readonly log: Log
 }
 
-/** A certificate is replaced when a part of its life between these is over. */
+/** Range of the fraction of a certificate's lifetime after which it is renewed. */
 const renewal = { from: 0.7, to: 0.9 }
 const retryMs = 60_000
-/** Timers end early beyond 24 days. */
+/** Maximum pause. Node's timers fire at once for delays of more than 24 days. */
 const maxPauseMs = 86_400_000
 
 export class NodeCredentials {
@@ -68,7 +68,7 @@ export class NodeCredentials {
     this.transport = new HttpTransport({ server, authority, credentials })
   }
 
-  /** Reads the client config, or joins the cluster and writes it. Throws UsageError and JoinError. */
+  /** Reads the kubeconfig, or joins the cluster and writes it. Throws UsageError and JoinError. */
   static async open(files: CredentialFiles, around: Around & { stopping: AbortSignal }): Promise<NodeCredentials> {
     const found = await readIdentity(files, around.clock.now())
     if (found !== undefined) return new NodeCredentials(files, found, around)
@@ -77,17 +77,17 @@ export class NodeCredentials {
     return new NodeCredentials(files, joined, around)
   }
 
-  /** PEM of the CA of the cluster. */
+  /** CA of the cluster in PEM form. */
   get authority(): string {
     return this.#identity.authority
   }
 
-  /** What the certificate is now, for tests and the log. */
+  /** Current certificate, for tests and the log. */
   get certificate(): string {
     return this.#identity.pair.certificate
   }
 
-  /** Replaces the certificate whenever it is due, until the signal aborts. */
+  /** Renews the certificate when due, until the signal aborts. */
   async renew(vendor: Vendor, signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#around
     let due = dueAt(this.#identity.pair)
@@ -106,7 +106,7 @@ export class NodeCredentials {
     }
   }
 
-  /** Asks for another certificate, as the node, and takes it into use. */
+  /** Requests a new certificate as the node and starts to use it. */
   async replace(vendor: Vendor, signal: AbortSignal): Promise<void> {
     const client = new Client(this.transport.send, { userAgent: vendor.nodeAgent })
     const { nodeName, timeoutMs } = this.#files
@@ -129,7 +129,10 @@ function dueAt({ certificate }: CertifiedKey): number {
   return from + (to - from) * (renewal.from + Math.random() * (renewal.to - renewal.from))
 }
 
-/** Undefined where there is no client config, or its certificate has ended. One of another node is a mistake. */
+/**
+ * Returns undefined if there is no kubeconfig or its certificate has expired. Throws if the certificate belongs to
+ * another node.
+ */
 async function readIdentity({ kubeconfig, nodeName }: CredentialFiles, now: number): Promise<Identity | undefined> {
   if (!existsSync(kubeconfig)) return undefined
   const { server, authority, certificate: pair } = await readConfig(kubeconfig)

@@ -1,17 +1,17 @@
-/** The console of a process: where it is, and the link that signs the administrator in, where one is to be printed. */
+/** The console of this process: its URL and, if one is to be printed, the sign-in link for the administrator. */
 import { systemClock } from '../../base/time/clock.ts'
 import { ConsoleAccess, type ConsoleSecrets, newConsoleSecrets } from '../../tools/console/access.ts'
 import type { ServerCommandLine } from '../flags/command-line.ts'
 
 export interface ConsoleOpening {
-  /** By which workers know the sessions; undefined where there is no link. */
+  /** Secrets with which all workers verify console sessions. Undefined if there is no link. */
   readonly secrets: ConsoleSecrets | undefined
   readonly access: ConsoleAccess | undefined
-  /** Where the console is, with the link; undefined where it is not served. */
+  /** Returns the URL of the console, with the link if there is one. Undefined if the console is not served. */
   address(url: string): string | undefined
 }
 
-/** A log is no place for a secret, so the link is made only where somebody looks at the output, or asks for it. */
+/** Creates the link only if the output is a terminal or a flag asks for it, because a log must not contain a secret. */
 export function openConsole(
   { options, up }: ServerCommandLine,
   output: { readonly isTTY?: boolean } = process.stdout,
@@ -22,7 +22,7 @@ export function openConsole(
   return { secrets, access, address: (url) => (options.console ? addressOf(url, access) : undefined) }
 }
 
-/** What stands behind the `#` stays in the browser: it is neither sent nor logged. */
+/** The browser keeps the part after `#` to itself: the link's secret is neither sent nor logged. */
 function addressOf(url: string, access: ConsoleAccess | undefined): string {
   if (access === undefined) return `${url}/console/`
   return `${url}/console/#link=${access.link}  (signs you in, once and within 10 minutes)`

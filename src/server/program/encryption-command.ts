@@ -1,6 +1,6 @@
 /**
- * `orch encryption rewrite`: encrypts in a stopped store what lies there already, with the first key of the
- * configuration, and leaves nothing of what was there before in the file.
+ * `orch encryption rewrite`: encrypts all entries of a stopped store with the first key of the configuration and
+ * removes the old bytes from the file.
  */
 import { parseFlags, UsageError } from '../../base/flags/flags.ts'
 import { openLog } from '../../base/telemetry/log.ts'
@@ -11,7 +11,7 @@ import { readEncryptionFile } from '../store/encryption.ts'
 import { claimProfile } from '../store/profile.ts'
 import { openRawStore } from '../store/store.ts'
 
-/** `orch encryption rewrite`: the flags are those of the server. `tell` is given lines for people. */
+/** Runs `orch encryption rewrite` with the flags of the server. `tell` prints messages for the user. */
 export async function encryptionCommand(args: readonly string[], tell: (line: string) => void): Promise<void> {
   const [command, ...rest] = args
   if (command !== 'rewrite') throw new UsageError('use orch encryption rewrite')

@@ -1,10 +1,10 @@
 /**
- * Stands in for the two binaries that envtest (controller-runtime's test environment) and its likes start: `etcd`, which
- * here only answers that it is well, and `kube-apiserver`, which is this server with a store in memory. Suites that are
- * written for envtest run against it by setting KUBEBUILDER_ASSETS to the directory `bin/envtest` of this package.
+ * Replaces the two binaries that envtest (the test environment of controller-runtime) and similar tools start: `etcd`,
+ * which here only responds to health checks, and `kube-apiserver`, which is this server with a store in memory. To run
+ * suites for envtest against it, set KUBEBUILDER_ASSETS to the directory `bin/envtest` of this package.
  *
- * Their flags are honoured, or listed here as accepted without effect; any other is refused. A real etcd is used where
- * one answers at `--etcd-servers`.
+ * The flags of both are honoured, or listed here as accepted without effect. Other flags are rejected. If a real etcd
+ * responds at `--etcd-servers`, it is used.
  */
 import { createServer } from 'node:http'
 import { version } from '../../api/model/version.ts'
@@ -36,10 +36,10 @@ const etcdFlags = {
   }),
 } satisfies Flags
 
-/** How long a real etcd may take to say whether it is one. */
+/** Timeout of the probe for a real etcd. */
 const probeMs = 5_000
 
-/** Runs `etcd`, or returns the arguments of `orch apiserver` that do what this `kube-apiserver` is asked for. */
+/** Runs `etcd`, or returns the arguments for `orch apiserver` that correspond to the `kube-apiserver` command line. */
 export async function envtestCommand(args: readonly string[]): Promise<readonly string[] | undefined> {
   const [program, ...rest] = args
   if (program === 'etcd') return await runEtcd(rest)
@@ -83,7 +83,7 @@ async function apiServerArgs(args: readonly string[]): Promise<readonly string[]
   return ['--profile=kubernetes', '--admin-kubeconfig=', ...store, ...taken.filter((arg) => !servers.includes(arg))]
 }
 
-/** Flags of kube-apiserver that ask for what is so anyway. */
+/** Whether a flag of kube-apiserver asks for behavior that is always on. */
 function isWithoutEffect(arg: string): boolean {
   if (arg === '--allow-privileged' || arg === '--allow-privileged=true') return true
   if (arg.startsWith('--allow-privileged='))
@@ -102,6 +102,6 @@ async function isStandIn(address: string): Promise<boolean> {
     const health = (await answer.json()) as { standsIn?: unknown }
     return health.standsIn !== undefined
   } catch {
-    return false // The server itself says what is wrong with a real one.
+    return false // The server reports faults of a real etcd itself.
   }
 }

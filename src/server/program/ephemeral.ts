@@ -1,7 +1,7 @@
 /**
- * A server that keeps nothing (`--ephemeral`), for test suites in any language: its store lies in memory where the
- * machine has a directory for that, its port is a free one, its client config goes to the standard output, and it ends
- * with the program that started it. What a flag says counts instead.
+ * A server without persistent data (`--ephemeral`), for test suites in any language. Its store is in memory if the
+ * machine has a memory-backed directory, its port is a free one, its kubeconfig is printed to standard output, and it
+ * exits with the program that started it. Explicit flags override these defaults.
  */
 import { fstatSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,8 +13,8 @@ import type { ServerOptions } from '../flags/options.ts'
 const parentCheckMs = 500
 
 /**
- * The command line with what `--ephemeral` means; unchanged without it. `known`: the flags of the command. The directory
- * is removed when the process ends.
+ * Returns the command line with the defaults of `--ephemeral` added. Without that flag it is unchanged. `known`
+ * contains the flags of the command. The directory is removed when the process exits.
  */
 export function withEphemeralDefaults(args: readonly string[], known: Flags): readonly string[] {
   if (!args.some((arg) => arg === '--ephemeral' || arg === '--ephemeral=true')) return args
@@ -27,7 +27,7 @@ export function withEphemeralDefaults(args: readonly string[], known: Flags): re
     ...args,
     `--data-dir=${join(directory, 'data')}`,
     ...(isGiven('secure-port') ? [] : ['--secure-port=0']),
-    // Tests of controllers expect that nobody but they makes pods run.
+    // Tests of controllers expect that no other program runs their pods.
     ...(isGiven('nodes') || !Object.hasOwn(known, 'nodes') ? [] : ['--nodes=0']),
     ...(isGiven('admin-kubeconfig') ? [] : [`--admin-kubeconfig=${join(directory, printedConfig)}`]),
   ]
@@ -35,16 +35,13 @@ export function withEphemeralDefaults(args: readonly string[], known: Flags): re
 
 const printedConfig = 'admin.kubeconfig'
 
-/** What an ephemeral server prints when it is ready: its client config, or the file that has it. */
+/** Returns the ready message of an ephemeral server: its kubeconfig, or the path of the file that contains it. */
 export function ephemeralGreeting(url: string, { adminKubeconfig, dataDir }: ServerOptions): string {
   if (adminKubeconfig === join(dataDir, '..', printedConfig)) return readFileSync(adminKubeconfig, 'utf8')
   return `orch is serving at ${url}, keeps nothing, and ends with its caller (administrator: ${adminKubeconfig || 'none'})\n`
 }
 
-/**
- * Calls `stop` once when nobody needs the server any more: its standard input, if that is a pipe, has ended, or the
- * process that started it is gone.
- */
+/** Calls `stop` once when standard input, if it is a pipe, ends or the parent process exits. */
 export function whenAbandoned(stop: () => void): void {
   const parent = process.ppid
   let called = false
@@ -64,17 +61,17 @@ export function whenAbandoned(stop: () => void): void {
   process.stdin.resume()
 }
 
-/** A terminal, a file and /dev/null say nothing about whether somebody is there. */
+/** Only a pipe shows that the parent is alive. A terminal, a file and /dev/null do not. */
 function isPipe(descriptor: number): boolean {
   try {
     const state = fstatSync(descriptor)
     return state.isFIFO() || state.isSocket()
   } catch {
-    return false // It was closed before we began.
+    return false // Standard input was closed before the start.
   }
 }
 
-/** A directory, in memory where that is possible, that is removed when the process ends. */
+/** Creates a directory, in memory if possible, that is removed when the process exits. */
 export function ephemeralDirectory(): string {
   try {
     return temporaryDirectory('orch-ephemeral-')

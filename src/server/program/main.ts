@@ -1,4 +1,4 @@
-/** What `orch` does: reads the command line, starts what it asks for, and stops it on a signal. */
+/** The `orch` command: parses the command line, starts the command and stops it on a signal. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { version } from '../../api/model/version.ts'
 import { parseFlags, UsageError } from '../../base/flags/flags.ts'
@@ -17,9 +17,12 @@ import { greeting } from './greeting.ts'
 import { commandNames, helpFor } from './help.ts'
 import { notifyManager } from './service-manager.ts'
 
-/** What the user can fix is told in one line on the standard error; then the process ends with 1. */
+/**
+ * Runs the command. An error that the user can fix is printed as one line on standard error, and the process exits with
+ * 1.
+ */
 export function main(args: readonly string[]): void {
-  // Lines that cannot be written, as on a full disk or when nobody reads them any more, end nothing.
+  // A failed write to the output, such as on a full disk or a closed pipe, must not end the process.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
   obey(args).catch(fail)
 }
@@ -54,14 +57,14 @@ async function obey(args: readonly string[]): Promise<void> {
   await run(line, { command, flags })
 }
 
-/** The programs that `orch envtest` stands in for print a help of their own. */
+/** The programs that `orch envtest` replaces print their own help. */
 function asksForHelp(command: string, rest: readonly string[]): boolean {
   if (command === 'help' || command === '--help' || command === '-h') return true
   const isStandIn = command === 'envtest' && rest.length > 0 && !rest[0]!.startsWith('-')
   return !isStandIn && (rest.includes('--help') || rest.includes('-h'))
 }
 
-/** Throws UsageError for a name that no loop has. */
+/** Throws UsageError for an unknown loop name. */
 async function checkLoopNames(names: readonly string[]): Promise<void> {
   const [{ controlLoops }, { chooseLoops }] = await Promise.all([
     import('../../cluster/controllers/all.ts'),
@@ -88,9 +91,10 @@ async function run(line: ServerCommandLine, given: GivenFlags): Promise<void> {
     log.info('stopping')
     stopping.abort()
     void notifyManager('STOPPING=1', log)
-    // Clients and load balancers get to see that it is not ready any more. One that never was ready has none.
+    // Gives clients and load balancers time to see that the server is not ready. A server that never was ready has no
+    // clients.
     if (isServing) await pause(options.shutdownDelay)
-    // A start that does not get anywhere all the same holds nothing that would have to be stopped.
+    // A start that is still stuck after the grace period holds nothing that must be closed.
     const stop = await Promise.race([starting, pause(options.shutdownGrace)])
     await stop?.()
   })
@@ -100,7 +104,7 @@ async function run(line: ServerCommandLine, given: GivenFlags): Promise<void> {
   if (!stopping.signal.aborted) await notifyManager('READY=1', log)
 }
 
-/** What a start gives; undefined where it came to nothing because the program is to stop. */
+/** Returns the result of a start. Undefined if the start failed because the program is stopping. */
 async function unlessStopped<T>(starting: Promise<T>, { log, stopping }: Around): Promise<T | undefined> {
   try {
     return await starting
@@ -111,7 +115,7 @@ async function unlessStopped<T>(starting: Promise<T>, { log, stopping }: Around)
   }
 }
 
-/** A server does not need this. */
+/** Loaded on demand because a server does not need it. */
 async function joining() {
   const [joins, tokens] = await Promise.all([
     import('../../tools/joining/join.ts'),
@@ -126,7 +130,7 @@ async function runJoining(command: 'join' | 'token', args: readonly string[]): P
   await join(parseFlags(joinFlags, args), (line) => process.stderr.write(`${line}\n`))
 }
 
-/** Runs until a signal comes. */
+/** Runs until a signal arrives. */
 async function runNodeAgent(args: readonly string[]): Promise<void> {
   const { nodeAgentFlags } = await import('../flags/node-agent.ts')
   const { startNodeAgent } = await import('../node-agent/node-agent.ts')
@@ -153,7 +157,7 @@ async function runBackupCommand(command: string, args: readonly string[]): Promi
   if (!(await backupCommand(command, args))) process.exitCode = 1
 }
 
-/** Runs until a signal comes, or until another manager may have taken over. */
+/** Runs until a signal arrives or the Lease is lost. */
 async function runManager(args: readonly string[]): Promise<void> {
   const [{ allManagerFlags }, { startControllerManager }] = await Promise.all([
     import('../flags/controller-manager.ts'),
@@ -177,7 +181,7 @@ async function runManager(args: readonly string[]): Promise<void> {
   process.exit(1)
 }
 
-/** What the command line said. */
+/** The flags of the command line. */
 interface GivenFlags {
   readonly command: ServerCommand
   readonly flags: readonly string[]
@@ -189,7 +193,7 @@ interface Around {
   readonly stopping: AbortSignal
 }
 
-/** Gives what stops it all again. */
+/** Starts the server and returns a function that stops it. */
 async function start(line: ServerCommandLine, around: Around): Promise<() => Promise<void>> {
   const { log } = around
   const console = openConsole(line)
@@ -200,7 +204,7 @@ async function start(line: ServerCommandLine, around: Around): Promise<() => Pro
   return running.stop
 }
 
-/** The same with several workers: a server that has one does not load what this takes. */
+/** Starts a server with several workers. Loaded on demand because a server with one worker does not need it. */
 async function startWorkers(line: ServerCommandLine, given: GivenFlags, around: Around): Promise<() => Promise<void>> {
   const { log } = around
   const { startSupervisor } = await import('../workers/supervisor.ts')
@@ -236,17 +240,20 @@ function stopWhenFailed(
   })
 }
 
-/** Long enough for a readiness probe to get the reason. */
+/** Long enough for a readiness probe to see the reason. */
 const noticeMs = 1_000
 
-/** Answers what is under way and ends, in the end by itself: a disk in trouble may hold up the closing of the store. */
+/**
+ * Stops the server and exits. Exits after the grace period in any case, because a failing disk may block closing the
+ * store.
+ */
 async function endAfterFailure(stop: () => Promise<void>, graceMs: number): Promise<never> {
   await pause(noticeMs)
   await Promise.race([stop(), pause(graceMs + noticeMs)]).catch(() => {})
   process.exit(1)
 }
 
-/** The first signal stops in order, a second one at once. */
+/** Stops gracefully on the first signal and at once on the second. */
 function stopOnSignal(stop: () => Promise<void>): void {
   let stopping = false
   const onSignal = () => {

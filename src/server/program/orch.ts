@@ -1,4 +1,4 @@
-/** The program `orch`. The workers of a server that has several are this program too. */
+/** The `orch` program. Worker threads of a server run it too. */
 import './start-ahead.ts'
 import { isMainThread, workerData } from 'node:worker_threads'
 import { main } from './main.ts'

@@ -1,14 +1,14 @@
 /**
- * Tells systemd how far the server is, where systemd asks for it (`Type=notify` sets NOTIFY_SOCKET). The message goes over
- * a Unix datagram socket, which Node does not have; `systemd-notify`, which is part of systemd, sends it for this process.
- * So a unit needs `NotifyAccess=all`. Without systemd nothing is done, and a failure is only logged.
+ * Reports the state of the server to systemd (`Type=notify` sets NOTIFY_SOCKET). Node has no Unix datagram sockets, so
+ * `systemd-notify`, a part of systemd, sends the message. A unit therefore needs `NotifyAccess=all`. Without systemd
+ * this does nothing, and a failure is only logged.
  */
 import { execFile } from 'node:child_process'
 import type { Log } from '../../base/telemetry/log.ts'
 
 const timeoutMs = 5000
 
-/** Sends a state such as READY=1. Resolves when it is sent, or could not be. */
+/** Sends a state such as READY=1. Resolves when it is sent or sending has failed. */
 export async function notifyManager(state: 'READY=1' | 'STOPPING=1', log: Log): Promise<void> {
   if (!process.env.NOTIFY_SOCKET) return
   await new Promise<void>((resolve) => {

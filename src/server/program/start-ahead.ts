@@ -1,6 +1,6 @@
 /**
- * Imported before everything else: a server on the embedded store begins with the thread of that store, which then loads
- * what it needs while all other modules are evaluated.
+ * Imported before everything else. Starts the thread of the embedded store early, so that it loads while the other
+ * modules are evaluated.
  */
 import { isMainThread } from 'node:worker_threads'
 import { startThreadAhead } from '../../storage/store/lmdb/thread-start.ts'

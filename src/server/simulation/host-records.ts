@@ -1,18 +1,18 @@
-/** Puts what the loops of the thread recorded into the log, the metrics and the readiness of the API server. */
+/** Forwards the records of the simulation thread to the log, metrics and readiness of the API server. */
 import type { LoopRecords } from '../../client/reconcile/loop.ts'
 import type { QueueSeries } from '../../client/reconcile/work-queue.ts'
 import type { QueueReport, RecordMessage } from './messages.ts'
 
 interface Queue {
   readonly series: QueueSeries
-  /** As last reported. */
+  /** Last reported state. */
   readonly state: { depth: number; underWaySeconds: readonly number[] }
 }
 
 export class HostRecords {
   readonly #records: LoopRecords
   readonly #queues = new Map<string, Queue>()
-  /** The steps that lack a right, as the loop and the key. */
+  /** Keys whose reconciliation lacks a permission, with the name of the loop. */
   readonly #refused = new Map<string, readonly [loop: string, key: string]>()
 
   constructor(records: LoopRecords) {
@@ -25,7 +25,7 @@ export class HostRecords {
     else this.#setRight(message)
   }
 
-  /** The thread is gone: nothing waits in its queues, and nothing is refused. */
+  /** Resets the records after the thread has ended: its queues are empty and no permission is missing. */
   clear(): void {
     for (const { state } of this.#queues.values()) Object.assign(state, { depth: 0, underWaySeconds: [] })
     for (const [loop, key] of this.#refused.values()) this.#records.missingRights.has(loop, key)

@@ -1,4 +1,4 @@
-/** What the API server and the thread of the simulated nodes send each other, and what the thread is started with. */
+/** Messages between the API server and the simulation thread, and the start data of the thread. */
 import type { MessagePort } from 'node:worker_threads'
 import type { ProfileName } from '../../api/model/vendor.ts'
 import type { LogFields } from '../../base/telemetry/log.ts'
@@ -6,38 +6,38 @@ import type { ServingCertificate } from '../../cluster/node-port/serving-context
 import type { NodeConnection } from '../threads/messages.ts'
 
 export interface SimulationData {
-  /** The thread acts as the agents of these nodes, and as nobody else. */
+  /** Nodes of the thread. It may act as their agents only. */
   readonly nodes: readonly string[]
   readonly capacity: { readonly [resource: string]: string }
   readonly profile: ProfileName
   readonly verbosity: number
-  /** Undefined where volumes are not written. */
+  /** Undefined if volumes are not written. */
   readonly volumeDirectory: string | undefined
-  /** The files of the flag `--node-stages` by their names; undefined where the flag names none. */
+  /** Contents of the `--node-stages` files by file name. Undefined if the flag is not set. */
   readonly stageTexts: ReadonlyMap<string, string> | undefined
   /** PEM of the CA whose client certificates the port of the nodes accepts. */
   readonly clientAuthority: string
-  /** The thread ends itself at this size of its heap, in bytes. */
+  /** Heap size in bytes at which the thread exits. */
   readonly maxHeapBytes: number
-  /** Counts on while the event loop of the thread turns. */
+  /** Counter that the event loop of the thread increments. */
   readonly heartbeat: Int32Array
 }
 
-/** A request of a node to the API server, and what becomes of it. `id` is chosen by the thread. */
+/** A request of a node to the API server, or its cancellation. The thread assigns `id`. */
 export type RequestMessage =
   | {
       readonly type: 'request'
       readonly id: number
-      /** The node whose agent sends the request. */
+      /** Node whose agent sends the request. */
       readonly node: string
       readonly method: string
       readonly path: string
       readonly headers: { readonly [name: string]: string }
       readonly body: Uint8Array<ArrayBuffer> | undefined
     }
-  /** The client leaves. */
+  /** The client aborts the request. */
   | { readonly type: 'abort'; readonly id: number }
-  /** The client has read so many bytes of the response body. */
+  /** The client has read this many bytes of the response body. */
   | { readonly type: 'read'; readonly id: number; readonly bytes: number }
 
 export type ResponseMessage =
@@ -51,7 +51,7 @@ export type ResponseMessage =
   | { readonly type: 'end'; readonly id: number }
   | { readonly type: 'broken'; readonly id: number; readonly why: string }
 
-/** What a queue of the thread did since the last report. */
+/** Activity of a queue of the thread since the last report. */
 export interface QueueReport {
   readonly name: string
   readonly adds: number
@@ -70,19 +70,19 @@ export type RecordMessage =
       readonly fields: LogFields
     }
   | { readonly type: 'queues'; readonly reports: readonly QueueReport[] }
-  /** A step of a loop lacks a right; undefined: it has it again. */
+  /** A loop lacks a permission for a key. Undefined means that it has the permission again. */
   | { readonly type: 'right'; readonly loop: string; readonly key: string; readonly refusal: string | undefined }
 
 export type FromThread =
   | RequestMessage
   | RecordMessage
-  /** Every key that there was at the start has been tried. */
+  /** All keys that existed at the start have been reconciled once. */
   | { readonly type: 'first pass' }
   /** The port of the nodes listens. */
   | { readonly type: 'listening'; readonly port: number }
-  /** A client connects to a node, whose serving certificate is needed. */
+  /** A client connects to a node and needs its serving certificate. */
   | { readonly type: 'certificate'; readonly node: string }
-  /** The thread is about to end itself. */
+  /** The thread is about to exit. */
   | { readonly type: 'failed'; readonly why: string }
 
 export type ToThread =
@@ -90,5 +90,5 @@ export type ToThread =
   | { readonly type: 'certificate'; readonly node: string; readonly certificate: ServingCertificate }
   /** A connection to a port of a pod. */
   | (NodeConnection & { readonly type: 'connect'; readonly port: MessagePort })
-  /** To end in order. */
+  /** Stop gracefully. */
   | { readonly type: 'stop' }

@@ -1,14 +1,14 @@
-/** The simulated nodes of `orch up`: their names, addresses, and the agents that they are users as. */
+/** The simulated nodes of `orch up`: their names, addresses and users. */
 import { nodesGroup, nodeUserPrefix, type User } from '../../api/model/user.ts'
 import type { NodeDescription } from '../../cluster/nodes/node-object.ts'
 import { ownRange } from '../../cluster/nodes/pods/addresses.ts'
 
-/** node-1, node-2, ... */
+/** Returns the names node-1, node-2, ... */
 export function ownNodeNames(count: number): string[] {
   return Array.from({ length: count }, (_, i) => `node-${i + 1}`)
 }
 
-/** `port` returns the port of all nodes; 0 before it listens. */
+/** `port` returns the port that all nodes share, or 0 before it listens. */
 export function ownNodes(
   names: readonly string[],
   { capacity, port }: Pick<NodeDescription, 'capacity' | 'port'>,
@@ -24,7 +24,7 @@ export function ownNodes(
   }))
 }
 
-/** The agent of a node. */
+/** Returns the user of a node agent. */
 export function agentOf(node: string): User {
   return { name: nodeUserPrefix + node, uid: '', groups: [nodesGroup], extra: new Map() }
 }

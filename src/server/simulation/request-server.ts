@@ -1,7 +1,7 @@
 /**
- * Serves the requests that the thread of the simulated nodes sends as messages: each goes through the whole pipeline of
- * the API server as the agent of one of the thread's nodes. The thread can act as nobody else. At most `windowBytes` of an
- * answer wait for the thread, however slow it is.
+ * Serves requests that the simulation thread sends as messages. Each request passes the whole pipeline of the API
+ * server as the agent of one of the thread's nodes. The thread cannot act as any other user. At most `windowBytes` of a
+ * response wait for the thread, however slow it is.
  */
 import { messageOf } from '../../base/text/errors.ts'
 import type { Transport } from '../../client/requests/transport.ts'
@@ -19,7 +19,7 @@ interface UnderWay {
 }
 
 export class RequestServer {
-  /** Undefined for a node that is not one of the thread's. */
+  /** Returns undefined for a node that does not belong to the thread. */
   readonly #transportOf: (node: string) => Transport | undefined
   readonly #post: Post
   readonly #underWay = new Map<number, UnderWay>()
@@ -41,7 +41,7 @@ export class RequestServer {
     underWay.wake()
   }
 
-  /** The thread is gone: ends what it asked for. */
+  /** Ends all requests of a thread that has ended. */
   close(): void {
     for (const { ended, wake } of this.#underWay.values()) {
       ended.abort()
@@ -70,7 +70,7 @@ export class RequestServer {
     const response = await transport({ method, path, headers, body, signal })
     this.#post({ type: 'head', id, status: response.status, headers: response.headers }, [])
     for await (const chunk of response.body) {
-      // A copy: the bytes are the server's own, and a part of a larger buffer would be sent with all of it.
+      // Copies the chunk: the bytes belong to the server, and posting a view would send its whole buffer.
       const bytes = new Uint8Array(chunk)
       underWay.unreadBytes += bytes.length
       this.#post({ type: 'chunk', id, bytes }, [bytes.buffer])

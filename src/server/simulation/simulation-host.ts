@@ -1,8 +1,7 @@
 /**
- * Runs the simulated nodes of `orch up` in a thread of their own (decision 0051): starts it, serves its requests, tells
- * the server where the port of the nodes is, and starts another when the thread ends by itself or stands still. A thread
- * that ends soon after its start is replaced after a pause that grows. What users do to a simulated node can end that
- * thread, and never the API server.
+ * Runs the simulated nodes of `orch up` in a separate thread (decision 0051). Starts the thread, serves its requests,
+ * registers the port of the nodes, and restarts the thread if it exits or hangs. After an early exit, the restart is
+ * delayed with a growing backoff. User actions on a simulated node can end this thread but never the API server.
  */
 import { getHeapStatistics } from 'node:v8'
 import { MessageChannel, Worker } from 'node:worker_threads'
@@ -28,27 +27,27 @@ export type SimulationServer = Pick<
 >
 
 export interface SimulationParts {
-  /** Ends what a transport sends when the term of this server's loops does. */
+  /** Ends the requests of a transport when the leader's term ends. */
   readonly within: (transport: Transport) => Transport
-  /** The files of the flag `--node-stages` by their names. */
+  /** Contents of the `--node-stages` files by file name. */
   readonly stageTexts: ReadonlyMap<string, string> | undefined
-  /** Heap limit of the thread in MiB; by default enough for the pods of its nodes. */
+  /** Heap limit of the thread in MiB. By default large enough for the pods of its nodes. */
   readonly heapMb?: number
 }
 
-/** A thread that has lived so long did not end because of its start. */
+/** A thread that ran for this long did not fail at its start. */
 const soundMs = 10_000
 const firstPauseMs = 100
 const maxPauseMs = 10_000
-/** How long the thread may take to end in order. */
+/** Time for the thread to stop gracefully. */
 const stopMs = 5_000
 const mib = 2 ** 20
-/** The heap of a simulation with few pods, and what each node adds: its pods. */
+/** Heap size of a simulation with few pods, and the increment per node for its pods. */
 const heap = { baseMb: 512, perNodeMb: 4, youngMb: 8 }
-/** The heap that is left when the thread ends itself: a page of a list must fit. */
+/** Free heap at which the thread exits. A page of a list must fit. */
 const heapReserveMb = 192
 
-/** Starts the thread; `stop` ends it. */
+/** Starts the thread. `stop` ends it. */
 export function startSimulation(
   server: SimulationServer,
   options: ServerOptions & UpOptions,
@@ -58,16 +57,16 @@ export function startSimulation(
   return { firstPass: simulation.firstPass, stop: () => simulation.stop() }
 }
 
-/** A thread, from its start to its end. */
+/** One run of the thread. */
 interface Life {
   readonly thread: Worker
   readonly requests: RequestServer
   readonly began: number
   readonly ended: Promise<void>
-  /** Takes the nodes off the list of those that the server reaches. */
+  /** Removes the nodes from those that the server can reach. */
   forgetNodes: () => void
   isListening: boolean
-  /** What the thread said, or what was found out, of its end. */
+  /** The reason why the thread ended, as reported by the thread or detected by the host. */
   why: string | undefined
 }
 
@@ -80,7 +79,7 @@ class SimulationHost {
   readonly #volumeDirectory: string | undefined
   readonly #transports = new Map<string, Transport>()
   readonly #firstPass = Promise.withResolvers<void>()
-  /** Undefined where the last thread could not be started. */
+  /** Undefined if the last thread could not be started. */
   #life: Life | undefined
   #isStopping = false
   #pauseMs = 0
@@ -96,7 +95,7 @@ class SimulationHost {
     this.#start()
   }
 
-  /** Resolves when the nodes have looked at everything once. */
+  /** Resolves when the nodes have reconciled everything once. */
   get firstPass(): Promise<void> {
     return this.#firstPass.promise
   }
@@ -109,7 +108,7 @@ class SimulationHost {
     this.#firstPass.resolve()
   }
 
-  /** A thread that cannot be started is tried again like one that ended: the API server does without it meanwhile. */
+  /** Starts a thread. A failed start is retried like an exit. The API server works without the thread meanwhile. */
   #start(): void {
     try {
       this.#life = this.#begin()
@@ -164,7 +163,7 @@ class SimulationHost {
     return life
   }
 
-  /** As the agent of a node. Undefined for every other user. */
+  /** Returns a transport that acts as the agent of a node of this thread. Undefined for all other nodes. */
   #transportOf(node: string): Transport | undefined {
     if (!this.#nodes.has(node)) return undefined
     const transport = this.#transports.get(node) ?? this.#parts.within(this.#server.transport(agentOf(node)))
@@ -198,7 +197,7 @@ class SimulationHost {
     }
   }
 
-  /** The key of the CA stays with the server. */
+  /** Issues the certificate here, so that the key of the CA stays with the server. */
   #certify({ thread }: Life, node: string): void {
     if (!this.#nodes.has(node)) return
     const { signingAuthority, clock } = this.#server
@@ -220,7 +219,7 @@ class SimulationHost {
   }
 }
 
-/** In order, or at once where that takes too long. */
+/** Stops the thread gracefully, or at once after a timeout. */
 async function end({ thread, ended }: Life): Promise<void> {
   post(thread, { type: 'stop' })
   const late = setTimeout(() => void thread.terminate(), stopMs)
@@ -228,7 +227,7 @@ async function end({ thread, ended }: Life): Promise<void> {
   clearTimeout(late)
 }
 
-/** Never more than this thread's own heap may have. */
+/** Returns the heap limit, which is at most that of this thread. */
 function heapLimitMb(nodes: number): number {
   const ownMb = Math.floor(getHeapStatistics().heap_size_limit / mib)
   return Math.max(heap.baseMb, Math.min(heap.baseMb + heap.perNodeMb * nodes, ownMb))
@@ -244,7 +243,7 @@ function post(thread: Worker, message: ToThread, transfer: ArrayBuffer[] = []): 
   thread.postMessage(message, transfer)
 }
 
-// The bundle has the thread beside it as a file of its own.
+// In the bundle, the thread is a separate file.
 function threadUrl(): URL {
   const file = import.meta.url.endsWith('.ts') ? './simulation-thread.ts' : './simulation-thread.cjs'
   return new URL(file, import.meta.url)

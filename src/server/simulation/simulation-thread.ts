@@ -1,7 +1,7 @@
 /**
- * The thread of the simulated nodes of `orch up`: their loops, their containers and their port. It has a heap of its own,
- * and knows the API server only as a client does: what it reads and writes goes through the server's pipeline as the
- * agents of its nodes (decision 0051). The server starts it (`simulation-host.ts`) and replaces it when it ends.
+ * The simulation thread of `orch up`: the loops, containers and port of the simulated nodes. It has its own heap and is
+ * an ordinary client of the API server: its reads and writes pass the server's pipeline as the agents of its nodes
+ * (decision 0051). `simulation-host.ts` starts the thread and restarts it when it ends.
  */
 
 import { pipeline } from 'node:stream'
@@ -27,9 +27,9 @@ import { ownNodes } from './own-nodes.ts'
 import { threadRecords } from './thread-records.ts'
 import { ThreadTransport } from './thread-transport.ts'
 
-/** A page of a list is one string, and a pod may have 1.5 MB: a string must never be as large as what the heap has left. */
+/** A list page is one string, and a pod may have 1.5 MB. A page must always fit into the free heap. */
 const pageLimit = 50
-/** How many bytes come before the heap is looked at again. */
+/** Number of received bytes between two checks of the heap. */
 const bytesBetweenLooks = 1024 * 1024
 const idleMs = 4 * 60 * 60 * 1000
 const host = '127.0.0.1'
@@ -85,13 +85,13 @@ class SimulationThread {
       ...(stages === undefined ? {} : { stages }),
       onError: (error) => log.warn('a simulated node failed at an event or a volume', errorFields(error)),
     })
-    // Those of pods that went while another thread ended and this one began.
+    // Removes volumes of pods that were deleted between two runs of the thread.
     const removeLeftovers = async () => ((await podInformer.synced) ? simulation.removeLeftovers() : undefined)
     removeLeftovers().catch((error: unknown) => log.warn('old volumes cannot be removed', errorFields(error)))
     return simulation
   }
 
-  /** The first node follows what happens for all nodes: every agent may read all pods and nodes. */
+  /** Informers act as the first node, because every node agent may read all pods and nodes. */
   #informer<T extends ApiObject>(type: ResourceType<T>): Informer<T> {
     const onError = (error: unknown) =>
       this.#records.log.error('watch failed; will resume', {
@@ -146,13 +146,13 @@ class SimulationThread {
       return
     }
     const near = localNode(runtime, { host, port: this.#port }).connect(place, target)
-    // Whatever ends one of them ends the other.
+    // An error or end of either stream closes both.
     pipeline(near, new PortStream(port), near, () => {})
   }
 
   /**
-   * V8 ends the whole process where one allocation does not fit into what a heap has left. So the thread ends while there
-   * still is room for the largest string that a request can bring.
+   * V8 ends the whole process if an allocation does not fit into the heap. The thread therefore exits while the heap
+   * still has room for the largest string that a request can produce.
    */
   #guardHeap(bytes: number): void {
     this.#unseenBytes += bytes
@@ -178,7 +178,7 @@ function post(message: FromThread, transfer: ArrayBuffer[] = []): void {
   parentPort!.postMessage(message, transfer)
 }
 
-/** A server without stages of its own does not load what reads them. */
+/** Loads the stage parser only if stages are configured. */
 async function readStages({ stageTexts }: SimulationData): Promise<PodStages | undefined> {
   if (stageTexts === undefined) return undefined
   const { readStageFiles } = await import('../../cluster/nodes/stages/read-stage-files.ts')

@@ -1,4 +1,7 @@
-/** What the loops of the thread record, as messages to the API server: log lines, the state of queues, missing rights. */
+/**
+ * Sends the records of the thread's loops to the API server as messages: log lines, queue states and missing
+ * permissions.
+ */
 
 import type { Log, LogFields } from '../../base/telemetry/log.ts'
 import type { LoopRecords } from '../../client/reconcile/loop.ts'
@@ -11,7 +14,7 @@ type Post = (message: RecordMessage) => void
 
 const reportMs = 1000
 
-/** Records of the thread's loops. Does not keep the thread alive. */
+/** Creates the records of the thread's loops. Does not keep the thread alive. */
 export function threadRecords(post: Post, verbosity: number): LoopRecords {
   const metrics = new ReportedQueues()
   const report = () => {
@@ -39,7 +42,7 @@ function threadLog(post: Post, verbosity: number): Log {
   }
 }
 
-/** Nothing is logged here: the server logs a missing right when it hears of it. */
+/** Nothing is logged in the thread: the server logs a missing permission when it receives the message. */
 const silent: Log = { info: () => {}, warn: () => {}, error: () => {}, detail: () => {}, tells: () => false }
 
 class ReportedRights extends MissingRights {
@@ -72,7 +75,7 @@ class ReportedQueues extends WorkQueueMetrics {
     return since
   }
 
-  /** Of queues that have done something since they were last reported, or have something to do. */
+  /** Returns reports of queues that were active since their last report or are not empty. */
   takeReports(): QueueReport[] {
     return this.#queues
       .map(({ name, state: { depth, underWaySeconds }, since }) => ({ name, ...since.take(), depth, underWaySeconds }))
@@ -83,7 +86,7 @@ class ReportedQueues extends WorkQueueMetrics {
   }
 }
 
-/** What a queue has counted since it was last asked. */
+/** Counters of a queue since its last report. */
 class CountedQueue implements QueueSeries {
   readonly adds = { value: 0 }
   readonly retries = { value: 0 }

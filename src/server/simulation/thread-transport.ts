@@ -1,7 +1,8 @@
 /**
- * The way of the thread to the API server: requests as messages. The server puts each into its pipeline as the agent of
- * a node, who is authorized like any other user (`request-server.ts`). Keeps the promises of `client/requests/transport.ts`: an
- * answer comes at the pace of its reader, and a reader who leaves or aborts ends the request.
+ * Transport of the thread to the API server, with requests as messages. The server passes each request through its
+ * pipeline as a node agent, who is authorized like any other user (`request-server.ts`). Satisfies the contract of
+ * `client/requests/transport.ts`: the server sends a response as fast as the client reads it, and a client that stops
+ * reading or aborts ends the request.
  */
 import {
   type Transport,
@@ -19,13 +20,13 @@ export class ThreadTransport {
   readonly #underWay = new Map<number, ThreadExchange>()
   #lastId = 0
 
-  /** `onBytes` is called with the size of everything that comes, before it is read. */
+  /** `onBytes` is called with the size of each received chunk before it is read. */
   constructor(post: Post, onBytes: (bytes: number) => void) {
     this.#post = post
     this.#onBytes = onBytes
   }
 
-  /** As the agent of this node. */
+  /** Returns a transport that acts as the agent of this node. */
   as(node: string): Transport {
     return async (request) => {
       request.signal.throwIfAborted()
@@ -37,7 +38,7 @@ export class ThreadTransport {
       })
       this.#underWay.set(id, exchange)
       const { method, path, headers } = request
-      // A copy: to transfer a part of a larger buffer would take the buffer away from others.
+      // Copies the body: transferring a view would detach its whole buffer.
       const body = request.body === undefined ? undefined : new Uint8Array(request.body)
       this.#post({ type: 'request', id, node, method, path, headers, body }, body === undefined ? [] : [body.buffer])
       return await exchange.response

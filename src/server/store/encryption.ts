@@ -1,4 +1,4 @@
-/** Encryption at rest, as `--encryption-provider-config` says. */
+/** Encryption at rest, as `--encryption-provider-config` configures it. */
 
 import { isStoredForm } from '../../api/codec/stored.ts'
 import { groupId, type Vendor, vendorOf } from '../../api/model/vendor.ts'
@@ -14,7 +14,7 @@ import { readFlagFile } from '../flags/read-flag-file.ts'
 
 const flagName = 'encryption-provider-config'
 
-/** What is encrypted, and how; undefined where no file is given. Throws UsageError where it is of no use. */
+/** Returns what to encrypt and how. Undefined if no file is named. Throws UsageError if the file is invalid. */
 export async function readEncryptionFile(
   options: Pick<ServerOptions, 'encryptionProviderConfig' | 'profile'>,
   reading: Pick<EncryptionNames, 'allowsSharedOldNames'> = {},
@@ -40,14 +40,14 @@ function isStoredValue(key: string, value: Buffer): boolean {
   return sharedSecrets.includes(key) ? isSharedSecret(key, value) : isStoredForm(key, value)
 }
 
-/** `secrets` or `deployments.apps`. */
+/** Returns the storage prefix of a resource such as `secrets` or `deployments.apps`. */
 function placeOf(resource: string, vendor: Vendor): string {
   const dot = resource.indexOf('.')
   const [plural, group] = dot < 0 ? [resource, ''] : [resource.slice(0, dot), resource.slice(dot + 1)]
   return prefixOf(groupId(vendor, group), plural)
 }
 
-/** Where Secrets are encrypted the keys of the cluster are too. They may lie there as they are from before. */
+/** If Secrets are encrypted, so are the keys of the cluster. Unencrypted keys from before remain readable. */
 function withSharedSecrets(encrypted: Encrypted): Encrypted {
   const ofSecrets = encrypted.get(prefixOf('core', 'secrets'))
   if (ofSecrets === undefined) return encrypted

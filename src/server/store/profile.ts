@@ -1,4 +1,7 @@
-/** The vendor profile of a store. Names are data: a store is served only under the profile that it was made with. */
+/**
+ * The vendor profile of a store. Names are part of the data, so a store is served only under the profile that it was
+ * created with.
+ */
 
 import { type ProfileName, profileNames } from '../../api/model/vendor.ts'
 import { UsageError } from '../../base/flags/flags.ts'
@@ -20,7 +23,7 @@ export async function claimProfile(store: Store, profile: ProfileName): Promise<
   )
 }
 
-/** The profile of a store; undefined where it has none yet, or one that is not known. */
+/** Returns the profile of a store. Undefined if it has none yet or an unknown one. */
 export async function profileOf(store: Store): Promise<ProfileName | undefined> {
   const stored = Buffer.from((await store.get(profileKey))?.value ?? []).toString('utf8')
   return profileNames.find((name) => name === stored)

@@ -1,5 +1,6 @@
 /**
- * The readiness check of the store: it must answer, and the caches must follow it. A server without it serves nothing.
+ * Readiness check of the store: the store responds and the caches follow it. Without a store, the server serves
+ * nothing.
  */
 
 import type { Log } from '../../base/telemetry/log.ts'
@@ -7,10 +8,10 @@ import type { Caches } from '../../storage/cache/caches.ts'
 import type { Unreadable } from '../../storage/cache/unreadable.ts'
 import type { Store } from '../../storage/store/store.ts'
 
-/** Whoever asks for readiness seldom waits longer. */
+/** Timeout of the check. Readiness probes rarely wait longer. */
 const patienceMs = 1_000
 
-/** `failure` is why the store can never be written again. */
+/** `failure` is the reason why the store failed permanently. */
 export async function checkStore(
   store: Store,
   caches: Caches,
@@ -26,7 +27,7 @@ export async function checkStore(
 const loggedKeys = 1_000
 const toldKeys = 20
 
-/** Names each object that cannot be read, as long as the log is worth reading. */
+/** Logs each unreadable object, up to a maximum number of lines. */
 export function tellUnreadable(log: Log): (held: Unreadable) => void {
   let told = 0
   return ({ key, revision, why }) => {
@@ -36,7 +37,7 @@ export function tellUnreadable(log: Log): (held: Unreadable) => void {
   }
 }
 
-/** What is stored and left out because it cannot be read; undefined when there is nothing. */
+/** Describes the stored objects that are not served because they are unreadable. Undefined if there are none. */
 export function leftOut(caches: Caches): string | undefined {
   const all = caches.unreadable()
   if (all.length === 0) return undefined

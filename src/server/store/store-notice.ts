@@ -1,7 +1,7 @@
 /**
- * What operators must know of a store that works on although it refuses data for want of room: a line in the log, and a
- * note in `/readyz?verbose`. A store may go back and forth between the two many times a second: the log has one line
- * a minute at most, and then one when it is over.
+ * Informs operators that a store is full but still running: a log line and a note in `/readyz?verbose`. A store may
+ * switch between full and not full many times a second, so the log gets at most one line a minute, and one when the
+ * store has recovered.
  */
 
 import type { Log } from '../../base/telemetry/log.ts'
@@ -19,21 +19,21 @@ export class StoreNotice {
   #toldAt = Number.NEGATIVE_INFINITY
   #told = false
 
-  /** `remedy`: how an administrator makes room. */
+  /** `remedy` tells an administrator how to free space. */
   constructor(log: Log, clock: Clock, remedy: string) {
     this.#log = log
     this.#clock = clock
     this.#remedy = remedy
   }
 
-  /** For the store to call. */
+  /** Callback for the store. */
   readonly onCapacity: OnCapacity = (now) => {
     this.#since = now === 'full' ? this.#clock.now() : undefined
     if (now === 'full') this.#tellFull()
     else this.#tellOver()
   }
 
-  /** What to add to the check of the store. */
+  /** Returns a note for the readiness check of the store. */
   note(): string | undefined {
     if (this.#since === undefined) return undefined
     return `it is full since ${new Date(this.#since).toISOString()}: writes are refused, deletes are not; ${this.#remedy}`

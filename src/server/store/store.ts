@@ -1,4 +1,4 @@
-/** Opens the store that the options name: the embedded one, or etcd. Each is loaded only where it is used. */
+/** Opens the store that the options name: the embedded one or etcd. Loads only the code of that store. */
 
 import { allKinds } from '../../api/kinds/all.ts'
 import { pause } from '../../base/concurrency/abort.ts'
@@ -20,9 +20,9 @@ import { StoreNotice } from './store-notice.ts'
 
 export interface OpenStore {
   readonly store: Store
-  /** The same as it lies on the disk: values may be encrypted. For backups. */
+  /** The store without decryption: values may be encrypted. For backups. */
   readonly raw: Store
-  /** Resolves with the reason when the store can never be written again; etcd always may come back. */
+  /** Resolves with the reason when the store fails permanently. Never resolves for etcd, which may always recover. */
   readonly failed: Promise<StoreError>
   readonly notice: StoreNotice
 }
@@ -51,7 +51,7 @@ export async function openStore(
   return { store: metrics.measured(store), raw, failed, notice }
 }
 
-/** Each has its own way to say how large it is; the file of the embedded store is looked at by every thread itself. */
+/** Returns how to read the size of the store. For the embedded store, every thread reads the size of its file. */
 async function sizeReader({ dataDir }: ServerOptions, store: Store): Promise<ReadSize> {
   if (store.size !== undefined) return store.size.bind(store)
   const { dataFileSize } = await import('../../storage/store/lmdb/directory.ts')
@@ -64,14 +64,15 @@ interface StoreSurroundings {
   readonly metrics: StoreMetrics
   readonly given?: Store | undefined
   readonly worker?: WorkerPlace | undefined
-  /** Aborts when the server is not to start any more. */
+  /** Aborts when the start is cancelled. */
   readonly stopping: AbortSignal
 }
 
-/** The store as it lies on the disk, for commands. */
+/** Opens the store without decryption, for commands. */
 export async function openRawStore(options: ServerOptions, log: Log): Promise<Store> {
   const listeners = { onFailed: () => {}, onCapacity: () => {}, log, stopping: never }
-  // On etcd servers may keep a history though this command was not told so: it forgets it all the same.
+  // Servers on etcd may keep a history even if this command was started without that flag. The command removes the
+  // history in any case.
   const { historyRetention = usualRetention } = options
   return options.etcdServers.length > 0
     ? await openEtcd({ ...options, historyRetention }, listeners)
@@ -80,13 +81,13 @@ export async function openRawStore(options: ServerOptions, log: Log): Promise<St
 
 const never = new AbortController().signal
 
-/** What to do about a full store. */
+/** Advice for a full store. */
 const remedies = {
   embedded: 'free space on the disk of --data-dir, or delete objects',
   etcd: 'compact and defragment etcd, raise its quota if need be, and disarm its NOSPACE alarm',
 }
 
-/** Where the objects lie whose values history does not keep. */
+/** Returns the key prefixes of objects whose values are not kept in the history. */
 function secretPrefixes(): string[] {
   const secret = allKinds.filter(({ life }) => life.secretFields !== undefined)
   return secret.map(({ group, plural }) => prefixOf(group, plural))
@@ -112,14 +113,14 @@ async function openEmbedded(
 
 type EtcdFileFlags = Pick<ServerOptions, 'etcdCafile' | 'etcdCertfile' | 'etcdKeyfile'>
 
-/** Throws UsageError where the embedded store was given files for the TLS of etcd. */
+/** Throws UsageError if flags name TLS files of etcd but the store is embedded. */
 export function assertNoEtcdFiles(options: EtcdFileFlags): void {
   const idle = (['etcdCafile', 'etcdCertfile', 'etcdKeyfile'] as const).find((name) => options[name] !== '')
   if (idle !== undefined)
     throw new UsageError(`--${idle.toLowerCase().replace('etcd', 'etcd-')} goes with --etcd-servers`)
 }
 
-/** The store of a worker. What an administrator should know of etcd is logged once, by the thread that watches it. */
+/** Opens the store of a worker. Warnings about etcd are logged once, by the thread that watches etcd. */
 async function openShared(options: ServerOptions, listeners: Listeners, { type, access }: StoreAccess): Promise<Store> {
   if (type === 'embedded') {
     const { WorkerStore } = await import('../../storage/store/lmdb/worker-store.ts')
@@ -135,7 +136,10 @@ async function openShared(options: ServerOptions, listeners: Listeners, { type, 
 
 const usualRetention = { time: 24 * 3_600_000, bytes: 256 * 2 ** 20 }
 
-/** How long the store keeps the history of objects, and of which ones the values. On etcd that is for users to ask for. */
+/**
+ * Returns how long the store keeps the history of objects, and for which objects it omits the values. With etcd,
+ * history is off unless a flag enables it.
+ */
 export function retentionOf(
   options: Pick<ServerOptions, 'historyRetention' | 'historySecretValues' | 'etcdServers'>,
 ): Retention {
@@ -144,7 +148,7 @@ export function retentionOf(
   return { ...preset, ...historyRetention, withoutValues: historySecretValues ? [] : secretPrefixes() }
 }
 
-/** What the embedded store reports, in the log. */
+/** Returns listeners that log the reports of the embedded store. */
 export function embeddedListeners({ onFailed, onCapacity, log }: Omit<Listeners, 'stopping'>): EmbeddedOptions {
   return {
     onFailed,
@@ -159,7 +163,7 @@ async function openEtcd(options: ServerOptions, { onCapacity, log, stopping }: L
   return await openingEtcd(options, { log, stopping }, (etcd) => EtcdStore.open({ ...etcd, onCapacity }))
 }
 
-/** Tries again for as long as a start may take, unless the server is to stop: what cannot be reached yet may come. */
+/** Retries until the timeout, unless the server is stopping, because the store may become reachable. */
 async function patiently<T>(milliseconds: number, stopping: AbortSignal, open: () => Promise<T>): Promise<T> {
   const end = performance.now() + milliseconds
   for (;;)
@@ -174,8 +178,8 @@ async function patiently<T>(milliseconds: number, stopping: AbortSignal, open: (
 const betweenAttemptsMs = 500
 
 /**
- * Opens what the flags say of etcd, which may come within the grace period of a start; what it reports, and that it cannot
- * be opened, comes with what to do about it.
+ * Opens etcd as the flags configure it and waits for it during the start grace period. Adds advice to warnings and
+ * errors.
  */
 export async function openingEtcd<T>(
   options: ServerOptions,

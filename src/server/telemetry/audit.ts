@@ -1,4 +1,4 @@
-/** The audit of this server, as the flags say: the policy, and the sinks that events go to. */
+/** Audit logging as the flags configure it: the policy and the sinks. */
 import { stdout } from 'node:process'
 import { groupName, type Vendor } from '../../api/model/vendor.ts'
 import type { AuditMetrics } from '../../apiserver/audit/audit-metrics.ts'
@@ -24,7 +24,7 @@ export interface AuditMeans {
   readonly metrics: AuditMetrics
   readonly reloading: Reloading
   readonly worker?: WorkerPlace | undefined
-  /** Closes what is opened. */
+  /** Closes opened resources. */
   readonly opened: AsyncDisposableStack
 }
 
@@ -36,7 +36,7 @@ export interface Audit {
 
 const policyFlag = 'audit-policy-file'
 
-/** Throws UsageError where a file is of no use, or flags do not fit together. */
+/** Throws UsageError if a file is invalid or flags conflict. */
 export async function openAudit(options: ServerOptions, means: AuditMeans): Promise<Audit> {
   const { vendor, opened } = means
   const given = options.auditPolicyFile !== ''
@@ -101,7 +101,7 @@ interface BatchedLogParts {
   readonly clock: Clock
 }
 
-/** Requests never wait for it: what it cannot hold is lost, and counted. */
+/** Requests never wait for this sink. Events that exceed its buffer are dropped and counted. */
 function batchedLog({ output, batch, truncation, faults, clock }: BatchedLogParts): Sink {
   const send = (lines: readonly string[]) => output.append(Buffer.from(`${lines.join('\n')}\n`))
   const batches = new Batches(batch, { send, faults, clock })
@@ -161,7 +161,7 @@ async function openWebhook(options: ServerOptions, means: AuditMeans): Promise<S
     maxEvent: options.auditWebhookTruncateMaxEventSize,
     maxBatch: options.auditWebhookTruncateMaxBatchSize,
   }
-  // Each worker sends batches of its own: a share of the rate keeps all of them within it.
+  // Each worker sends its own batches, so each gets an equal share of the rate.
   const rate = {
     perSecond: options.auditWebhookBatchThrottleQps / options.workers,
     burst: Math.max(1, Math.ceil(options.auditWebhookBatchThrottleBurst / options.workers)),
@@ -189,10 +189,10 @@ function lengthOf({ isEnabled, maxBatch }: Truncation): number {
   return isEnabled ? maxBatch : Number.POSITIVE_INFINITY
 }
 
-/** How long the log says nothing more of a sink that fails. */
+/** Minimum time between two log lines about a failing sink. */
 const quietMs = 60_000
 
-/** Counts what is lost, and logs it now and then. */
+/** Counts lost events and logs the loss from time to time. */
 function faultsOf(sink: string, { log, metrics }: Pick<AuditMeans, 'log' | 'metrics'>): SinkFaults {
   let told = Number.NEGATIVE_INFINITY
   return {

@@ -1,4 +1,4 @@
-/** The metrics of this server, gathered from the parts that record them or can be asked. */
+/** All metrics of this server, from its recorders and from the catalogue. */
 import { AdmissionMetrics } from '../../apiserver/admission/admission-metrics.ts'
 import { AuditMetrics } from '../../apiserver/audit/audit-metrics.ts'
 import { AuthenticationMetrics } from '../../apiserver/authn/authentication-metrics.ts'
@@ -29,7 +29,7 @@ export interface ServerMetrics {
   readonly conversions: ConversionMetrics
 }
 
-/** One recorder per part of the server, to be handed to that part. */
+/** Creates one recorder for each part of the server. */
 export function openMetrics(clock: Clock): ServerMetrics {
   return {
     requests: new RequestMetrics(),
@@ -46,7 +46,7 @@ export function openMetrics(clock: Clock): ServerMetrics {
   }
 }
 
-/** What `/metrics` shows: all that is recorded, and what can be asked of the catalogue. */
+/** Returns the metrics of `/metrics`: those of the recorders, and those computed from the catalogue. */
 export function allMetrics(recorded: ServerMetrics, catalogue: Catalogue): readonly Metric[] {
   return [...Object.values(recorded).flatMap(({ metrics }) => metrics), storedObjects(catalogue)]
 }

@@ -1,7 +1,7 @@
 /**
- * One line of the log for each request that takes long, with where its time went. Watches and other streams are not slow,
- * they last. When a server is overloaded all requests are slow: a few lines a second are enough, and the next one says how
- * many were left out.
+ * Logs each slow request with the time spent in each part. Watches and other streams are not slow requests. On an
+ * overloaded server all requests are slow, so the log gets only a few lines a second, and the next line counts the
+ * omitted ones.
  */
 import type { Exchange } from '../../apiserver/http/request/exchange.ts'
 import { isLongRunning } from '../../apiserver/http/request/request-info.ts'
@@ -10,7 +10,7 @@ import type { Log, LogFields } from '../../base/telemetry/log.ts'
 const slowMs = 1000
 const linesPerSecond = 5
 
-/** Writes the lines. */
+/** Logs slow requests. */
 export class SlowRequests {
   readonly #log: Log
   readonly #describe: (exchange: Exchange) => LogFields
@@ -18,13 +18,13 @@ export class SlowRequests {
   #lines = 0
   #leftOut = 0
 
-  /** `describe` gives the fields that say which request it is. */
+  /** `describe` returns the log fields that identify a request. */
   constructor(log: Log, describe: (exchange: Exchange) => LogFields) {
     this.#log = log
     this.#describe = describe
   }
 
-  /** To be called for every request that has been handled; `now` by the monotonic clock. */
+  /** Call this for every handled request. `now` is monotonic time. */
   look(exchange: Exchange, now: number): void {
     if (now - exchange.arrived < slowMs || exchange.info === undefined || isLongRunning(exchange.info)) return
     if (!this.#mayWrite(now)) {
@@ -44,7 +44,7 @@ export class SlowRequests {
   }
 }
 
-/** Milliseconds by part, and what is left: work of this server's own. */
+/** Returns the milliseconds per part and the remainder, which is the server's own work. */
 function whereTo({ arrived, timings }: Exchange, now: number): LogFields {
   const sums = timings.sums(now)
   const other = now - arrived - [...sums.values()].reduce((sum, ms) => sum + ms, 0)

@@ -1,8 +1,8 @@
 /**
- * What is counted of the store: how long its answers take, under the name that operators of kube-apiserver know,
- * whether it is etcd or the embedded one. `measured` gives the same store; asking for its revision, which every read
- * does, and its watches, which have no end, are not counted. And whether it is full: `onCapacity` is for the store to call.
- * And how large it is, where it lies on a disk: `showSize`.
+ * Metrics of the store: latency, under the metric name known from kube-apiserver, for both etcd and the embedded store;
+ * whether the store is full (`onCapacity`, which the store calls); and its size, if it is on disk (`showSize`).
+ * `measured` wraps a store. Reading the revision, which every read does, and watches, which do not end, are not
+ * measured.
  */
 
 import { type Distribution, Gauge, Histogram, type Metric } from '../../base/telemetry/metrics.ts'
@@ -10,12 +10,12 @@ import type { Clock } from '../../base/time/clock.ts'
 import type { OnCapacity } from '../../storage/store/fullness.ts'
 import type { Store, Write } from '../../storage/store/store.ts'
 
-/** Asks for the size of the store, in bytes; a look at a local file is no reason to wait. */
+/** Returns the size of the store in bytes. The size of a local file is returned synchronously. */
 export type ReadSize = () => number | Promise<number>
 
 const durations = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 15, 30, 60]
 
-/** Records the latency, the size and the fullness of a store. */
+/** Records latency, size and fullness of a store. */
 export class StoreMetrics {
   readonly #clock: Clock
   readonly #durations = new Histogram(
@@ -60,7 +60,10 @@ export class StoreMetrics {
     this.#full = now === 'full'
   }
 
-  /** Where the size comes from. Of a store on another host every scrape shows what the one before it asked for: none waits. */
+  /**
+   * Sets the source of the size. For a remote store, each scrape shows the size requested by the previous one, so that
+   * no scrape waits.
+   */
   showSize(read: ReadSize): void {
     this.#readSize = read
   }
@@ -70,7 +73,7 @@ export class StoreMetrics {
       const size = this.#readSize?.()
       this.#bytes = typeof size === 'object' ? await size : size
     } catch {
-      // A store that does not answer: an outdated size is worse than none.
+      // The store does not respond. An outdated size would be worse than none.
       this.#bytes = undefined
     }
   }
@@ -109,7 +112,7 @@ function operationOf({ expected, value }: Write): string {
   return expected === 0 ? 'create' : 'update'
 }
 
-/** `pods`, `events.events`: where a key lies says the type of what it holds. */
+/** Returns the type of the object under a key, such as `pods` or `events.events`. */
 function typeOf(key: string): string {
   const [, group, plural] = key.split('/', 3)
   return plural ? (group === 'core' ? plural : `${plural}.${group}`) : ''

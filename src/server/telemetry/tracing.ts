@@ -1,7 +1,7 @@
 /**
- * Traces of requests, off unless `--tracing-config-file` names a TracingConfiguration: a span for each request that is
- * recorded, and one for each part of it that it waited for (`base/telemetry/timings.ts`). The header `traceparent` of a caller
- * decides, else the rate of the file.
+ * Tracing of requests. Off unless `--tracing-config-file` names a TracingConfiguration. A sampled request gets a span,
+ * with one child span for each part that it waited for (`base/telemetry/timings.ts`). The `traceparent` header of the
+ * caller decides about sampling, otherwise the rate in the file.
  */
 
 import { isObject, type Json, own } from '../../api/json/json.ts'
@@ -21,10 +21,10 @@ import { beginTrace, newSpanId, type TraceContext } from '../../base/telemetry/t
 import { messageOf } from '../../base/text/errors.ts'
 import { readFlagFile } from '../flags/read-flag-file.ts'
 
-/** Records requests. */
+/** Traces requests. */
 export interface Tracing {
   readonly step: Step
-  /** To be called for every request that has been handled. */
+  /** Call this for every handled request. */
   readonly onHandled: (exchange: Exchange) => void
 }
 
@@ -38,7 +38,7 @@ interface TracingParts {
 const flagName = 'tracing-config-file'
 const maxFileBytes = 64 * 1024
 
-/** Undefined where nothing is recorded. */
+/** Returns undefined if tracing is off. */
 export async function openTracing(file: string, parts: TracingParts): Promise<Tracing | undefined> {
   if (file === '') return undefined
   const { endpoint, ratePerMillion } = await readConfiguration(file, parts.vendor)
@@ -86,7 +86,7 @@ function readContent(file: string, parse: (bytes: Buffer) => Json): Json {
   }
 }
 
-/** A host and port as in Kubernetes, or a URL; the path is that of OTLP unless there is one. */
+/** Parses an endpoint: a host and port as in Kubernetes, or a URL. The path defaults to that of OTLP. */
 function readEndpoint(file: string, value: Json | undefined): URL {
   const given = value ?? '127.0.0.1:4318'
   const address = typeof given === 'string' && !given.includes('://') ? `http://${given}` : given
@@ -105,7 +105,7 @@ function text(key: string, value: string): Attribute {
   return { key, value: { stringValue: value } }
 }
 
-/** Neither the query nor the user is told: a collector is not a place for what people ask about. */
+/** Spans contain neither the query nor the user, to keep confidential data away from the collector. */
 function spansOf(exchange: Exchange, trace: TraceContext): Span[] {
   const { transport, info, status, arrived, timings } = exchange
   const now = performance.now()

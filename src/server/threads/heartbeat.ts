@@ -1,20 +1,22 @@
 /**
- * Whether the event loop of a worker turns: a worker counts on in shared memory, and the supervisor looks at the count. A
- * worker that stands still would keep its share of new connections waiting for good.
+ * Detects hanging workers. A worker increments a counter in shared memory, which the supervisor checks. A hanging
+ * worker would block its share of new connections forever.
  */
 
-/** How often a worker counts. */
+/** Interval at which a worker increments the counter. */
 export const heartbeatMs = 250
-/** How often the supervisor looks. */
+/** Interval at which the supervisor checks the counter. */
 const lookMs = 1000
 /**
- * After so many looks at the same count a worker stands still: counted in looks, since a machine may have been asleep. One
- * that starts loads its program first, which takes a busy machine a while.
+ * Number of checks with the same count after which a worker counts as hanging. Counted in checks because the machine
+ * may have been suspended. A starting worker gets more because loading the program takes time on a busy machine.
  */
 const maxStill = 10
 const maxStillAtStart = 30
 
-/** Calls `onStill` once when the count has not moved for so many seconds. Returns what ends that. */
+/**
+ * Calls `onStill` once when the count has not changed for that many seconds. Returns a function that ends the check.
+ */
 export function watchHeartbeat(
   count: Int32Array,
   isReady: () => boolean,

@@ -1,4 +1,4 @@
-/** What the supervisor and its workers say to each other, and what a worker is started with. */
+/** Messages between the supervisor and its workers, and the start data of a worker. */
 import type { MessagePort } from 'node:worker_threads'
 import type { Exposition } from '../../base/telemetry/exposition.ts'
 import type { MetricSnapshot } from '../../base/telemetry/metric-sums.ts'
@@ -10,30 +10,33 @@ import type { SharedLimits, StoreAccess } from './worker-place.ts'
 
 /** The data that the supervisor starts a worker thread with. */
 export interface WorkerData {
-  /** From 0 on. The first one has the duties that are done once: loops, upkeep, the administrator's kubeconfig. */
+  /**
+   * Index from 0. The first worker has the duties that run once per server: loops, upkeep and the administrator's
+   * kubeconfig.
+   */
   readonly index: number
   readonly command: ServerCommand
   readonly flags: readonly string[]
-  /** The port that all workers listen on. */
+  /** Port that all workers listen on. */
   readonly port: number
   readonly store: StoreAccess
-  /** The name of a BroadcastChannel of all workers of this server, and of no other in the same process. */
+  /** Name of the BroadcastChannel of this server's workers. Unique within the process. */
   readonly channel: string
-  /** By which all workers know the sessions of the console. */
+  /** Secrets with which all workers verify console sessions. */
   readonly console: ConsoleSecrets | undefined
   readonly limits: SharedLimits
-  /** Counts on while the event loop of the worker turns. */
+  /** Counter that the event loop of the worker increments. */
   readonly heartbeat: Int32Array
 }
 
-/** A port of a pod on a simulated node. */
+/** A connection to a port of a pod on a simulated node. */
 export interface NodeConnection {
   readonly node: string
   readonly place: PodPlace
   readonly target: number
 }
 
-/** What is said in both directions of simulated nodes: to a worker, of those of the others. */
+/** Messages about simulated nodes in both directions. A worker receives the nodes of all other workers. */
 export type NodeMessage =
   | { readonly type: 'nodes'; readonly nodes: readonly NodeAddress[] }
   | (NodeConnection & { readonly type: 'connect'; readonly port: MessagePort })
@@ -41,13 +44,13 @@ export type NodeMessage =
 /** A message from the supervisor to a worker. */
 export type ToWorker =
   | NodeMessage
-  /** What it needs is there. */
+  /** All dependencies of the worker are available. */
   | { readonly type: 'start' }
-  /** The server is about to stop: from now on it is not ready. */
+  /** The server is about to stop and is not ready from now on. */
   | { readonly type: 'stopping' }
-  /** To let what is under way finish, and end. */
+  /** Finish running requests and exit. */
   | { readonly type: 'stop' }
-  /** No worker listens any more. */
+  /** All workers have stopped listening. */
   | { readonly type: 'drain' }
   | { readonly type: 'sample'; readonly id: number }
   | { readonly type: 'exposition'; readonly id: number; readonly exposition: Exposition }
@@ -56,10 +59,10 @@ export type ToWorker =
 export type ToSupervisor =
   | NodeMessage
   | { readonly type: 'ready'; readonly url: string }
-  /** It listens no more. */
+  /** The worker has stopped listening. */
   | { readonly type: 'closed' }
-  /** It could not start. */
+  /** The worker could not start. */
   | { readonly type: 'failed'; readonly why: string }
   | { readonly type: 'samples'; readonly id: number; readonly metrics: readonly MetricSnapshot[] }
-  /** A client asks for the metrics of all workers; these are the sender's own. */
+  /** A client requests the metrics of all workers. Contains those of the sender. */
   | { readonly type: 'expose'; readonly id: number; readonly metrics: readonly MetricSnapshot[] }

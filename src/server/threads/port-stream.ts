@@ -1,6 +1,6 @@
 /**
- * A stream of bytes between two threads, over the two ends of a channel. A chunk is sent when the reader has taken the one
- * before: a slow reader slows its writer down, and at most one chunk is on its way in each direction.
+ * A byte stream between two threads over a message channel. A chunk is sent after the reader has consumed the previous
+ * one, so a slow reader slows down the writer, and at most one chunk is in transit in each direction.
  */
 import { Duplex } from 'node:stream'
 import type { MessagePort } from 'node:worker_threads'
@@ -15,7 +15,7 @@ type Part =
 export class PortStream extends Duplex {
   readonly #port: MessagePort
   #onTaken: (() => void) | undefined
-  /** Whether the writer waits to hear that its chunk was taken. */
+  /** Whether the writer waits for an acknowledgement of its chunk. */
   #owesTaken = false
 
   constructor(port: MessagePort) {
@@ -27,7 +27,7 @@ export class PortStream extends Duplex {
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
     this.#onTaken = done
-    // A copy: sending a part of a larger buffer would send all of it.
+    // Copies the chunk: posting a view would send its whole buffer.
     this.#send({ type: 'chunk', bytes: new Uint8Array(chunk) })
   }
 

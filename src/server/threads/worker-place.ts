@@ -1,4 +1,6 @@
-/** What a server is among the workers of one process (`--workers`): its number, its store, and how all are measured as one. */
+/**
+ * The place of a server among the workers of its process (`--workers`): its index, its store and the combined metrics.
+ */
 
 import type { CountingPlace } from '../../apiserver/transport/connection-counts.ts'
 import type { Exposing } from '../../base/telemetry/exposition.ts'
@@ -10,39 +12,42 @@ import type { StorePort } from '../../storage/store/lmdb/worker-store.ts'
 
 /** The index of a worker and everything that it shares with the other workers of the process. */
 export interface WorkerPlace {
-  /** From 0 on. */
+  /** Index from 0. */
   readonly index: number
   readonly store: StoreAccess
-  /** How the bytes of objects are shared with the others. */
+  /** How workers share the bytes of objects. */
   readonly sharing: Sharing
-  /** Where limits are counted that hold for all workers together. */
+  /** Shared counters of limits that apply to all workers together. */
   readonly limits: SharedLimits
-  /** Where the workers count their connections. */
+  /** Shared memory in which workers count their connections. */
   readonly counting: CountingPlace
-  /** Completes the simulated nodes of this worker by those of all others, and tells the others of these. */
+  /** Adds the simulated nodes of all other workers to those of this one, and announces its own to them. */
   shareNodes(local: LocalNodes): void
-  /** Shows these metrics of this worker together with those of all others. */
+  /** Exposes the metrics of this worker together with those of all others. */
   exposing(metrics: readonly Metric[]): Exposing
-  /** To be called when this worker has stopped listening; resolves when all have. */
+  /** Call this when the worker has stopped listening. Resolves when all workers have. */
   allStoppedListening(): Promise<void>
 }
 
-/** Memory of all workers in which limits are counted; it can be posted to a thread. */
+/** Shared memory of all workers that counts limits. Can be posted to a thread. */
 export interface SharedLimits {
-  /** For rates (`base/limits/rate-buckets.ts`). */
+  /** Memory for rate limits (`base/limits/rate-buckets.ts`). */
   readonly rates: SharedArrayBuffer
-  /** Backups that are being sent: a number for each worker (`base/limits/shared-count.ts`). */
+  /** Number of running backup downloads of each worker (`base/limits/shared-count.ts`). */
   readonly backups: Int32Array
-  /** For the numbers of connections (`apiserver/transport/connection-counts.ts`). */
+  /** Memory for connection counts (`apiserver/transport/connection-counts.ts`). */
   readonly connections: SharedArrayBuffer
 }
 
-/** This worker's way to the store that all share. */
+/** Access of a worker to the shared store. */
 export type StoreAccess =
   | { readonly type: 'embedded'; readonly access: StorePort }
   | { readonly type: 'etcd'; readonly access: FeedPort }
 
-/** Whether this server does what is done once per process: the first worker does, and so does a server that is alone. */
+/**
+ * Whether this server has the duties that run once per process: the first worker has, and so has a server without
+ * workers.
+ */
 export function hasDuties(worker: WorkerPlace | undefined): boolean {
   return worker === undefined || worker.index === 0
 }
@@ -50,8 +55,8 @@ export function hasDuties(worker: WorkerPlace | undefined): boolean {
 const minute = 60_000
 
 /**
- * How often certificates are looked at. Workers look at different times: the first to find one due makes it anew, and the
- * others find the new one.
+ * Returns the interval at which certificates are checked. Workers check at different times: the first one renews a
+ * certificate and the others find the new one.
  */
 export function renewalPeriod(worker: WorkerPlace | undefined): number {
   return (60 + (worker?.index ?? 0)) * minute

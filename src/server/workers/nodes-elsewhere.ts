@@ -1,6 +1,6 @@
 /**
- * The simulated nodes of a process, as one of its workers sees them: it says which it runs itself, and reaches those of others.
- * Agents of nodes have a port; a port of a pod is reached through the worker that runs the pod.
+ * The simulated nodes of all workers as one worker sees them. A worker announces its own nodes and reaches those of
+ * others: node agents through their port, pod ports through the worker that runs the pod.
  */
 import { type Duplex, pipeline } from 'node:stream'
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
@@ -19,14 +19,14 @@ export class NodesElsewhere {
     this.#tell = tell
   }
 
-  /** Keeps the list of a server complete. */
+  /** Adds the nodes of other workers to the list of a server. */
   join(local: LocalNodes): void {
     this.#local = local
     local.tellOf((nodes) => this.#tell({ type: 'nodes', nodes }, []))
     this.set(this.#nodes)
   }
 
-  /** Those that other workers run. */
+  /** Sets the nodes of other workers. */
   set(nodes: readonly NodeAddress[]): void {
     this.#nodes = nodes
     this.#local?.setElsewhere(
@@ -37,7 +37,7 @@ export class NodesElsewhere {
     )
   }
 
-  /** Another worker's connection to a pod that this one runs. */
+  /** Accepts a connection of another worker to a pod on this one. */
   accept({ node, place, target, port }: NodeConnection & { readonly port: MessagePort }): void {
     const found = this.#local?.find(node)
     if (found === undefined) {
@@ -46,7 +46,7 @@ export class NodesElsewhere {
     }
     const near = found.connect(place, target)
     const far = new PortStream(port)
-    // Whatever ends one of them ends the other.
+    // An error or end of either stream closes both.
     pipeline(near, far, near, () => {})
   }
 

@@ -1,6 +1,6 @@
 /**
- * The port that all workers will listen on. They share it, which the system allows to every program of the same user: so
- * it is first taken alone, for a moment, which fails where another program has it. A free one is chosen in the same way.
+ * The port that all workers listen on. Sharing a port would succeed even if another program of the same user has it, so
+ * the port is first opened exclusively for a moment, which then fails. A free port is chosen in the same way.
  */
 import { once } from 'node:events'
 import { createServer } from 'node:net'

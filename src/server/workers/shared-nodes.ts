@@ -1,6 +1,6 @@
 /**
- * Which worker runs simulated nodes, for the others: each is told where the nodes of all others listen, whenever that has
- * changed, and connections to ports of their pods are passed on to the worker that runs them.
+ * Distributes the addresses of simulated nodes among the workers after each change, and forwards connections to pod
+ * ports to the worker that runs the pod.
  */
 import type { Worker } from 'node:worker_threads'
 import type { NodeAddress } from '../../cluster/node-port/local-nodes.ts'
@@ -31,7 +31,7 @@ export class SharedNodes {
 
   #connect(message: Extract<NodeMessage, { type: 'connect' }>): void {
     const runs = this.#nodes.entries().find(([, nodes]) => nodes.some(({ name }) => name === message.node))
-    // A closed port breaks the connection at its other end.
+    // Closing the port breaks the connection at the other end.
     if (runs === undefined) message.port.close()
     else runs[0].postMessage(message satisfies ToWorker, [message.port])
   }

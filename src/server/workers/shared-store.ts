@@ -1,4 +1,4 @@
-/** The store that all workers share, as the supervisor has it: the embedded one, or the one watch over etcd. */
+/** The store that all workers share, held by the supervisor: the embedded store, or the single watch on etcd. */
 
 import type { Log } from '../../base/telemetry/log.ts'
 import type { StoreError } from '../../storage/store/store.ts'
@@ -7,16 +7,16 @@ import { assertNoEtcdFiles, embeddedListeners, openingEtcd, retentionOf } from '
 import type { StoreAccess } from '../threads/worker-place.ts'
 
 export interface SharedStore {
-  /** For one more worker, to be transferred to it. */
+  /** Connects one more worker. The result is transferred to it. */
   connect(): Promise<StoreAccess>
   close(): Promise<void>
 }
 
 export interface Surroundings {
-  /** Called when the store can never be written again; etcd always may come back. */
+  /** Called when the store fails permanently. Never called for etcd, which may always recover. */
   readonly onFailed: (error: StoreError) => void
   readonly log: Log
-  /** Aborts when the server is not to start any more. */
+  /** Aborts when the start is cancelled. */
   readonly stopping: AbortSignal
 }
 

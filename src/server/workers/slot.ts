@@ -1,6 +1,6 @@
 /**
- * The place of one worker: starts its thread, and another when that one ends by itself or stands still. A worker that ends
- * soon after its start is replaced after a pause that grows.
+ * The slot of one worker: starts its thread and restarts it if it exits or hangs. After an early exit, the restart is
+ * delayed with a growing backoff.
  */
 
 import { getHeapStatistics } from 'node:v8'
@@ -23,28 +23,29 @@ export interface SlotOptions extends Pick<WorkerData, Given> {
   readonly nodes: SharedNodes
 }
 
-/** A worker that has lived so long did not end because of its start. */
+/** A worker that ran for this long did not fail at its start. */
 const soundMs = 10_000
 const firstPauseMs = 100
 const maxPauseMs = 5_000
 
-/** A thread, from its start to its end. */
+/** One run of the worker thread. */
 interface Life {
   readonly thread: Worker
   readonly heartbeat: Int32Array
   readonly began: number
   readonly ready: PromiseWithResolvers<string>
   readonly ended: Promise<void>
-  /** Resolves when it listens no more. */
+  /** Resolves when the worker has stopped listening. */
   readonly closed: PromiseWithResolvers<void>
   isReady: boolean
-  /** What it said, or what was found out, of its end. */
+  /** The reason why the thread ended, as reported by the worker or detected by the supervisor. */
   why: string | undefined
 }
 
 /**
- * Half of V8's own bound. Young objects that are never given back are most of what a further worker costs: with this
- * bound it is 54 MB instead of 97 after 10,000 creates, and neither creates nor updates cost more (decision 0038).
+ * Half of V8's default. Young objects that are never freed are most of the memory cost of another worker: with this
+ * limit it is 54 MB instead of 97 MB after 10,000 creates, and neither creates nor updates become slower (decision
+ * 0038).
  */
 const maxYoungGenerationSizeMb = 24
 
@@ -52,7 +53,7 @@ export class Slot {
   readonly #options: SlotOptions
   #life: Life | undefined
   #stopping = false
-  /** Whether a worker has answered here: before that, what ends it is for whoever starts the server to see to. */
+  /** Whether a worker has served here. A failure before that is reported to the caller that starts the server. */
   #served = false
   #pauseMs = 0
   #timer: NodeJS.Timeout | undefined
@@ -61,16 +62,19 @@ export class Slot {
     this.#options = options
   }
 
-  /** Starts the thread, which loads what it needs and waits. */
+  /** Starts the thread, which loads its modules and waits. */
   async load(): Promise<void> {
     this.#life ??= await this.#begin()
   }
 
-  /** Resolves with the address when the worker answers. Throws where it cannot: then the whole server does not start. */
+  /**
+   * Resolves to the URL when the worker accepts requests. Throws if the worker cannot start, and then the server does
+   * not start either.
+   */
   async start(): Promise<string> {
     await this.load()
     const life = this.#life!
-    // It was told to stop before there was a thread to tell.
+    // `stop` was called before the thread existed.
     if (this.#stopping) await life.thread.terminate()
     this.#tell(life, { type: 'start' })
     this.#watch(life)
@@ -80,12 +84,12 @@ export class Slot {
     return url
   }
 
-  /** Lets clients see that the server is about to stop. */
+  /** Makes the worker unready because the server is about to stop. */
   announceStop(): void {
     if (this.#life !== undefined) this.#tell(this.#life, { type: 'stopping' })
   }
 
-  /** Lets what is under way finish. Resolves when the worker listens no more. */
+  /** Stops the worker gracefully. Resolves when it has stopped listening. */
   async stop(): Promise<void> {
     this.#stopping = true
     clearTimeout(this.#timer)
@@ -95,7 +99,7 @@ export class Slot {
     await Promise.race([life.closed.promise, life.ended])
   }
 
-  /** No worker listens any more: waits for the end of this one. */
+  /** Called when all workers have stopped listening. Waits until this one has exited. */
   async drain(): Promise<void> {
     const life = this.#life
     if (life === undefined) return
@@ -119,7 +123,7 @@ export class Slot {
       transferList: [store.access.port],
       name: `worker ${index}`,
       resourceLimits: {
-        // One that needs more ends, instead of the whole process.
+        // A worker that exceeds this limit ends without the rest of the process.
         maxOldGenerationSizeMb: Math.floor(getHeapStatistics().heap_size_limit / 2 ** 20),
         maxYoungGenerationSizeMb,
       },
@@ -178,7 +182,7 @@ export class Slot {
     this.#timer = setTimeout(() => void this.#replace(), this.#pauseMs)
   }
 
-  /** Should it fail, `#lose` sees to the next. */
+  /** If the replacement fails, `#lose` starts the next one. */
   async #replace(): Promise<void> {
     const { log, index } = this.#options
     this.#life = undefined
@@ -196,7 +200,7 @@ export class Slot {
   }
 }
 
-// In the bundle all parts lie beside the program itself.
+// In the bundle, all files are next to the program.
 function programUrl(): URL {
   return new URL(import.meta.url.endsWith('.ts') ? '../program/orch.ts' : '../bin/worker.cjs', import.meta.url)
 }

@@ -1,7 +1,7 @@
 /**
- * The main thread of a server with several workers: it opens the store that they share, starts the workers and ends them, replaces
- * one that ends by itself or stands still, and adds up their metrics. It serves no request. The first worker has the duties
- * that are done once, and so has the one that replaces it.
+ * The main thread of a server with several workers. It opens the shared store, starts and stops the workers, restarts
+ * one that exits or hangs, and sums their metrics. It serves no requests. The first worker, or its replacement, has the
+ * duties that run once per server.
  */
 import { randomUUID } from 'node:crypto'
 import { availableParallelism } from 'node:os'
@@ -23,23 +23,23 @@ import { WorkerMetrics } from './worker-metrics.ts'
 
 export interface Supervisor {
   readonly url: string
-  /** Resolves with the reason when the store can never be written again. */
+  /** Resolves with the reason when the store fails permanently. */
   readonly failed: Promise<StoreError>
-  /** Lets what is under way finish in all workers, and closes the store. */
+  /** Stops all workers gracefully and closes the store. */
   stop(): Promise<void>
 }
 
 export interface GivenFlags {
   readonly command: ServerCommand
   readonly flags: readonly string[]
-  /** By which all workers know the sessions of the console. */
+  /** Secrets with which all workers verify console sessions. */
   readonly console: ConsoleSecrets | undefined
 }
 
-/** How much longer than its grace period a worker may take to end. */
+/** Time that a worker may take to exit beyond its grace period. */
 const endMs = 5_000
 
-/** Resolves when all workers answer. */
+/** Resolves when all workers accept requests. */
 export async function startSupervisor(
   options: ServerOptions,
   given: GivenFlags,
@@ -67,7 +67,7 @@ export async function startSupervisor(
     await Promise.all(slots.map((slot) => slot.terminate()))
     await shared.close()
   }
-  // A signal may come while a failed store ends the server.
+  // A signal may arrive while a failed store is already ending the server.
   let ending: Promise<void> | undefined
   const stop = () => {
     ending ??= end()
@@ -81,7 +81,7 @@ export async function startSupervisor(
   }
 }
 
-/** Where there is a grace period the port is open until the store is: the server is alive, and not ready. */
+/** With a grace period, the port is open until the store is: the server is alive but not ready. */
 async function openBehindPort(options: ServerOptions, around: Surroundings): Promise<SharedStore> {
   await using opened = new AsyncDisposableStack()
   const begun = systemClock.monotonic()
@@ -90,9 +90,9 @@ async function openBehindPort(options: ServerOptions, around: Surroundings): Pro
   return await openSharedStore(options, around)
 }
 
-/** The first one alone: the others rely on what it makes. Returns where all serve. */
+/** Starts the first worker alone because the others rely on objects that it creates. Returns the URL of the server. */
 async function startAll([first, ...others]: readonly Slot[]): Promise<string> {
-  // Their threads load what they need meanwhile.
+  // Meanwhile the other threads load their modules.
   const loading = others.map((slot) => slot.load())
   const url = await first!.start()
   await Promise.all(loading)
@@ -100,7 +100,7 @@ async function startAll([first, ...others]: readonly Slot[]): Promise<string> {
   return url
 }
 
-/** Clients whose connections end come back at once, so all stop listening before the first connection is ended. */
+/** Clients reconnect at once, so all workers stop listening before any of them closes a connection. */
 async function stopAll(slots: readonly Slot[]): Promise<void> {
   await Promise.all(slots.map((slot) => slot.stop()))
   await Promise.all(slots.map((slot) => slot.drain()))

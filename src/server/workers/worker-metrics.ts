@@ -1,7 +1,7 @@
 /**
- * The metrics of all workers as one answer. A worker that is asked for them sends its own; the others are asked, and one
- * that does not answer in time counts with what it said last. Whatever was shown once stays counted, also when the worker
- * that counted it ends: counters never fall.
+ * The metrics of all workers in one response. The worker that received the request sends its own and the others are
+ * asked for theirs. A worker that does not respond in time counts with its last values. Counters of a worker that ended
+ * stay in the sum, so counters never decrease.
  */
 import type { Worker } from 'node:worker_threads'
 import { ProcessExposer } from '../../base/telemetry/exposition.ts'

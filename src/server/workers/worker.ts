@@ -1,7 +1,6 @@
 /**
- * A worker: the whole server in a thread of its own, over the store of all workers, on the port of all workers. It starts
- * when the supervisor says so, counts a heartbeat while its event loop turns, and ends when it has let what was under way
- * finish.
+ * A worker: a complete server in a thread, on the store and the port that all workers share. It starts at the
+ * supervisor's command, increments a heartbeat while its event loop runs, and exits after it has finished its requests.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { parentPort } from 'node:worker_threads'
@@ -20,15 +19,15 @@ import type { WorkerPlace } from '../threads/worker-place.ts'
 import { NodesElsewhere } from './nodes-elsewhere.ts'
 
 /**
- * How long a worker without its store goes on: if the whole store is gone the supervisor ends the process before that, with
- * the reason; if it is this worker alone, another takes its place.
+ * How long a worker runs without its store. If the store failed for all, the supervisor ends the process earlier and
+ * reports the reason. If only this worker lost it, another one replaces it.
  */
 const lostMs = 5_000
 
-/** How long a worker that listens no more waits for the others to do the same. */
+/** How long a worker that has stopped listening waits for the others. */
 const closedMs = 2_500
 
-/** Runs until the supervisor ends it. */
+/** Runs until the supervisor stops it. */
 export async function runWorker(data: WorkerData): Promise<void> {
   const worker = new Worker(data, await readServerFlags(data.command, data.flags))
   parentPort!.on('message', (message: ToWorker) => worker.obey(message))
@@ -57,7 +56,7 @@ class Worker {
     process.on('unhandledRejection', (error) => this.#log.error('unhandled promise rejection', errorFields(error)))
   }
 
-  /** Resolves when it has let what was under way finish, or could not start. */
+  /** Resolves when the worker has finished its requests or could not start. */
   get ended(): Promise<void> {
     return this.#ended.promise
   }
