@@ -1,10 +1,10 @@
 /**
- * Reports what happened to objects, as Events: `record` returns at once, the Event is written in the background, and an
- * Event that cannot be written is lost, as it only reports.
+ * Records Events about objects. `record` returns at once and the Event is written in the background. An Event that
+ * cannot be written is dropped.
  *
- * All of it is bounded. What repeats is counted in the Event that is there. Of many that differ in their message alone
- * the later ones become one. An object that something happens to all the time gets a burst of Events and then one every
- * few minutes. What waits, and what is remembered of earlier Events, has a largest size.
+ * Everything is bounded. Repetitions increment the count of the existing Event. Events that differ only in their
+ * message are combined into one after the first few. An object with constant activity gets a burst of Events and then
+ * one every few minutes. The queue and the memory of earlier Events have maximum sizes.
  */
 
 import type { Event } from '../../api/kinds/core/event.ts'
@@ -17,31 +17,31 @@ import * as kinds from '../requests/built-in-kinds.ts'
 import type { Client } from '../requests/client.ts'
 import { isNotFound } from '../requests/status-error.ts'
 
-/** What an Event tells of an object. */
+/** Content of an Event. */
 export interface Happening {
   readonly type: 'Normal' | 'Warning'
-  /** Why, in one word for programs. */
+  /** Machine-readable reason in one word. */
   readonly reason: string
   readonly message: string
 }
 
-/** Who reports, and how. */
+/** Options of an EventRecorder. */
 export interface EventRecorderOptions {
   readonly client: Client
-  /** Who reports: `source.component`. */
+  /** Reporting component: `source.component`. */
   readonly component: string
-  /** The clock of this machine by default. */
+  /** Defaults to the system clock. */
   readonly clock?: Clock
-  /** Told why an Event could not be written. */
+  /** Called with the error if an Event cannot be written. */
   readonly onError: (error: unknown) => void
 }
 
-/** As many as client-go's recorder allows of each. */
+/** The same limits as those of client-go's recorder. */
 const maxRemembered = 4096
 const maxWaiting = 1000
 const maxAlike = 10
 const alikeMs = 10 * 60_000
-/** Of the Events about one object. */
+/** Rate limit of Events per object. */
 const rate = { perSecond: 1 / (5 * 60), burst: 25 }
 const maxMessage = 1024
 const combined = '(combined from similar events): '
@@ -58,7 +58,7 @@ interface Alike {
   last: number
 }
 
-/** Records Events about objects; those that repeat are counted in one. */
+/** Records Events about objects. Repeated Events increment a count. */
 export class EventRecorder {
   readonly #options: EventRecorderOptions & { readonly clock: Clock }
   readonly #written = new BoundedMap<string, Written>(maxRemembered)
@@ -87,17 +87,17 @@ export class EventRecorder {
       .finally(() => this.#waiting--)
   }
 
-  /** Resolves when what was recorded so far has been written, or could not be. */
+  /** Resolves when all recorded Events have been written or dropped. */
   async flush(): Promise<void> {
     await this.#writes
   }
 
-  /** Nothing is written from now on. */
+  /** Stops writing Events. */
   stop(): void {
     this.#stopped.abort()
   }
 
-  /** A burst, and then one from time to time. */
+  /** Allows a burst, then one Event from time to time. */
   #mayReport(about: string): boolean {
     const { clock } = this.#options
     const bucket = this.#buckets.get(about) ?? new TokenBucket(rate, () => clock.monotonic())
@@ -105,7 +105,7 @@ export class EventRecorder {
     return bucket.take() === 0
   }
 
-  /** The message, or the one that stands for all further messages about the same. */
+  /** Returns the message, or the combined message that replaces further similar ones. */
   #combine(about: string, { type, reason, message }: Happening): string {
     const now = this.#options.clock.monotonic()
     const key = `${about}\0${type}\0${reason}`
@@ -129,7 +129,7 @@ export class EventRecorder {
     this.#written.set(key, { name, namespace, first: this.#options.clock.now(), count: 1 })
   }
 
-  /** Whether the Event was there to be counted up. */
+  /** Increments the count of an existing Event. Returns whether the Event still exists. */
   async #count(known: Written): Promise<boolean> {
     known.count++
     const merge = { count: known.count, lastTimestamp: timestamp(this.#options.clock.now()) }

@@ -1,6 +1,6 @@
 /**
- * A copy of a selection, kept up to date by a reflector, that calls handlers with every change. So handlers may miss
- * intermediate states of an object, but never its last one, nor its disappearance.
+ * A local copy of selected objects, kept up to date by a reflector, that calls handlers for every change. Handlers may
+ * miss intermediate states of an object, but neither its last state nor its deletion.
  */
 import type { ApiObject, ObjectBase } from '../../api/model/object.ts'
 import type { Client } from '../requests/client.ts'
@@ -8,7 +8,7 @@ import { type ObjectName, objectKey, type ResourceType } from '../requests/resou
 import { type Index, type IndexFunction, ObjectIndex } from './object-index.ts'
 import { Reflector, type ReflectorOptions, type ReflectorSink } from './reflector.ts'
 
-/** `previous` is undefined for a new object, `object` for one that is gone; one of them is there. */
+/** A change of an object. `previous` is undefined for a new object and `object` for a deleted one, but never both. */
 export interface ObjectChange<T> {
   readonly key: string
   readonly previous: T | undefined
@@ -18,18 +18,20 @@ export interface ObjectChange<T> {
 /** Called with each change of an object. */
 export type ChangeHandler<T> = (change: ObjectChange<T>) => void
 
-/** Which objects, and who is told of failures: of lists and watches, and of what handlers throw. */
+/** Selected objects, and the callback for failures of lists, watches and handlers. */
 export type InformerOptions = ReflectorOptions
 
-/** How long the changes of a list are applied before others get their turn; browsers have no `base/concurrency/time-slice.ts`. */
+/**
+ * Maximum time to apply changes of a list before other tasks run. Browsers have no `base/concurrency/time-slice.ts`.
+ */
 const stretchMs = 4
-/** How many changes are applied before the clock is read again. */
+/** Number of changes to apply before the clock is read again. */
 const changesBetweenLooks = 16
 
 /** Keeps a copy of the objects of a type and reports every change. */
 export class Informer<T extends ObjectBase = ApiObject> {
   readonly type: ResourceType<T>
-  /** Resolves true when the first list is in the store, false if `run` ended before. */
+  /** Resolves to true when the first list has been applied, or to false if `run` ended before. */
   readonly synced: Promise<boolean>
   readonly #reflector: Reflector<T>
   readonly #objects = new Map<string, T>()
@@ -48,7 +50,7 @@ export class Informer<T extends ObjectBase = ApiObject> {
     return this.#objects.size
   }
 
-  /** Objects are shared with everyone who reads here: they must not be changed. */
+  /** Returns an object. Objects are shared by all readers and must not be changed. */
   get({ namespace, name }: ObjectName): T | undefined {
     return this.#objects.get(namespace === undefined ? name : `${namespace}/${name}`)
   }
@@ -57,7 +59,9 @@ export class Informer<T extends ObjectBase = ApiObject> {
     return this.#objects.values()
   }
 
-  /** A look-up by values that the function derives from an object; it stays for as long as the informer. */
+  /**
+   * Creates an index of the values that the function derives from an object. The index exists as long as the informer.
+   */
   index(valuesOf: IndexFunction<T>): Index<T> {
     const index = new ObjectIndex(valuesOf)
     for (const [key, object] of this.#objects) index.replace(key, undefined, object)
@@ -65,7 +69,7 @@ export class Informer<T extends ObjectBase = ApiObject> {
     return index
   }
 
-  /** Calls the handler for every object there is, and for every change from now on; returns a function that ends this. */
+  /** Calls the handler for every existing object and every later change. Returns a function that ends this. */
   onChange(handler: ChangeHandler<T>): () => void {
     const own: ChangeHandler<T> = (change) => handler(change)
     this.#handlers.add(own)
@@ -73,12 +77,12 @@ export class Informer<T extends ObjectBase = ApiObject> {
     return () => this.#handlers.delete(own)
   }
 
-  /** Keeps the copy up to date until the signal aborts. To be called once. */
+  /** Keeps the copy up to date until the signal aborts. Call this only once. */
   async run(signal: AbortSignal): Promise<void> {
     await this.#reflector.run(signal)
   }
 
-  /** A list takes effect when it is complete: what is gone first, then what is new or changed. */
+  /** A list is applied when it is complete: first deletions, then additions and changes. */
   #sink(): ReflectorSink<T> {
     let listed: Map<string, T> | undefined
     return {
@@ -103,7 +107,7 @@ export class Informer<T extends ObjectBase = ApiObject> {
     }
   }
 
-  /** Everything is in place before the handlers are called. */
+  /** Updates the copy and the indexes before it calls the handlers. */
   #set(key: string, object: T | undefined): void {
     const previous = this.#objects.get(key)
     if (object === undefined) this.#objects.delete(key)
@@ -113,7 +117,7 @@ export class Informer<T extends ObjectBase = ApiObject> {
     for (const handler of this.#handlers) this.#tell(handler, { key, previous, object })
   }
 
-  /** What a handler throws is its own fault: neither the others nor the copy miss anything by it. */
+  /** An error of a handler affects neither the other handlers nor the copy. */
   #tell(handler: ChangeHandler<T>, change: ObjectChange<T>): void {
     try {
       handler(change)
@@ -123,7 +127,7 @@ export class Informer<T extends ObjectBase = ApiObject> {
   }
 }
 
-/** Applies many changes, whose handlers may take their time. Everybody else gets a turn in between. */
+/** Applies many changes, whose handlers may be slow, and lets other tasks run in between. */
 async function inStretches<E>(all: Iterable<E>, apply: (each: E) => void): Promise<void> {
   let began = performance.now()
   let applied = 0

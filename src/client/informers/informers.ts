@@ -1,6 +1,6 @@
 /**
- * The informers of a program, shared: whoever asks for the same type and selection gets the same informer, so that the
- * objects are listed, watched and kept once. An informer runs from when it is first asked for until the signal aborts.
+ * Shared informers of a program. Requests for the same type and selection get the same informer, so the objects are
+ * listed, watched and stored once. An informer runs from its first request until the signal aborts.
  */
 
 import type { ApiObject, ObjectBase } from '../../api/model/object.ts'
@@ -9,17 +9,17 @@ import type { Client } from '../requests/client.ts'
 import { type ResourceType, type Selection, typeName } from '../requests/resource-type.ts'
 import { Informer } from './informer.ts'
 
-/** What all informers of a program have in common. */
+/** Common options of all informers of a program. */
 export interface InformersOptions {
-  /** Ends all of them. */
+  /** Ends all informers. */
   readonly signal: AbortSignal
-  /** Called for every failure of a list, a watch or a handler; informers go on by themselves. */
+  /** Called for every failure of a list, a watch or a handler. Informers recover on their own. */
   readonly onError: (error: unknown) => void
-  /** The growing pauses while the server cannot be reached. */
+  /** Backoff while the server is unreachable. */
   readonly backoff?: Backoff
 }
 
-/** Hands out informers that all users of a program share. */
+/** Provides informers that all parts of a program share. */
 export class Informers {
   readonly #client: Client
   readonly #options: InformersOptions
@@ -31,7 +31,7 @@ export class Informers {
     this.#options = options
   }
 
-  /** The informer of these objects. */
+  /** Returns the informer of these objects. */
   of<T extends ObjectBase = ApiObject>(type: ResourceType<T>, selection: Selection = {}): Informer<T> {
     const { namespace, labelSelector, fieldSelector } = selection
     const key = JSON.stringify([typeName(type), type.version, namespace, labelSelector, fieldSelector])
@@ -44,13 +44,13 @@ export class Informers {
     return informer
   }
 
-  /** Resolves true when every informer so far has its first list; false where the signal aborted before. */
+  /** Resolves to true when every informer so far has its first list, or to false if the signal aborts before. */
   async synced(): Promise<boolean> {
     const each = await Promise.all([...this.#informers.values()].map(({ synced }) => synced))
     return each.every((synced) => synced)
   }
 
-  /** Resolves when the signal has aborted and nothing runs any more. */
+  /** Resolves when the signal has aborted and all informers have ended. */
   async ended(): Promise<void> {
     await Promise.all(this.#running)
   }

@@ -1,12 +1,12 @@
 /**
- * Elects one of several programs by a Lease, so that one at a time does some work. The leader renews the Lease; who does
- * not renew it in time has lost it, and another takes it.
+ * Leader election with a Lease, so that only one of several programs does some work at a time. The leader renews the
+ * Lease. A leader that does not renew in time has lost it, and another program takes it.
  *
- * Whether a Lease has run out each program judges by its own clock that only ever rises: by how long it has seen the
- * Lease unchanged, never by the times that are written in it. A leader that could not renew for `renewDeadlineMs` stops
- * at once, which is before anybody else may begin. `mayGoOn` is asked before every request of the work, so a process
- * that was stopped for longer than its Lease sends nothing when it goes on. A request that was under way at that moment
- * may still arrive: work that must not happen twice writes with preconditions.
+ * Each program decides by its own monotonic clock whether a Lease has expired: by how long it has observed the Lease
+ * unchanged, never by the times in the Lease. A leader that could not renew for `renewDeadlineMs` stops at once, before
+ * any other may start. `mayGoOn` is checked before every request of the work, so a process that was suspended for
+ * longer than its Lease sends nothing when it resumes. A request already in transit may still arrive: work that must
+ * not happen twice has to write with preconditions.
  */
 
 import type { Lease } from '../../api/kinds/coordination/lease.ts'
@@ -18,19 +18,19 @@ import type { ObjectName } from '../requests/resource-type.ts'
 import { isConflict, isNotFound, StatusError } from '../requests/status-error.ts'
 import { type Transport, TransportError } from '../requests/transport.ts'
 
-/** Which Lease, who stands for election, and how patient it is. */
+/** The Lease, the identity of the candidate and the timing. */
 export interface ElectionOptions {
   readonly client: Client
   readonly lease: ObjectName
-  /** Who this is: no two programs have the same. */
+  /** Identity of this candidate, which must be unique. */
   readonly identity: string
-  /** A lease of 15 seconds, renewed within 10, tried every 2 by default. */
+  /** Defaults to a lease of 15 seconds, a renew deadline of 10 seconds and a retry period of 2 seconds. */
   readonly timing?: ElectionTiming
-  /** The clock of this machine by default. */
+  /** Defaults to the system clock. */
   readonly clock?: Clock
-  /** Told of what went wrong; the election goes on. */
+  /** Called for errors. The election continues. */
   readonly onError: (error: unknown) => void
-  /** Told when somebody else is seen to lead. */
+  /** Called when another candidate is observed to lead. */
   readonly onLeader?: (identity: string) => void
 }
 
@@ -39,25 +39,25 @@ const defaults = {
   timing: { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 },
 }
 
-/** How long a lease lasts, and how often it is renewed and tried for. */
+/** Durations of a leader election. */
 export interface ElectionTiming {
-  /** How long others wait, once they have seen the Lease, before they take it. */
+  /** How long other candidates wait after they have observed the Lease before they take it. */
   readonly leaseDurationMs: number
-  /** How long the leader tries to renew before it gives up; shorter than that. */
+  /** How long the leader tries to renew before it gives up. Must be shorter than `leaseDurationMs`. */
   readonly renewDeadlineMs: number
-  /** How often it is tried to get the Lease, or to renew it. */
+  /** Interval between attempts to acquire or renew the Lease. */
   readonly retryPeriodMs: number
 }
 
-/** The time of being the leader. */
+/** A term as the leader. */
 export interface Term {
-  /** Aborts when it is over. */
+  /** Aborts when the term ends. */
   readonly signal: AbortSignal
-  /** Whether it is not over: by the clock, which is exact where the signal may be late. */
+  /** Whether the term is still valid. Checks the clock because the abort signal may lag. */
   mayGoOn(): boolean
 }
 
-/** What is wrong with these times; undefined where nothing is. */
+/** Describes the fault in the timing. Undefined if it is valid. */
 export function timingFault({ leaseDurationMs, renewDeadlineMs, retryPeriodMs }: ElectionTiming): string | undefined {
   if (leaseDurationMs <= renewDeadlineMs) return 'the lease duration must be longer than the renew deadline'
   if (renewDeadlineMs <= retryPeriodMs * 1.2) return 'the renew deadline must be longer than 1.2 times the retry period'
@@ -65,8 +65,9 @@ export function timingFault({ leaseDurationMs, renewDeadlineMs, retryPeriodMs }:
 }
 
 /**
- * Waits until this program leads, and calls `work`. Resolves when the work has ended after the Lease was lost (true), or
- * after the signal has aborted (false); then the Lease is given up, so that another need not wait.
+ * Waits until this program leads and calls `work`. Resolves to true when the work has ended after the Lease was lost,
+ * or to false when it has ended after the signal aborted. In the latter case the Lease is released, so that another
+ * candidate need not wait.
  */
 export async function leadOnce(
   options: ElectionOptions,
@@ -80,7 +81,7 @@ export async function leadOnce(
   signal.addEventListener('abort', end)
   if (signal.aborted) end()
   const term = { signal: over.signal, mayGoOn: () => !over.signal.aborted && candidate.isCurrent() }
-  // Work that ends, or fails, ends the term. Its failure is passed on when the renewal has ended.
+  // Work that completes or fails ends the term. Its error is thrown after the renewal has ended.
   const working = work(term).finally(end)
   working.catch(() => {})
   await candidate.renewUntil(over.signal)
@@ -92,7 +93,7 @@ export async function leadOnce(
   return false
 }
 
-/** A transport that sends nothing any more when the term is over. */
+/** Returns a transport that rejects requests after the end of the term. */
 export function withinTerm(transport: Transport, term: Term): Transport {
   return async (request) => {
     if (!term.mayGoOn()) throw new TransportError('this program no longer leads')
@@ -108,7 +109,7 @@ interface Seen {
 class Candidate {
   readonly #options: ElectionOptions & typeof defaults
   #seen: Seen | undefined
-  /** When the request was sent by which the Lease was last got or renewed. */
+  /** Send time of the last request that acquired or renewed the Lease. */
   #heldSince = Number.NEGATIVE_INFINITY
   #leader = ''
 
@@ -116,23 +117,23 @@ class Candidate {
     this.#options = options
   }
 
-  /** Whether it is sure that nobody else has taken the Lease. */
+  /** Whether no other candidate can have taken the Lease. */
   isCurrent(): boolean {
     return this.#now() < this.#heldSince + this.#options.timing.renewDeadlineMs
   }
 
-  /** Resolves true when the Lease is held, false when the signal has aborted. */
+  /** Resolves to true when the Lease is held, or to false when the signal aborts. */
   async acquire(signal: AbortSignal): Promise<boolean> {
     const { retryPeriodMs } = this.#options.timing
     while (!signal.aborted) {
       if (await this.#tryOnce(signal)) return true
-      // Spread, so that candidates that began together do not all ask together.
+      // Random jitter, so that candidates that started together do not send requests together.
       await pause(retryPeriodMs * (1 + Math.random() * 0.2), signal)
     }
     return false
   }
 
-  /** Renews again and again. Resolves when the Lease is lost, or the signal has aborted. */
+  /** Renews periodically. Resolves when the Lease is lost or the signal aborts. */
   async renewUntil(signal: AbortSignal): Promise<void> {
     const { retryPeriodMs, renewDeadlineMs } = this.#options.timing
     while (!signal.aborted && this.isCurrent()) {
@@ -142,7 +143,7 @@ class Candidate {
     }
   }
 
-  /** Lets the next one take it at once. */
+  /** Releases the Lease, so that the next candidate can take it at once. */
   async release(): Promise<void> {
     const { client, identity, timing } = this.#options
     const held = this.#seen?.lease
@@ -154,12 +155,15 @@ class Candidate {
         client.update(kinds.Lease, { ...held, spec }, { signal }),
       )
     } catch (error) {
-      // Nothing depends on it: it runs out by itself.
+      // A failed release does no harm because the Lease expires anyway.
       this.#options.onError(error)
     }
   }
 
-  /** Whether the Lease is held afterwards. Each attempt has as much time as is left to a leader, or one period. */
+  /**
+   * Returns whether the Lease is held afterwards. An attempt times out after the leader's remaining time, or one retry
+   * period.
+   */
   async #tryOnce(signal: AbortSignal): Promise<boolean> {
     const { retryPeriodMs, renewDeadlineMs } = this.#options.timing
     const began = this.#now()
@@ -222,7 +226,7 @@ class Candidate {
     return this.#seen?.lease.metadata.uid === metadata.uid
   }
 
-  /** When the Lease has been seen unchanged for as long as its holder said. */
+  /** Returns when the Lease has been observed unchanged for the duration that its holder set. */
   #endOf({ spec }: Lease): number {
     const seconds = spec?.leaseDurationSeconds
     return this.#seen!.since + (seconds === undefined ? this.#options.timing.leaseDurationMs : seconds * 1000)

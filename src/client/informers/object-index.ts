@@ -1,19 +1,19 @@
-/** Finds objects of an informer by a value that is derived from them: the pods of a node, what an owner owns. */
+/** Index of an informer's objects by a derived value, such as pods by node or objects by owner. */
 
-/** The values under which an object is found; none: it is not. */
+/** Returns the index values of an object. An object without values is not indexed. */
 export type IndexFunction<T> = (object: T) => Iterable<string | undefined>
 
-/** A look-up by value, kept up to date with the informer that it belongs to. */
+/** An index that its informer keeps up to date. */
 export interface Index<T> {
-  /** The objects with this value, in no order. */
+  /** Returns the objects with this value in no particular order. */
   get(value: string): T[]
-  /** How many objects have this value. */
+  /** Returns the number of objects with this value. */
   count(value: string): number
-  /** All values that there are. */
+  /** Returns all index values. */
   values(): Iterable<string>
 }
 
-/** An index as its informer sees it. */
+/** An index with the methods that its informer calls. */
 export class ObjectIndex<T> implements Index<T> {
   readonly #valuesOf: IndexFunction<T>
   readonly #byValue = new Map<string, Map<string, T>>()

@@ -1,9 +1,9 @@
 /**
- * Follows a selection: lists it page by page, then watches it, and tells a sink what there is. Keeps no objects itself.
+ * Lists a selection page by page, then watches it, and passes every object to a sink. Stores no objects itself.
  *
- * A watch that ends or breaks is resumed from the last version seen, with growing pauses while that fails; when that
- * version is too old, everything is listed again. So the sink may miss intermediate states of an object, but never its
- * last one, nor its disappearance. `run` owns the connection and ends with its signal.
+ * A watch that ends or breaks is resumed from the last resource version, with backoff. If that version is too old,
+ * everything is listed again. The sink may miss intermediate states of an object, but neither its last state nor its
+ * deletion. `run` owns the connection and ends with its signal.
  */
 
 import type { ApiObject, ObjectBase } from '../../api/model/object.ts'
@@ -14,49 +14,54 @@ import type { ResourceType, Selection } from '../requests/resource-type.ts'
 import { isExpired } from '../requests/status-error.ts'
 import { type WatchEvent, watch } from '../requests/watch.ts'
 
-/** Where a reflector puts what it sees. */
+/** Receives the objects of a reflector. */
 export interface ReflectorSink<T> {
-  /** A list begins, perhaps again after one that failed: objects that it does not bring are gone at its end. */
+  /**
+   * Starts a list, perhaps again after a failed one. At its end, objects that were not in the list have been deleted.
+   */
   beginList(): void
   endList(): void | Promise<void>
-  /** The object as it is now, from a list or an event. */
+  /** Sets the current state of an object, from a list or an event. */
   set(object: T): void
-  /** The object was deleted; this is its last state. */
+  /** Removes a deleted object. `object` is its last state. */
   remove(object: T): void
 }
 
 export interface ReflectorOptions {
   readonly selection?: Selection
-  /** Called for every failure; the reflector goes on by itself. */
+  /** Called for every failure. The reflector recovers on its own. */
   readonly onError: (error: unknown) => void
-  /** Called when a watch is open, first or again: what failed before is over. */
+  /** Called whenever a watch is open, which means that earlier failures are resolved. */
   readonly onFollowing?: () => void
   readonly backoff?: Backoff
   /**
-   * Number of objects per page of a list; 500 by default. With it a list whose pages have expired starts over page by page:
-   * for clients that cannot hold a whole list in one piece.
+   * Number of objects per list page. Defaults to 500. If set, a list whose pages have expired restarts page by page,
+   * for clients that cannot hold a whole list at once.
    */
   readonly pageLimit?: number
-  /** Other forms than whole objects, for lists and for events: `metadata-form.ts`. */
+  /** Media types other than whole objects, for lists and for events: see `metadata-form.ts`. */
   readonly accept?: { readonly list: string; readonly one: string }
 }
 
 const usualBackoff: Backoff = { firstMs: 200, longestMs: 10_000 }
-/** A watch is renewed after this time, or up to twice as much, so that not all are renewed at once. */
+/**
+ * Minimum duration of a watch. The actual duration is random up to twice as long, so that watches do not all restart at
+ * once.
+ */
 const watchSeconds = 300
 
-/** Follows all objects of a type and keeps none: lists, then watches, and starts over where it must. */
+/** Lists and watches all objects of a type without storing them. Lists again if necessary. */
 export class Reflector<T extends ObjectBase = ApiObject> {
   readonly type: ResourceType<T>
-  /** Resolves true when the first list is complete, false if `run` ended before. */
+  /** Resolves to true when the first list is complete, or to false if `run` ended before. */
   readonly synced: Promise<boolean>
   readonly #client: Client
   readonly #sink: ReflectorSink<T>
   readonly #options: ReflectorOptions
   #settle!: (synced: boolean) => void
-  /** Where the next watch starts; '' when a list must come first. */
+  /** Resource version at which the next watch starts. Empty if a list must come first. */
   #version = ''
-  /** Attempts in a row that brought nothing. */
+  /** Number of consecutive failed attempts. */
   #failures = 0
 
   constructor(
@@ -73,7 +78,7 @@ export class Reflector<T extends ObjectBase = ApiObject> {
     })
   }
 
-  /** Follows the selection until the signal aborts. To be called once. */
+  /** Lists and watches until the signal aborts. Call this only once. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       this.#failures++

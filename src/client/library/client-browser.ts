@@ -1,3 +1,5 @@
-/** The entry `orch/client` for browsers: the client over `fetch`, and `connect`, which is told where the server is. */
+/**
+ * Entry point `orch/client` for browsers: the client over `fetch`, and `connect`, which takes the URL of the server.
+ */
 export { type ConnectOptions, connect } from '../requests/fetch-connect.ts'
 export * from './client-everywhere.ts'

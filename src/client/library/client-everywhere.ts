@@ -1,4 +1,4 @@
-/** What `orch/client` exports in Node and in browsers alike. Whatever stands here is public: docs/client.md describes it. */
+/** Exports of `orch/client` for both Node and browsers. All of them are public and documented in docs/client.md. */
 
 export type { Status, StatusDetails } from '../../api/model/api-error.ts'
 export type { ApiObject, ObjectBase, ObjectMeta, OwnerReference } from '../../api/model/object.ts'

@@ -1,4 +1,7 @@
-/** The entry `orch/client` for Node: the client, and `connect`, which finds the server in a client config or is told it. */
+/**
+ * Entry point `orch/client` for Node: the client, and `connect`, which reads a kubeconfig or takes the URL of the
+ * server.
+ */
 
 export * from './client-everywhere.ts'
 export { type ConnectOptions, connect } from './connect.ts'

@@ -1,19 +1,19 @@
-/** `connect` of `orch/client` in Node: that of the client, and the forms of documents that need more than the client. */
+/** `connect` of `orch/client` in Node, with the content types that need more code than the client itself. */
 
 import { type ConnectOptions as ConnectionOptions, connect as connectClient } from '../node/connect.ts'
 import type { Client } from '../requests/client.ts'
 import { ServerDomain } from '../requests/domain.ts'
 
-/** Where the server is, who the client is to it, and in which form objects travel. */
+/** Server, credentials and content type of a client. */
 export interface ConnectOptions extends ConnectionOptions {
   /**
-   * `protobuf`: built-in kinds travel in Protobuf, which is smaller and cheaper for the server; what has no such form is
-   * JSON. The server is asked for its groups first.
+   * `protobuf` encodes built-in kinds in Protobuf, which is smaller and cheaper for the server. Types without Protobuf
+   * use JSON. The client first requests the API groups of the server.
    */
   readonly form?: 'json' | 'protobuf'
 }
 
-/** Makes a client. A server that is not there fails the first request, or this where `form` is `protobuf`. */
+/** Creates a client. If the server is unreachable, the first request fails, or this call if `form` is `protobuf`. */
 export async function connect({ form = 'json', ...options }: ConnectOptions = {}): Promise<Client> {
   const client = await connectClient(options)
   if (form === 'json') return client

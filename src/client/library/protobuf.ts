@@ -1,4 +1,4 @@
-/** The Protobuf form of documents, for clients that choose it: of the vendor whose names the server speaks. */
+/** Protobuf encoding for clients that choose it, with the API groups of the server's vendor. */
 
 import { ProtobufDocuments } from '../../api/codec/protobuf/documents.ts'
 import type { JsonObject } from '../../api/json/json.ts'
@@ -6,7 +6,7 @@ import { profileNames, vendorOf } from '../../api/model/vendor.ts'
 import type { ContentForm } from '../requests/content-form.ts'
 import { protobufKinds } from './protobuf-kinds.ts'
 
-/** `domain` is what the groups of the server's built-in kinds end in. */
+/** `domain` is the domain suffix of the server's built-in API groups. */
 export function protobufFor(domain: string): ContentForm {
   const vendor = profileNames.map(vendorOf).find(({ groupDomain }) => groupDomain === domain)
   if (vendor === undefined) throw new Error(`no Protobuf form is known of servers whose groups end in ${domain}`)

@@ -1,25 +1,25 @@
 /**
- * Schemas of kinds as plain data: all that reading and writing Protobuf needs of them, and nothing that judges objects.
- * The bundle of `orch/client` holds such a table in the place of the kinds themselves (scripts/bundle.mjs). Parts that
- * schemas share are shared in the table and afterwards.
+ * Schemas of kinds as plain data: everything that Protobuf encoding needs, without validation. The bundle of
+ * `orch/client` contains such a table instead of the kinds (scripts/bundle.mjs). Parts that several schemas share are
+ * shared in the table and in the result.
  */
 import { isObject, type Json, type JsonObject } from '../../api/json/json.ts'
 import { profileNames, type Vendor, vendorOf } from '../../api/model/vendor.ts'
 import type { Kind } from '../../api/schema/kind.ts'
 import type { ObjectSchema } from '../../api/schema/schema.ts'
 
-/** What Protobuf needs of a kind. */
+/** The members of a kind that Protobuf encoding needs. */
 export type WireKind = Pick<Kind, 'group' | 'version' | 'kind' | 'schema'>
 
-/** Every part once; a part within another is `{ $: index }`. */
+/** Every part once. A nested part is `{ $: index }`. */
 export interface SchemaTable {
   readonly parts: readonly JsonObject[]
   readonly kinds: readonly { readonly [K in Exclude<keyof WireKind, 'schema'>]: string }[]
-  /** The index of each kind's schema. */
+  /** Index of the schema of each kind. */
   readonly schemas: readonly number[]
 }
 
-/** What is said to people, or decides nothing on the wire. */
+/** Members that are documentation or do not affect the encoding. */
 const leftOut = new Set([
   'doc',
   'default',
@@ -48,7 +48,7 @@ class TableWriter {
     const known = this.#indexes.get(part)
     if (known !== undefined) return known
     const index = this.parts.push({}) - 1
-    // Known before it is written, so that a part may contain itself.
+    // Registered before its members are written, so that a part may contain itself.
     this.#indexes.set(part, index)
     const members = membersOf(part).map(([name, value]) => [name, this.#write(name, value)])
     this.parts[index] = Object.fromEntries(members)
@@ -58,7 +58,7 @@ class TableWriter {
   #write(name: string, value: unknown): Json {
     if (Array.isArray(value)) return value.map((item) => this.#write('', item))
     if (name === described) return this.#writeDescribed(value as Described)
-    // The names of fields are users' words: none is left out.
+    // Field names come from users, so none is left out.
     if (name === 'fields') return { $: this.indexOf(value as object, Object.entries) }
     return typeof value === 'object' && value !== null ? { $: this.indexOf(value) } : (value as Json)
   }
@@ -70,7 +70,7 @@ class TableWriter {
 }
 
 type Described = (vendor: Vendor) => ObjectSchema
-/** No field has this name: the member of a schema that depends on the vendor. */
+/** Marks a schema member that depends on the vendor. No field has this name. */
 const described = '$described'
 
 function membersOfPart(part: object): [string, unknown][] {

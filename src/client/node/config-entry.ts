@@ -1,16 +1,16 @@
 /**
- * An entry of a client config (a cluster, a user or a context), and how its fields are read. What is wrong is reported
- * with the file, the entry and the field; values are never quoted, since they may be secrets.
+ * An entry of a kubeconfig (a cluster, user or context) and its fields. Errors name the file, the entry and the field.
+ * They never quote values, which may be secret.
  */
 import { dirname, resolve } from 'node:path'
 import { type Json, type JsonObject, own } from '../../api/json/json.ts'
 import { ConfigError, textIfThere } from './kubeconfig-files.ts'
 
-/** Where it stands, and what it says. */
+/** Source and content of the entry. */
 export interface Entry {
   readonly file: string
   readonly content: JsonObject
-  /** Such as `user "alice"`. */
+  /** For error messages, such as `user "alice"`. */
   readonly title: string
   readonly name?: string
 }
@@ -21,7 +21,7 @@ export function requiredText(entry: Entry, field: string): string {
   return text
 }
 
-/** An empty text counts as none. */
+/** Returns a text field. An empty text counts as unset. */
 export function optionalText(entry: Entry, field: string): string | undefined {
   const value = optional(entry, field)
   if (value === undefined || value === '') return undefined
@@ -42,12 +42,12 @@ export function textList(entry: Entry, field: string): string[] {
   return value
 }
 
-/** What a field holds; null counts as nothing. */
+/** Returns the value of a field. Null counts as unset. */
 export function optional(entry: Entry, field: string): Json | undefined {
   return own(entry.content, field) ?? undefined
 }
 
-/** From `<field>-data`, in base64, or else from the file that `<field>` names. */
+/** Returns PEM from the base64 field `<field>-data`, or else from the file that `<field>` names. */
 export function pemOf(entry: Entry, field: string): string | undefined {
   const data = optionalText(entry, `${field}-data`)
   if (data !== undefined) return Buffer.from(data, 'base64').toString('utf8')
@@ -55,7 +55,7 @@ export function pemOf(entry: Entry, field: string): string | undefined {
   return file === undefined ? undefined : readNamed(entry, field, file)
 }
 
-/** The text of a file that a field names; its path starts at the client config. */
+/** Returns the text of the file that a field names. Its path is relative to the kubeconfig. */
 export function readNamed(entry: Entry, field: string, name: string): string {
   const file = besideConfig(entry, name)
   const text = textIfThere(file)
@@ -63,7 +63,7 @@ export function readNamed(entry: Entry, field: string, name: string): string {
   return text
 }
 
-/** The path of a file that is named in an entry. */
+/** Resolves a path relative to the kubeconfig. */
 export function besideConfig({ file }: Entry, name: string): string {
   return resolve(dirname(file), name)
 }
@@ -76,15 +76,15 @@ export function checkPem(
   const what = 'ca' in pem ? 'is not a certificate in PEM' : 'and client-key are not a certificate and its key in PEM'
   if (!(pem.ca ?? pem.cert ?? '').includes('-----BEGIN ')) throw fault(entry, field, what)
   try {
-    // Without a list of authorities it would load all the well-known ones, which takes longer than the rest of a start.
-    // An import of the module would do the same: it looks at everything that the module has.
+    // Without a list of CAs, Node would load all well-known ones, which takes longer than the rest of the start.
+    // Importing the module would load them too, because an import reads all of its exports.
     process.getBuiltinModule('node:tls').createSecureContext({ ca: [], ...pem })
   } catch (error) {
     throw fault(entry, field, what, error)
   }
 }
 
-/** Refuses fields that this program does not support, rather than go on without them. */
+/** Throws for unsupported fields instead of ignoring them. */
 export function refuseUnsupported(entry: Entry, fields: readonly string[], why: string): void {
   for (const field of fields) {
     const value = optional(entry, field)

@@ -1,8 +1,8 @@
-/** Which parser client configs need: reading one is the first thing that every command does, so it is to cost little. */
+/** Selects the parser for kubeconfigs. Every command starts by reading one, so this must be cheap. */
 import { ConfigError, type ConfigParser, textIfThere } from './kubeconfig-files.ts'
 import { parsePlainYaml } from './plain-yaml.ts'
 
-/** What reads these files, as cheap as they allow: most need no more than the plainest YAML. */
+/** Returns the cheapest parser that can read these files. Most files need only the simplest YAML. */
 export async function parserFor(files: readonly string[]): Promise<ConfigParser> {
   const texts = files.map(textIfThere).filter((text) => text !== undefined)
   if (texts.every((text) => parsePlainYaml(text) !== undefined)) return parsePlain

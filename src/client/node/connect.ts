@@ -1,8 +1,8 @@
 /**
- * From a client config, or from the address of a server, to a client: what `orch/client` offers in Node.
+ * Creates a client from a kubeconfig or from the URL of a server, for `orch/client` in Node.
  *
- * Without options the files are those that orchctl reads: all that $ORCHCONFIG or $KUBECONFIG lists, else
- * `~/.kube/config`, else what `orch up` wrote into this directory. The caller closes the client.
+ * Without options, it reads the same files as orchctl: those in $ORCHCONFIG or $KUBECONFIG, else `~/.kube/config`, else
+ * the file that `orch up` wrote to this directory. The caller closes the client.
  */
 import { homedir } from 'node:os'
 import { resolve } from 'node:path'
@@ -14,33 +14,33 @@ import { HttpTransport, type HttpTransportOptions } from './http-transport.ts'
 import { readClientConfig } from './kubeconfig.ts'
 import { usualFiles } from './kubeconfig-files.ts'
 
-/** Where the server is, and who the client is to it. What is said here counts before what the client config says. */
+/** Server and credentials of a client. These options override the kubeconfig. */
 export interface ConnectOptions extends ClientChoice {
-  /** The client config to read; several count as one, in which the first to name something wins. */
+  /** Path of the kubeconfig. Several files are merged, and the first file that sets a value wins. */
   readonly kubeconfig?: string | readonly string[]
-  /** The context of the client config; the current one by default. */
+  /** Context of the kubeconfig. Defaults to the current context. */
   readonly context?: string
-  /** The address of the server, such as https://127.0.0.1:6443. Alone it needs no client config. */
+  /** URL of the server, such as https://127.0.0.1:6443. With this option alone, no kubeconfig is read. */
   readonly server?: string
-  /** PEM of the authorities that the server's certificate may be signed by. */
+  /** CA certificates in PEM form that verify the server. */
   readonly authority?: string
-  /** Whether any certificate of the server will do: for experiments alone. */
+  /** Whether to skip verification of the server's certificate. For experiments only. */
   readonly insecure?: boolean
-  /** The name that the server's certificate must be for, where that is not the one in its address. */
+  /** Name to verify in the server's certificate, if it differs from the host in the URL. */
   readonly serverName?: string
-  /** The HTTP proxy on the way to the server, such as http://127.0.0.1:3128. */
+  /** URL of an HTTP proxy, such as http://127.0.0.1:3128. */
   readonly proxy?: string
-  /** A bearer token, or a function that is asked for it before every request. */
+  /** Bearer token, or a function that returns it before every request. */
   readonly token?: string | (() => string | Promise<string>)
-  /** PEM of the client's certificate and its key. */
+  /** Client certificate and key in PEM form. */
   readonly certificate?: { readonly certificate: string; readonly key: string }
-  /** Further headers of every request. */
+  /** Additional headers of every request. */
   readonly headers?: { readonly [name: string]: string | readonly string[] }
-  /** The way to the server, in place of a connection: for a server in this process. */
+  /** Transport to use instead of a connection, for a server in this process. */
   readonly transport?: Transport
 }
 
-/** Makes a client. A server that is not there fails the first request. */
+/** Creates a client. If the server is unreachable, the first request fails. */
 export async function connect(options: ConnectOptions = {}): Promise<Client> {
   if (options.transport !== undefined) return clientOver(options.transport, options)
   const { transport, namespace } = await wayTo(options)
@@ -66,14 +66,14 @@ async function wayTo(options: ConnectOptions): Promise<Way> {
   return { transport: { ...transport, ...stated }, namespace: config.namespace }
 }
 
-/** The same without the user: of two ways to say who one is, the one that the caller states counts alone. */
+/** Removes the credentials of the kubeconfig, because the credentials passed by the caller replace all of them. */
 function anonymous(transport: HttpTransportOptions): HttpTransportOptions {
   const { token: _, certificate: _1, credentials: _2, headers = {}, ...rest } = transport
   const { authorization: _3, ...others } = headers
   return { ...rest, headers: others }
 }
 
-/** Of the options those that say how to connect, where they are given. */
+/** Returns the options that configure the connection, if set. */
 function statedIn(options: ConnectOptions): Partial<HttpTransportOptions> {
   const { authority, insecure, serverName, proxy, certificate, headers, token } = options
   const stated = { authority, insecure, serverName, proxy, certificate, headers }

@@ -1,8 +1,8 @@
-/** Who a client is to a server, where that may change while it runs: see `exec-credentials.ts` and `oidc-credentials.ts`. */
+/** Credentials that may change while a client runs: see `exec-credentials.ts` and `oidc-credentials.ts`. */
 export interface Credentials {
   /** A bearer token. */
   readonly token?: string
-  /** PEM of the client's certificate and its key. Another certificate needs another connection. */
+  /** Client certificate and key in PEM form. A different certificate needs a new connection. */
   readonly certificate?: ClientCertificate
 }
 
@@ -12,13 +12,13 @@ export interface ClientCertificate {
 }
 
 export interface CredentialSource {
-  /** What to present now. Asked before every request, so it answers from memory where it can. */
+  /** Returns the current credentials. Called before every request, so it should respond from memory if possible. */
   current(signal: AbortSignal): Promise<Credentials>
-  /** The server has refused these with 401: returns others, or undefined where there are none. */
+  /** Called when the server rejected these credentials with 401. Returns new ones, or undefined if there are none. */
   replace(refused: Credentials, signal: AbortSignal): Promise<Credentials | undefined>
 }
 
-/** A source that is loaded when it is first asked: few client configs need one. */
+/** Returns a source that is loaded on first use, because few kubeconfigs need one. */
 export function loadedLater(load: () => Promise<CredentialSource>): CredentialSource {
   let loading: Promise<CredentialSource> | undefined
   const loaded = () => (loading ??= load())

@@ -1,6 +1,6 @@
 /**
- * Opens a connection to a server, straight or through a proxy, and finds out which HTTP the server speaks. It is secure,
- * unless the address of the server begins with http, as that of `orchctl proxy` does.
+ * Opens a connection to a server, directly or through a proxy, and negotiates the HTTP version. The connection uses TLS
+ * unless the URL starts with http, as that of `orchctl proxy` does.
  */
 import type { Socket } from 'node:net'
 import type { ConnectionOptions } from 'node:tls'
@@ -8,33 +8,33 @@ import { TransportError } from '../requests/transport.ts'
 import type { ClientCertificate } from './credentials.ts'
 
 export interface DialOptions {
-  /** Such as https://127.0.0.1:6443; http://127.0.0.1:8001 is not secure, and no place for credentials. */
+  /** URL such as https://127.0.0.1:6443. An http URL is not secure and must not be used with credentials. */
   readonly server: string
-  /** PEM of the authorities that the server's certificate may be signed by; left out: the well-known ones. */
+  /** CA certificates in PEM form that verify the server. Defaults to the well-known CAs. */
   readonly authority?: string
-  /** Whether any certificate of the server will do. */
+  /** Whether to skip verification of the server's certificate. */
   readonly insecure?: boolean
-  /** The name that the server's certificate must be for, where that is not the one in its address. */
+  /** Name to verify in the server's certificate, if it differs from the host in the URL. */
   readonly serverName?: string
-  /** The HTTP proxy on the way to it, such as http://127.0.0.1:3128. */
+  /** URL of an HTTP proxy, such as http://127.0.0.1:3128. */
   readonly proxy?: string
-  /** Which HTTP to offer; left out: HTTP/2 before HTTP/1.1. */
+  /** ALPN protocols to offer. Defaults to HTTP/2, then HTTP/1.1. */
   readonly protocols?: readonly string[]
 }
 
 const connectMs = 10_000
 
-/** A connection, and the protocol that was agreed on when it was secured. */
+/** A connection and its negotiated protocol. */
 export interface Dialed extends Socket {
   readonly alpnProtocol?: string | false | null
 }
 
-/** Whether nobody else could read or change what is sent to the server. */
+/** Whether requests to the server are encrypted. */
 export function isSecure(server: string): boolean {
   return new URL(server).protocol === 'https:'
 }
 
-/** Resolves when the server is known to be the one that is meant, or is not to be known at all. */
+/** Resolves when the connection is open and the server is verified, unless verification is disabled. */
 export async function dial(options: DialOptions, certificate: ClientCertificate | undefined): Promise<Dialed> {
   const { hostname, port } = new URL(options.server)
   const target = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || (isSecure(options.server) ? 443 : 80)) }
@@ -53,7 +53,7 @@ export async function dial(options: DialOptions, certificate: ClientCertificate 
 
 function opened(ready: 'connect' | 'secureConnect', options: ConnectionOptions & { port: number }): Promise<Dialed> {
   return new Promise((resolve, reject) => {
-    // Not imported: that would look at all that the module has, and load the well-known authorities.
+    // Not imported, because an import reads all exports of the module and so loads the well-known CAs.
     const socket: Dialed =
       ready === 'connect'
         ? process.getBuiltinModule('node:net').connect(options)
@@ -85,7 +85,7 @@ function tlsOptions(
     ...(authority === undefined ? {} : { ca: authority }),
     ...(certificate === undefined ? {} : { cert: certificate.certificate, key: certificate.key }),
     ...(insecure ? { rejectUnauthorized: false } : {}),
-    // An address is not a name that a client may ask for; certificates are held against it all the same.
+    // SNI does not allow IP addresses. Certificates are still verified against the address.
     ...(isAddress(name) ? {} : { servername: name }),
   }
 }
@@ -94,7 +94,7 @@ function isAddress(name: string): boolean {
   return process.getBuiltinModule('node:net').isIP(name.replace(/^\[|\]$/g, '')) !== 0
 }
 
-/** Asks the proxy to connect us. Its name and password, if it wants them, stand in its address. */
+/** Opens a tunnel with CONNECT. The URL of the proxy may contain a user name and password. */
 async function tunnelThrough(proxy: string, target: { host: string; port: number }): Promise<Socket> {
   const { protocol, hostname, port, username, password } = new URL(proxy)
   const { request } = protocol === 'https:' ? await import('node:https') : await import('node:http')

@@ -1,9 +1,9 @@
 /**
- * Credentials from a plugin: a program of the user's choice that prints them. It is run when they are first needed, when
- * they have expired, and when the server refuses them; requests that come meanwhile wait for the same run.
+ * Credentials from a plugin: a program that prints them. The plugin runs when credentials are first needed, when they
+ * have expired, and when the server rejects them. Concurrent requests wait for the same run.
  *
- * What it prints to its standard error goes to the user's. What it prints to its standard output is read up to a bound
- * and never shown, since it holds secrets.
+ * The plugin's standard error goes to the user. Its standard output is limited in size and never shown, because it
+ * contains secrets.
  */
 import { spawn } from 'node:child_process'
 import { constants } from 'node:fs'
@@ -14,26 +14,26 @@ import { type CredentialSource, type Credentials, isToken } from './credentials.
 import { candidatesOf, type ExecPlugin } from './exec-plugin.ts'
 import { ConfigError } from './kubeconfig-files.ts'
 
-/** What a plugin is told of the server, in the words of the client config. */
+/** Cluster information for a plugin, with the field names of the kubeconfig. */
 export type ExecCluster = JsonObject
 
 export interface ExecSurroundings {
   readonly cluster: ExecCluster
-  /** Whether the standard input is a terminal at which somebody could answer. */
+  /** Whether standard input is a terminal. */
   readonly interactive: boolean
   readonly clock?: Clock
-  /** How long the plugin may take; absent: a minute, or ten where somebody may have to answer it. */
+  /** Timeout of the plugin. Defaults to one minute, or ten minutes if it may ask the user for input. */
   readonly timeoutMs?: number
   readonly env?: { readonly [name: string]: string | undefined }
 }
 
 const maxOutput = 1024 * 1024
-/** How long a plugin may take: one that talks to somebody waits for people. */
+/** Default timeouts. An interactive plugin may wait for the user. */
 const maxMs = { alone: 60_000, interactive: 10 * 60_000 }
 
 interface Got {
   readonly credentials: Credentials
-  /** Milliseconds since 1970. */
+  /** Expiry in milliseconds since 1970. */
   readonly expires: number
 }
 
@@ -61,7 +61,7 @@ export class ExecCredentials implements CredentialSource {
     return isSame(fresh, refused) ? undefined : fresh
   }
 
-  /** Of several that need it at once one runs it. */
+  /** Runs the plugin once for all concurrent requests. */
   #run(signal: AbortSignal): Promise<Got> {
     this.#running ??= this.#ask(signal).finally(() => {
       this.#running = undefined
@@ -106,7 +106,10 @@ interface Run {
   readonly signal: AbortSignal
 }
 
-/** What it prints. Throws ConfigError where it cannot be run, fails, does not end, or prints too much. */
+/**
+ * Returns the output of the plugin. Throws ConfigError if the plugin cannot be started, fails, times out or prints too
+ * much.
+ */
 async function runPlugin(plugin: ExecPlugin, { env, interactive, timeoutMs, signal }: Run): Promise<string> {
   await throwIfMissing(plugin, env.PATH ?? '')
   return await new Promise((resolve, reject) => {
@@ -115,7 +118,7 @@ async function runPlugin(plugin: ExecPlugin, { env, interactive, timeoutMs, sign
       stdio: [interactive ? 'inherit' : 'ignore', 'pipe', 'inherit'],
       signal,
     })
-    // Not when it has closed its output: what it started may hold that open.
+    // Waits for the exit of the plugin, not for the end of its output, which child processes may keep open.
     const timer = setTimeout(() => {
       child.kill('SIGKILL')
       child.stdout.destroy()
@@ -142,7 +145,7 @@ async function runPlugin(plugin: ExecPlugin, { env, interactive, timeoutMs, sign
   })
 }
 
-/** A missing program is what new users meet first: the config may say how to get it. */
+/** A missing program is a common first problem of new users. The kubeconfig may contain an install hint. */
 async function throwIfMissing(plugin: ExecPlugin, path: string): Promise<void> {
   for (const file of candidatesOf(plugin.command, path)) {
     const code = await access(file, constants.X_OK).then(
@@ -164,7 +167,7 @@ function readOutput(plugin: ExecPlugin, output: string): Got {
   const refuse = (what: string) => new ConfigError(`the credential plugin ${plugin.command} ${what}`)
   const credential = parse(output)
   if (!isObject(credential)) throw refuse('did not print an ExecCredential as JSON (json parse error)')
-  // Kubernetes' clients take an answer without a kind for an ExecCredential, but require the version.
+  // Like Kubernetes clients, accepts a missing kind but requires the version.
   const kind = own(credential, 'kind') || 'ExecCredential'
   if (kind !== 'ExecCredential' || own(credential, 'apiVersion') !== plugin.apiVersion)
     throw refuse(`printed something else than an ExecCredential of ${plugin.apiVersion}`)
@@ -216,6 +219,6 @@ function parse(text: string): Json | undefined {
   try {
     return JSON.parse(text) as Json
   } catch {
-    return undefined // Its error quotes the text.
+    return undefined // The error of the parser quotes the text.
   }
 }

@@ -1,4 +1,4 @@
-/** What `user.exec` of a client config says of its credential plugin: which program, and how it is run. */
+/** Reads `user.exec` of a kubeconfig: the credential plugin and how to run it. */
 import { delimiter, isAbsolute, join } from 'node:path'
 import { isObject } from '../../api/json/json.ts'
 import { type ProfileName, vendorOf } from '../../api/model/vendor.ts'
@@ -14,13 +14,13 @@ import {
 } from './config-entry.ts'
 
 export interface ExecPlugin {
-  /** A path, or a name that is looked for on the PATH. */
+  /** A path, or a name to look up in PATH. */
   readonly command: string
   readonly args: readonly string[]
   readonly env: { readonly [name: string]: string }
-  /** What it is told and must answer in: `client.authentication.orch.io/v1`. */
+  /** API version of the plugin's input and output, such as `client.authentication.orch.io/v1`. */
   readonly apiVersion: string
-  /** The environment variable that tells it what it needs. */
+  /** Environment variable that passes information to the plugin. */
   readonly infoVariable: string
   readonly installHint: string | undefined
   readonly provideClusterInfo: boolean
@@ -33,7 +33,7 @@ const interactiveModes = ['Never', 'IfAvailable', 'Always'] as const
 const versions = ['v1', 'v1beta1']
 const profileNames: readonly ProfileName[] = ['orch', 'kubernetes']
 
-/** Reads it; an entry that could never work is refused before anything is run. */
+/** Reads the entry. Throws if the plugin could never work, before anything runs. */
 export function execPluginOf(exec: Entry): ExecPlugin {
   const { apiVersion, version, infoVariable } = interfaceOf(exec)
   return {
@@ -48,7 +48,7 @@ export function execPluginOf(exec: Entry): ExecPlugin {
   }
 }
 
-/** The group that plugins and clients speak of each other in, by profile. */
+/** Returns the API group of credential plugins for each profile. */
 export function execGroups(): { group: string; infoVariable: string }[] {
   return profileNames.map(vendorOf).map(({ groupDomain, execInfoVariable }) => ({
     group: `client.authentication.${groupDomain}`,
@@ -67,13 +67,13 @@ function interfaceOf(exec: Entry): { apiVersion: string; version: string; infoVa
   return found
 }
 
-/** A path that is not absolute starts at the client config; a bare name is looked for on the PATH. */
+/** A relative path starts at the kubeconfig. A bare name is looked up in PATH. */
 function commandOf(exec: Entry): string {
   const command = requiredText(exec, 'command')
   return command.includes('/') ? besideConfig(exec, command) : command
 }
 
-/** The files that a command could be: for messages, and to know whether there is one. */
+/** Returns the files that a command may refer to, to check for existence and for error messages. */
 export function candidatesOf(command: string, path: string): string[] {
   if (isAbsolute(command)) return [command]
   return path

@@ -1,10 +1,11 @@
 /**
- * The client's transport over the network, for Node: TLS, with HTTP/2 where the server speaks it and HTTP/1.1 where it
- * does not (and without TLS, for an address that says so, without credentials), with a client certificate, a token, or a source of credentials that may change.
+ * Network transport of the client for Node: TLS with HTTP/2, or HTTP/1.1 if the server does not support HTTP/2. For an
+ * http URL it uses neither TLS nor credentials. Credentials are a client certificate, a token, or a source of changing
+ * credentials.
  *
- * Credentials that the server refuses are replaced, if their source has others, and the request is sent once more: a 401
- * says that nothing has happened. Another certificate means other connections; those of the old one end when they are
- * idle. `close` ends them all.
+ * If the server rejects the credentials and their source has new ones, the request is sent once more, which is safe
+ * because a 401 means that nothing was done. A new certificate needs new connections. Connections with the old one are
+ * closed when idle. `close` closes all of them.
  */
 import { Readable } from 'node:stream'
 import { orAborted } from '../../base/concurrency/abort.ts'
@@ -15,22 +16,25 @@ import { Http2Wire } from './http2-wire.ts'
 import type { UpgradedConnection, UpgradeRequest } from './upgrade.ts'
 import type { Wire, WireRequest } from './wire.ts'
 
-/** Where the server is and how the client proves who it is. */
+/** Server and credentials of a transport. */
 export interface HttpTransportOptions extends DialOptions {
-  /** PEM of the client's certificate and key. */
+  /** Client certificate and key in PEM form. */
   readonly certificate?: ClientCertificate
-  /** A bearer token, asked for before every request. */
+  /** Returns a bearer token. Called before every request. */
   readonly token?: () => string | Promise<string>
-  /** Credentials that may change; a token or certificate beside it counts where it gets none, a token always. */
+  /**
+   * Source of changing credentials. `certificate` is used if the source returns none, and `token` always takes
+   * precedence.
+   */
   readonly credentials?: CredentialSource
-  /** Go out with every request. */
+  /** Headers of every request. */
   readonly headers?: { readonly [name: string]: string | readonly string[] }
-  /** How often a connection is tried; one that has not answered by the next time is cut. */
+  /** Ping interval. A connection that has not responded by the next ping is closed. */
   readonly pingMs?: number
 }
 
 const usualPingMs = 30_000
-/** Of certificates that were replaced: what is still under way with older ones is cut off. */
+/** Maximum number of replaced certificates whose connections stay open. Requests with older ones are aborted. */
 const maxRetired = 8
 
 /** Sends requests over HTTP/2 or HTTP/1.1. */
@@ -41,7 +45,7 @@ export class HttpTransport {
   readonly #retired: Line[] = []
   #closed = false
 
-  /** A path in the server's address comes before all others. Throws where credentials would go out unprotected. */
+  /** A path in the server's URL is a prefix of all request paths. Throws if credentials would be sent unencrypted. */
   constructor(options: HttpTransportOptions) {
     const { server, certificate, token, credentials } = options
     if (!isSecure(server) && (certificate ?? token ?? credentials) !== undefined)
@@ -56,13 +60,13 @@ export class HttpTransport {
     const first = await orAborted(source.current(request.signal), request.signal)
     const answer = await this.#sendAs(first, request)
     if (answer.status !== 401) return answer
-    // Read before the source is asked, which may take a while: nobody holds the connection meanwhile.
+    // Read the response before calling the source, which may take a while, to free the connection.
     const refusal = await readRefusal(answer)
     const other = await orAborted(source.replace(first, request.signal), request.signal)
     return other === undefined ? refusal : await this.#sendAs(other, request)
   }
 
-  /** Cuts off what is under way. */
+  /** Closes all connections and aborts running requests. */
   close(): void {
     this.#closed = true
     this.#line?.destroy()
@@ -70,8 +74,8 @@ export class HttpTransport {
   }
 
   /**
-   * Asks the server to speak another protocol, on a connection of its own, which is the caller's from then on. Throws
-   * what the server answers instead as an `UpgradeRefused`.
+   * Upgrades to another protocol on a separate connection, which the caller then owns. Throws `UpgradeRefused` if the
+   * server sends another response.
    */
   async upgrade(request: UpgradeRequest): Promise<UpgradedConnection> {
     const { requestUpgrade } = await import('./upgrade.ts')
@@ -92,7 +96,7 @@ export class HttpTransport {
     return certificate ?? this.#options.certificate
   }
 
-  /** The whole path, and the headers with those that say who asks. */
+  /** Adds the path prefix and the credentials to a request. */
   async #asUser(
     credentials: Credentials,
     { path, headers }: Pick<TransportRequest, 'path' | 'headers'>,
@@ -127,14 +131,14 @@ export class HttpTransport {
   }
 }
 
-/** The connections with one certificate. Which HTTP they speak is known once the first is open. */
+/** The connections with one certificate. Their HTTP version is known once the first one is open. */
 class Line {
   readonly #certificate: ClientCertificate | undefined
   readonly #opening: Promise<Wire>
   #wire: Wire | undefined
   #destroyed = false
 
-  /** `onFailure` is called when no connection could be opened. */
+  /** `onFailure` is called if no connection could be opened. */
   constructor(options: HttpTransportOptions, certificate: ClientCertificate | undefined, onFailure: () => void) {
     this.#certificate = certificate
     this.#opening = openWire(options, () => dial(options, certificate)).then((wire) => {
@@ -142,7 +146,7 @@ class Line {
       this.#wire = wire
       return wire
     })
-    this.#opening.catch(onFailure) // Those who wait for it get the error.
+    this.#opening.catch(onFailure) // Callers that wait for the connection get the error.
   }
 
   isFor(certificate: ClientCertificate | undefined): boolean {
@@ -176,7 +180,7 @@ async function openWire(options: HttpTransportOptions, open: () => Promise<Diale
   return new Http1Wire({ server, dial: open }, first)
 }
 
-/** The same answer with its body in memory. What is longer than any refusal is not kept. */
+/** Returns the response with its body in memory, up to a size that is more than any error needs. */
 async function readRefusal(answer: TransportResponse): Promise<TransportResponse> {
   const chunks: Uint8Array[] = []
   let size = 0

@@ -1,7 +1,7 @@
 /**
- * HTTP/1.1, for servers and proxies that speak nothing newer: a connection for each request under way, used again by
- * the next. A read that met a connection which the server was just closing is sent once more; a write is not, since it
- * may have happened.
+ * HTTP/1.1, for servers and proxies without HTTP/2: one connection per concurrent request, with keep-alive. A read that
+ * fails because the server was closing an idle connection is retried. A write is not, because it may have been
+ * executed.
  */
 import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -21,7 +21,7 @@ export class Http1Wire implements Wire {
   readonly #server: URL
   readonly #agent: DialingAgent
 
-  /** `first` is a connection that is there already. */
+  /** `first` is an open connection. */
   constructor({ server, dial }: Http1WireOptions, first: Dialed) {
     this.#server = new URL(server)
     this.#agent = new DialingAgent(this.#server.protocol, dial, first)
@@ -67,7 +67,7 @@ export class Http1Wire implements Wire {
   }
 }
 
-/** The connection had been used before and ended without a word. */
+/** A reused connection ended without a response. */
 class StaleConnection extends TransportError {}
 
 function answerOf(call: ClientRequest, signal: AbortSignal): Promise<TransportResponse> {
@@ -84,7 +84,7 @@ function answerOf(call: ClientRequest, signal: AbortSignal): Promise<TransportRe
   })
 }
 
-/** Leaving the iteration destroys the connection, which the server notices. */
+/** Returning from the iteration destroys the connection, which the server notices. */
 async function* bodyOf(answer: IncomingMessage, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of answer) yield chunk
@@ -103,13 +103,13 @@ function plain({ headers }: IncomingMessage): { [name: string]: string } {
   )
 }
 
-/** Keeps connections and opens them by `dial`, so that proxies and certificates are the same as for HTTP/2. */
+/** Pools connections and opens them with `dial`, so that proxies and certificates work as with HTTP/2. */
 class DialingAgent extends Agent {
   readonly #dial: () => Promise<Dialed>
   #first: Dialed | undefined
   #retired = false
 
-  /** The base class looks at nothing of the connections but whether `protocol` is that of a request. */
+  /** The base class only checks that `protocol` matches that of the request. */
   constructor(protocol: string, dial: () => Promise<Dialed>, first: Dialed) {
     super({ keepAlive: true, maxSockets: maxConnections, protocol })
     this.#dial = dial
@@ -137,7 +137,7 @@ class DialingAgent extends Agent {
     return !this.#retired && super.keepSocketAlive(socket) !== (false as unknown)
   }
 
-  /** Connections are not used again once their request is done. */
+  /** Stops reusing connections. */
   retire(): void {
     this.#retired = true
     for (const sockets of Object.values(this.freeSockets)) for (const socket of sockets ?? []) socket.destroy()

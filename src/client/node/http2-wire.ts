@@ -1,6 +1,6 @@
 /**
- * HTTP/2: requests share a connection; a further one is opened when the first is full, up to a limit. A connection that
- * ends is replaced by the next request that needs it, one that answers no ping is cut.
+ * HTTP/2: requests share a connection. More connections are opened, up to a limit, when the existing ones are full. A
+ * connection that ended is replaced on demand, and one that does not answer a ping is closed.
  */
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, type IncomingHttpHeaders } from 'node:http2'
 import { orAborted } from '../../base/concurrency/abort.ts'
@@ -11,19 +11,19 @@ import type { Wire, WireRequest } from './wire.ts'
 export interface Http2WireOptions {
   readonly server: string
   readonly dial: () => Promise<Dialed>
-  /** How often a connection is tried; one that has not answered by the next time is cut. */
+  /** Ping interval. A connection that has not responded by the next ping is closed. */
   readonly pingMs: number
 }
 
 const maxConnections = 8
-/** Servers allow 100 streams and more. */
+/** Servers allow at least 100 streams. */
 const maxStreams = 100
 
 export class Http2Wire implements Wire {
   readonly #options: Http2WireOptions
   readonly #connections = new Set<Connection>()
 
-  /** `first` is a connection that is there already. */
+  /** `first` is an open connection. */
   constructor(options: Http2WireOptions, first: Dialed) {
     this.#options = options
     this.#add(Promise.resolve(first))
@@ -56,16 +56,16 @@ export class Http2Wire implements Wire {
 }
 
 class Connection {
-  /** Requests under way. */
+  /** Number of running requests. */
   #streams = 0
-  /** Whether it takes no further requests, and whether it was cut off. */
+  /** Whether the connection accepts no more requests, and whether it was destroyed. */
   #left = false
   #destroyed = false
   #session: ClientHttp2Session | undefined
   readonly #opening: Promise<ClientHttp2Session>
   readonly #server: string
 
-  /** `onLeaving` is called when it takes no further requests. */
+  /** `onLeaving` is called when the connection accepts no more requests. */
   constructor({ server, pingMs }: Http2WireOptions, socket: Promise<Dialed>, onLeaving: () => void) {
     this.#server = server
     const leave = () => {
@@ -80,10 +80,10 @@ class Connection {
       this.#session = session
       return session
     })
-    this.#opening.catch(leave) // Those who wait for it get the error.
+    this.#opening.catch(leave) // Callers that wait for the connection get the error.
   }
 
-  /** Whether it takes a further request. */
+  /** Whether the connection accepts another request. */
   get hasRoom(): boolean {
     return this.#streams < maxStreams && !this.#left
   }
@@ -109,13 +109,13 @@ class Connection {
   destroy(): void {
     this.#left = true
     this.#destroyed = true
-    // Without an error, answers that are under way would seem complete.
+    // Without an error, partial responses would look complete.
     this.#session?.destroy(new Error('the connection was closed'))
   }
 
   async #begin({ method, path, headers, body, signal }: WireRequest): Promise<ClientHttp2Stream> {
     const session = this.#session ?? (await orAborted(this.#opening, signal))
-    // One that was destroyed is not `closed`, and may take a while to say that it is.
+    // A destroyed session is not `closed` and may emit its event late.
     if (session.closed || session.destroyed) throw new TransportError(`the connection to ${this.#server} has ended`)
     const stream = session.request(
       { ...headers, ':method': method, ':path': path },
@@ -128,14 +128,14 @@ class Connection {
 
 function openSession(server: string, socket: Dialed, pingMs: number): ClientHttp2Session {
   const session = connect(new URL(server).origin, { createConnection: () => socket })
-  // Errors end the streams, which report them.
+  // Streams end with the error and report it.
   session.on('error', () => {})
   const pings = keepAlive(session, pingMs)
   session.once('close', () => clearInterval(pings))
   return session
 }
 
-/** Cuts a connection whose other end has gone without a word. */
+/** Closes a connection whose peer has disappeared. */
 function keepAlive(session: ClientHttp2Session, pingMs: number): NodeJS.Timeout {
   let answered = true
   const ping = () => {
@@ -161,7 +161,7 @@ function answerOf(stream: ClientHttp2Stream, signal: AbortSignal): Promise<Trans
   })
 }
 
-/** Leaving the iteration destroys the stream, which the server notices. */
+/** Returning from the iteration destroys the stream, which the server notices. */
 async function* bodyOf(stream: ClientHttp2Stream, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of stream) yield chunk
@@ -170,7 +170,7 @@ async function* bodyOf(stream: ClientHttp2Stream, signal: AbortSignal): AsyncGen
     throw new TransportError('the connection broke in the middle of an answer', { cause: error })
   }
   signal.throwIfAborted()
-  // A connection that breaks ends its streams as if they were complete, but for these marks.
+  // When a connection breaks, its streams end like complete ones except for these flags.
   if (stream.aborted || (stream.rstCode ?? 0) !== 0)
     throw new TransportError('the connection broke in the middle of an answer')
 }

@@ -1,4 +1,4 @@
-/** What a client config says of a cluster: where its server is, how to reach it, and how to know it. */
+/** The cluster entry of a kubeconfig: server URL, proxy and verification. */
 import { isObject, type Json, type JsonObject, own } from '../../api/json/json.ts'
 import {
   checkPem,
@@ -13,7 +13,7 @@ import {
 import { execGroups } from './exec-plugin.ts'
 import type { HttpTransportOptions } from './http-transport.ts'
 
-/** `server` counts instead of the one that the cluster names; with `plain` it may be one without TLS. */
+/** `server` overrides that of the cluster. With `plain` it may be an http URL. */
 export function clusterOptions(
   cluster: Entry,
   { server, plain = false }: { readonly server?: string | undefined; readonly plain?: boolean | undefined },
@@ -34,7 +34,10 @@ export function clusterOptions(
   }
 }
 
-/** The same in the words of the client config, with what the cluster says for credential plugins alone. */
+/**
+ * Returns the cluster information for credential plugins in kubeconfig format, with the cluster's extension for
+ * plugins.
+ */
 export function toldToPlugins(cluster: Entry, options: HttpTransportOptions): JsonObject {
   const { server, authority, insecure, serverName, proxy } = options
   const config = pluginConfig(cluster)
@@ -48,7 +51,7 @@ export function toldToPlugins(cluster: Entry, options: HttpTransportOptions): Js
   }
 }
 
-/** The extension of the cluster that is meant for plugins. */
+/** Returns the cluster's extension for plugins. */
 function pluginConfig(cluster: Entry): Json | undefined {
   const extensions = optional(cluster, 'extensions') ?? []
   if (!Array.isArray(extensions)) throw fault(cluster, 'extensions', 'is not a list')
@@ -64,7 +67,7 @@ function serverOf(cluster: Entry, { plain }: { readonly plain: boolean }): strin
   return server
 }
 
-/** Whether it is the address of a server: an https URL. */
+/** Whether the text is an https URL. */
 export function isServer(text: string): boolean {
   return URL.canParse(text) && new URL(text).protocol === 'https:'
 }

@@ -1,8 +1,7 @@
 /**
- * Changes of client configs. A file is read, changed and put in place as a whole, under a lock beside it: whoever is
- * interrupted leaves the old one or the new one, and of two that change it at once neither loses what the other wrote.
- * An entry is changed in the file that has it; a new one goes into the first file. Only the owner may read what is
- * written, since it may hold keys.
+ * Edits kubeconfigs. A file is read, changed and replaced atomically under a lock file: an interruption leaves the old
+ * or the new content, and concurrent edits do not overwrite each other. An entry is changed in the file that contains
+ * it. A new entry goes to the first file. Files are readable by their owner only because they may contain keys.
  */
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -24,7 +23,7 @@ const emptyConfig = (): JsonObject => ({
   users: [],
 })
 
-/** The content of a client config; an empty one where there is none. */
+/** Returns the content of a kubeconfig. Empty if the file does not exist. */
 export function readConfigFile(file: string): JsonObject {
   const text = textIfThere(file)
   if (text === undefined || text.trim() === '') return emptyConfig()
@@ -33,7 +32,10 @@ export function readConfigFile(file: string): JsonObject {
   return content
 }
 
-/** Sets fields of an entry, which is made if it is not there; a field that is undefined is removed. Says which of both. */
+/**
+ * Sets fields of an entry and creates the entry if it does not exist. An undefined field is removed. Returns whether
+ * the entry was created or changed.
+ */
 export async function setEntry(
   files: readonly string[],
   { sort, name, fields }: EntryName & { readonly fields: { readonly [field: string]: Json | undefined } },
@@ -50,7 +52,7 @@ export interface EntryName {
   readonly name: string
 }
 
-/** Changes what one entry of a file says; it starts empty where there is none. Says whether there was one. */
+/** Changes one entry of a file, starting with an empty one if it does not exist. Returns whether the entry existed. */
 export async function changeEntry(
   file: string,
   { sort, name }: EntryName,
@@ -70,7 +72,7 @@ export async function changeEntry(
   })
 }
 
-/** Makes a context the current one. The first file that names one is the one that counts. */
+/** Sets the current context. The first file that has a current context determines it. */
 export async function setCurrentContext(files: readonly string[], name: string): Promise<void> {
   if (!files.some((file) => hasEntry(readConfigFile(file), 'context', name)))
     throw new ConfigError(`no context exists with the name: ${JSON.stringify(name)}`)
@@ -78,7 +80,7 @@ export async function setCurrentContext(files: readonly string[], name: string):
   await changeConfig(file, (config) => ({ config: { ...config, 'current-context': name }, result: undefined }))
 }
 
-/** Takes an entry out of the file that has it, which is returned; undefined where none has it. */
+/** Removes an entry and returns the file that contained it. Undefined if there is none. */
 export async function removeEntry(files: readonly string[], { sort, name }: EntryName): Promise<string | undefined> {
   const file = files.find((candidate) => hasEntry(readConfigFile(candidate), sort, name))
   if (file === undefined) return undefined
@@ -89,7 +91,7 @@ export async function removeEntry(files: readonly string[], { sort, name }: Entr
   return file
 }
 
-/** Gives a context another name; if it is the current one, it stays so. */
+/** Renames a context. The current context stays current. */
 export async function renameContext(files: readonly string[], from: string, to: string): Promise<void> {
   const file = files.find((candidate) => hasEntry(readConfigFile(candidate), 'context', from))
   const cannot = `cannot rename the context ${JSON.stringify(from)}`
@@ -108,14 +110,14 @@ export async function renameContext(files: readonly string[], from: string, to: 
     await setCurrentContext(files, to)
 }
 
-/** Makes no context the current one. */
+/** Removes the current context. */
 export async function unsetCurrentContext(files: readonly string[]): Promise<void> {
   for (const file of files)
     if (own(readConfigFile(file), 'current-context'))
       await changeConfig(file, (config) => ({ config: { ...config, 'current-context': '' }, result: undefined }))
 }
 
-/** Whether one of the files has such an entry. */
+/** Whether one of the files contains such an entry. */
 export function isConfigured(files: readonly string[], { sort, name }: EntryName): boolean {
   return files.some((file) => hasEntry(readConfigFile(file), sort, name))
 }

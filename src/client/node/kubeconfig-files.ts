@@ -1,15 +1,15 @@
-/** Where client configs lie: the files that are read when none is named. */
+/** Default locations of kubeconfigs. */
 import { existsSync, readFileSync } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
 import type { Json } from '../../api/json/json.ts'
 import { codeOf } from '../../base/text/errors.ts'
 
-/** Something is wrong with a client config, and its owner can fix it. */
+/** A fault in a kubeconfig that its owner can fix. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
 
-/** There is no client config at all: who needs no server can do without. */
+/** No kubeconfig exists. Commands that need no server can ignore this. */
 export class MissingConfigError extends ConfigError {}
 
 export interface Surroundings {
@@ -18,16 +18,19 @@ export interface Surroundings {
   readonly directory: string
 }
 
-/** What `orch up` writes, seen from where it was started. */
+/** File that `orch up` writes, relative to its working directory. */
 const localFile = '.orch/admin.kubeconfig'
 
-/** The client config that a server in this directory has written; undefined when there is none. */
+/** Returns the kubeconfig that a server wrote to this directory. Undefined if there is none. */
 export function localConfig(directory: string): string | undefined {
   const file = join(directory, localFile)
   return existsSync(file) ? file : undefined
 }
 
-/** All that $ORCHCONFIG lists, or else $KUBECONFIG; else that of the user, if there is one; else that of a server in this directory. */
+/**
+ * Returns the files in $ORCHCONFIG or else $KUBECONFIG, else the user's file if it exists, else that of a server in
+ * this directory.
+ */
 export function usualFiles({ env, home, directory }: Surroundings): string[] {
   const listed = (listedFiles(env) ?? '').split(delimiter).filter((file) => file !== '')
   if (listed.length > 0) return [...new Set(listed.map((file) => resolve(directory, file)))]
@@ -35,12 +38,12 @@ export function usualFiles({ env, home, directory }: Surroundings): string[] {
   return [existsSync(own) ? own : join(directory, localFile)]
 }
 
-/** The list of client configs that the environment names; undefined where it names none. */
+/** Returns the kubeconfig list of the environment. Undefined if it is not set. */
 export function listedFiles(env: Surroundings['env']): string | undefined {
   return env.ORCHCONFIG || env.KUBECONFIG || undefined
 }
 
-/** The text of a file; undefined where there is none. */
+/** Returns the text of a file. Undefined if it does not exist. */
 export function textIfThere(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8')
@@ -51,5 +54,5 @@ export function textIfThere(file: string): string | undefined {
   }
 }
 
-/** The content of a client config, from its text. Throws ConfigError, which does not quote it: it may hold secrets. */
+/** Parses the text of a kubeconfig. Throws ConfigError without quoting the text, which may contain secrets. */
 export type ConfigParser = (file: string, text: string) => Json

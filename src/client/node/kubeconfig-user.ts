@@ -1,6 +1,6 @@
 /**
- * How a user of a client config proves to be one: a certificate, a token or a file with one, a name and a password, a
- * credential plugin (`exec`), an identity token that is renewed (`auth-provider`), and whom to act as.
+ * Credentials of a kubeconfig user: a certificate, a token or token file, a user name and password, a credential plugin
+ * (`exec`), a renewable ID token (`auth-provider`), and the user to impersonate.
  */
 import { readFile } from 'node:fs/promises'
 import { isObject, type Json, own } from '../../api/json/json.ts'
@@ -22,7 +22,7 @@ import { execPluginOf } from './exec-plugin.ts'
 import type { HttpTransportOptions } from './http-transport.ts'
 import { oidcUserOf } from './oidc-user.ts'
 
-/** All that proves who a user is, read at once: for files that are not about one server. */
+/** Fixed credentials of a user, for files that do not describe one server. */
 export interface UserCredentials {
   readonly certificate: string | undefined
   readonly key: string | undefined
@@ -31,7 +31,7 @@ export interface UserCredentials {
   readonly password: string | undefined
 }
 
-/** Takes what stays the same while it is used: neither plugins nor tokens that are renewed. */
+/** Reads fixed credentials. Throws for plugins and renewable tokens. */
 export function fixedCredentials(user: Entry): UserCredentials {
   refuseUnsupported(user, ['exec', 'auth-provider'], 'is not supported here: use a token, a certificate or a password')
   refuseUnsupported(user, ['as', 'as-uid', 'as-groups', 'as-user-extra'], 'is not supported here')
@@ -45,7 +45,7 @@ export function fixedCredentials(user: Entry): UserCredentials {
   }
 }
 
-/** What a transport needs to know of its user. `cluster` is what a credential plugin is told, if it wants to know. */
+/** Returns the transport options of a user. `cluster` is the information for a credential plugin. */
 export function userOptions(
   user: Entry,
   { cluster, interactive }: { cluster: ExecCluster; interactive: boolean },
@@ -62,7 +62,7 @@ export function userOptions(
   }
 }
 
-/** A token that is given counts, whatever else could get one. */
+/** An explicit token takes precedence over other sources. */
 function sourceOf(
   user: Entry,
   { cluster, interactive }: { cluster: ExecCluster; interactive: boolean },
@@ -98,7 +98,7 @@ function certificateOf(user: Entry): Pick<UserCredentials, 'certificate' | 'key'
   return { certificate, key }
 }
 
-/** A file of a token is read before every request: tokens that are renewed are renewed there. */
+/** Reads a token file before every request, because renewed tokens replace its content. */
 function tokenOf(user: Entry): (() => string | Promise<string>) | undefined {
   const file = optionalText(user, 'tokenFile')
   const token = optionalText(user, 'token')
@@ -123,7 +123,7 @@ function basicOf(user: Entry): { authorization?: string } {
   return { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` }
 }
 
-/** The headers that say whom to act as. */
+/** Returns the impersonation headers. */
 function impersonationOf(user: Entry): { [name: string]: string | readonly string[] } {
   const [name, uid] = [optionalText(user, 'as'), optionalText(user, 'as-uid')]
   const groups = textList(user, 'as-groups')

@@ -1,23 +1,22 @@
 /**
- * The text of a client config (kubeconfig) for one user of one server, as its administrator: one cluster, one user, one
- * context, with everything it needs inside. Pure; where it is written, and that only its owner may read it (it holds a private
- * key), is left to the callers.
+ * Creates the text of an administrator's kubeconfig with one cluster, user and context, and with all certificates
+ * inline. Callers write the file and restrict access to its owner, because it contains a private key.
  */
 export interface AdminConfig {
-  /** The cluster, in the names of everything here: so configs of several servers can be used together. */
+  /** Cluster name, which is part of all names in the file, so that the files of several servers can be merged. */
   readonly cluster: string
-  /** The user, in the names of things here; the administrator where it is left out. */
+  /** User name in the file. Defaults to the administrator. */
   readonly user?: string
-  /** The address of the server, such as https://127.0.0.1:6443 */
+  /** URL of the server, such as https://127.0.0.1:6443 */
   readonly server: string
-  /** PEM of the authority that signed the server's certificate. */
+  /** CA certificate in PEM form that verifies the server. */
   readonly authority: string
-  /** PEM of the client's certificate and key. */
+  /** Client certificate and key in PEM form. */
   readonly certificate: string
   readonly key: string
 }
 
-/** The text of a kubeconfig with a client certificate. */
+/** Returns the text of a kubeconfig with a client certificate. */
 export function adminKubeconfig({ cluster, user: name, server, authority, certificate, key }: AdminConfig): string {
   const user = name ?? `${cluster}-admin`
   return `apiVersion: v1
@@ -41,7 +40,7 @@ current-context: ${user}@${cluster}
 `
 }
 
-// A JSON string is also a YAML one.
+// JSON strings are valid YAML.
 function quoted(text: string): string {
   return JSON.stringify(text)
 }

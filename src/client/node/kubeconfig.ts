@@ -1,8 +1,8 @@
 /**
- * The client config (kubeconfig) of a user of Node: which server, how to verify it, which user, which namespace.
+ * Reads kubeconfigs in Node: the server and its verification, the user and the namespace.
  *
- * Several files count as one, in which the first to name something wins. Paths in a file start at that file. What is
- * wrong, and what is asked for but not supported, is reported with the file and the field; secrets are never quoted.
+ * Several files are merged, and the first file that sets a value wins. Paths are relative to their file. Errors and
+ * unsupported settings are reported with the file and the field. Secrets are never quoted.
  */
 import { dirname, resolve } from 'node:path'
 import { isObject, type JsonObject, own } from '../../api/json/json.ts'
@@ -13,39 +13,39 @@ import { clusterOptions, toldToPlugins } from './kubeconfig-cluster.ts'
 import { ConfigError, type ConfigParser, MissingConfigError, textIfThere } from './kubeconfig-files.ts'
 import { fixedCredentials, type UserCredentials, userOptions } from './kubeconfig-user.ts'
 
-/** Which files and which context are used. */
+/** Files and context to use, and overrides. */
 export interface ConfigChoice {
-  /** The files to read, the first of them first. */
+  /** Files to read, in order of precedence. */
   readonly files: readonly string[]
   readonly parse: ConfigParser
-  /** Which context; left out: the current one. */
+  /** Name of the context. Defaults to the current one. */
   readonly context?: string | undefined
-  /** Another cluster or user of the files than the context names. */
+  /** Cluster or user to use instead of that of the context. */
   readonly clusterName?: string | undefined
   readonly userName?: string | undefined
-  /** Another server than that of the context. */
+  /** Server to use instead of that of the context. */
   readonly server?: string | undefined
-  /** Whether a server without TLS will do, such as `orchctl proxy`: it gets no credentials. */
+  /** Whether to allow a server without TLS, such as `orchctl proxy`. It gets no credentials. */
   readonly plain?: boolean
-  /** What counts instead of what the cluster and the user of the context say, in the words of the client config. */
+  /** Fields that override those of the cluster and the user, in kubeconfig format. */
   readonly cluster?: JsonObject
   readonly user?: JsonObject
-  /** Where the files start that these name. */
+  /** Directory to which paths in these fields are relative. */
   readonly directory?: string
-  /** Whether somebody could answer the questions of a credential plugin: the standard input is a terminal. */
+  /** Whether standard input is a terminal, so that a credential plugin can ask the user. */
   readonly interactive?: boolean
 }
 
-/** What a kubeconfig says of one context. */
+/** The configuration of one context. */
 export interface ClientConfig {
   readonly transport: HttpTransportOptions
-  /** The namespace that the context names. */
+  /** Namespace of the context. */
   readonly namespace: string | undefined
-  /** The files that all this was read from. */
+  /** All files that were read. */
   readonly files: readonly string[]
 }
 
-/** A file that is not there counts as empty, unless there is none at all. */
+/** A missing file counts as empty, unless all are missing. */
 export function readClientConfig(choice: ConfigChoice): ClientConfig {
   const { context, server } = choice
   const sources = sourcesOf(choice)
@@ -70,7 +70,7 @@ export function readClientConfig(choice: ConfigChoice): ClientConfig {
   }
 }
 
-/** The files that these fields name, where they are not given as data. */
+/** Returns the files that these fields name, unless the data is inline. */
 function namedFiles(entry: Entry, fields: readonly string[]): string[] {
   return fields
     .filter((field) => optionalText(entry, `${field}-data`) === undefined)
@@ -79,7 +79,7 @@ function namedFiles(entry: Entry, fields: readonly string[]): string[] {
     .map((name) => resolve(dirname(entry.file), name))
 }
 
-/** What is left of a user where anybody could read along: whom to act as. */
+/** Returns the user without credentials, for an unencrypted connection. Impersonation remains. */
 function withoutCredentials(user: Entry): Entry {
   const kept = Object.entries(user.content).filter(([name]) => !credentialFields.includes(name))
   return { ...user, content: Object.fromEntries(kept) }
@@ -87,7 +87,7 @@ function withoutCredentials(user: Entry): Entry {
 
 const noEntry: Entry = { file: '', content: {}, title: '' }
 
-/** The ways to say who one is. One that is given by a flag counts alone, whatever the file says. */
+/** Credential fields. A credential set by a flag replaces all credentials in the file. */
 const credentialFields = [
   'token',
   'tokenFile',
@@ -101,7 +101,7 @@ const credentialFields = [
   'auth-provider',
 ]
 
-/** The entry with what was said beside the file. Paths in the file go on to start there. */
+/** Returns the entry with overrides. Paths from the file stay relative to the file. */
 function overridden(entry: Entry, choice: ConfigChoice, sort: 'cluster' | 'user'): Entry {
   const said = choice[sort] ?? {}
   const names = Object.keys(said)
@@ -123,7 +123,7 @@ function isPath(field: string): boolean {
 
 /** The contexts of a kubeconfig. */
 export interface ConfigContexts {
-  /** The one that is chosen, or else in use. */
+  /** The selected context, or else the current one. */
   readonly current: string | undefined
   readonly contexts: readonly {
     readonly name: string
@@ -133,7 +133,7 @@ export interface ConfigContexts {
   }[]
 }
 
-/** What the files say of contexts, in the order of their names; of two with one name the first counts. */
+/** Returns the contexts of the files, sorted by name. The first of several with the same name wins. */
 export function readContexts(choice: Pick<ConfigChoice, 'files' | 'parse' | 'context'>): ConfigContexts {
   const sources = sourcesOf(choice)
   refuseNone(choice, sources)
@@ -148,11 +148,11 @@ export function readContexts(choice: Pick<ConfigChoice, 'files' | 'parse' | 'con
 
 export interface ConfigUsers {
   readonly byName: ReadonlyMap<string, UserCredentials>
-  /** The user of the current context, if there is one. */
+  /** User of the current context, if there is one. */
   readonly current: UserCredentials | undefined
 }
 
-/** The users of a file that is not about one server: their names say whom their credentials are for. */
+/** Reads the users of a file that does not describe one server. The names of the users identify the servers. */
 export function readUsers(choice: Pick<ConfigChoice, 'files' | 'parse'>): ConfigUsers {
   const sources = sourcesOf(choice)
   refuseNone(choice, sources)
@@ -190,7 +190,10 @@ function readSource(file: string, parse: ConfigParser): Source | undefined {
   return { file, content: content ?? {} }
 }
 
-/** `noEntry` where none is named: who names a server or a cluster, and needs no more than flags say, needs none. */
+/**
+ * Returns the selected context. Returns `noEntry` if none is named and flags name a server or cluster, because then
+ * none is needed.
+ */
 function chooseContext(sources: readonly Source[], { context, server, clusterName }: ConfigChoice): Entry {
   const name = context ?? currentName(sources)
   if (name === undefined && (server ?? clusterName) !== undefined) return noEntry
@@ -199,7 +202,7 @@ function chooseContext(sources: readonly Source[], { context, server, clusterNam
   return findEntry(sources, 'context', name)
 }
 
-/** The context in use: that of the first file that names one. */
+/** Returns the current context of the first file that has one. */
 function currentName(sources: readonly Source[]): string | undefined {
   return sources
     .map((source) => optionalText({ ...source, title: 'the client config' }, 'current-context'))
@@ -214,7 +217,7 @@ function entryNames({ file, content }: Source, sort: EntrySort): string[] {
 
 type EntrySort = 'cluster' | 'user' | 'context'
 
-/** So many are named to a user who named none of them. */
+/** Maximum number of contexts to list in an error. */
 const namedAtMost = 10
 
 function findEntry(sources: readonly Source[], sort: EntrySort, name: string): Entry {
@@ -233,7 +236,7 @@ function findEntry(sources: readonly Source[], sort: EntrySort, name: string): E
   throw new ConfigError(`${filesOf(sources)}: ${missing[sort](name)}${there}`)
 }
 
-/** As users of kubectl know it. */
+/** Error messages known from kubectl. */
 const missing: { readonly [S in EntrySort]: (name: string) => string } = {
   context: (name) => `context was not found for specified context: ${name}`,
   cluster: (name) => `no server found for cluster ${JSON.stringify(name)}`,

@@ -1,7 +1,7 @@
 /**
- * An identity token (ID token) of an OpenID Connect provider that is renewed when it has expired or is refused. The new
- * tokens are kept in the client config, under its lock: a provider may take back a refresh token once it was used, so of
- * several programs one renews, and the others find what it has got.
+ * An ID token of an OpenID Connect provider, renewed when it has expired or is rejected. New tokens are saved to the
+ * kubeconfig under its lock: a provider may revoke a refresh token after its first use, so one of several programs
+ * renews and the others read the result.
  */
 import { Agent } from 'node:https'
 import { isObject, type Json, type JsonObject, own } from '../../api/json/json.ts'
@@ -12,7 +12,7 @@ import { changeEntry } from './kubeconfig-edit.ts'
 import { ConfigError } from './kubeconfig-files.ts'
 import type { OidcUser } from './oidc-user.ts'
 
-/** A token that ends within this time is renewed: it would be refused on its way. */
+/** A token that expires within this time is renewed, because it might expire in transit. */
 const earlyMs = 10_000
 
 interface Tokens {
@@ -48,7 +48,7 @@ export class OidcCredentials implements CredentialSource {
     return token === undefined || expiryOf(token) <= this.#clock.now() + earlyMs
   }
 
-  /** Of several requests that need it at once one renews. */
+  /** Renews once for all concurrent requests. */
   #renew(useless: string | undefined): Promise<Credentials> {
     this.#renewing ??= this.#ask(useless).finally(() => {
       this.#renewing = undefined
@@ -64,7 +64,7 @@ export class OidcCredentials implements CredentialSource {
       const config = objectIn(provider, 'config')
       const kept = { idToken: textIn(config, 'id-token'), refreshToken: textIn(config, 'refresh-token') }
       found = kept.idToken
-      // Another program has renewed it meanwhile.
+      // Another program has renewed the token.
       if (found !== undefined && found !== useless && !this.#hasExpired(found)) return entry
       const fresh = await refresh(this.#user, kept)
       found = fresh.idToken
@@ -76,7 +76,7 @@ export class OidcCredentials implements CredentialSource {
   }
 }
 
-/** Asks the provider for new tokens. Neither its answer nor what was sent is part of an error. */
+/** Requests new tokens from the provider. Errors contain neither the request nor the response. */
 async function refresh(user: OidcUser, { refreshToken }: Tokens): Promise<Tokens> {
   if (refreshToken === undefined)
     throw new ConfigError(
@@ -112,13 +112,15 @@ async function tokenEndpoint({ issuer }: OidcUser, agent: Agent): Promise<string
   return endpoint
 }
 
-/** Both parts are encoded as in a form before they are joined (RFC 6749, 2.3.1). */
+/** RFC 6749, 2.3.1: both parts are form-encoded before they are joined. */
 function clientOf({ clientId, clientSecret = '' }: OidcUser): string {
   const pair = [clientId, clientSecret].map((part) => encodeURIComponent(part).replaceAll('%20', '+')).join(':')
   return `Basic ${Buffer.from(pair).toString('base64')}`
 }
 
-/** Milliseconds since 1970; 0 where the token says nothing that can be read. The server judges it, not we. */
+/**
+ * Returns the expiry in milliseconds since 1970, or 0 if the token has no readable one. The server verifies the token.
+ */
 function expiryOf(token: string): number {
   try {
     const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8')) as Json

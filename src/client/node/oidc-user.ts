@@ -1,9 +1,9 @@
-/** What `user.auth-provider` of a client config says: an OpenID Connect provider, and the tokens that it has issued. */
+/** Reads `user.auth-provider` of a kubeconfig: an OpenID Connect provider and its tokens. */
 import { isObject, type JsonObject } from '../../api/json/json.ts'
 import { checkPem, type Entry, fault, optional, optionalText, pemOf, requiredText } from './config-entry.ts'
 
 export interface OidcUser {
-  /** The client config, and the name of the user in it: where renewed tokens are kept. */
+  /** The kubeconfig and the name of its user, where renewed tokens are saved. */
   readonly file: string
   readonly user: string
   readonly issuer: string
@@ -11,7 +11,7 @@ export interface OidcUser {
   readonly clientSecret: string | undefined
   readonly idToken: string | undefined
   readonly refreshToken: string | undefined
-  /** PEM of the authorities of the provider's certificate; left out: the well-known ones. */
+  /** CA certificates in PEM form that verify the provider. Defaults to the well-known CAs. */
   readonly authority: string | undefined
 }
 

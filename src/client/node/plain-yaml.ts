@@ -1,12 +1,12 @@
 /**
- * Reads the plain YAML that client configs are mostly written in: a key and a value on each line, lists of such, no
- * quotes but simple ones. Every command reads one first, and the whole of YAML takes longer to load and to read it than
- * the request after it. Whatever is not so plain that it can only mean one thing is left to the library: then this gives
- * undefined, and never another value than the library would.
+ * Parses the simple YAML of most kubeconfigs: one key and value per line, lists of these, and only simple quotes. Every
+ * command reads a kubeconfig first, and loading the full YAML library takes longer than the following request. Returns
+ * undefined for any text that is not unambiguous, which is then left to the library. Never returns a different value
+ * than the library would.
  */
 import type { Json, JsonObject } from '../../api/json/json.ts'
 
-/** The value; undefined where the text is not so plain. */
+/** Returns the value. Undefined if the text needs the full parser. */
 export function parsePlainYaml(text: string): Json | undefined {
   const lines: Line[] = []
   for (const line of text.split('\n')) {
@@ -22,12 +22,12 @@ export function parsePlainYaml(text: string): Json | undefined {
   return reader.next === lines.length ? value : undefined
 }
 
-/** `key:`, `key: value` or `- key: value`. */
+/** Matches `key:`, `key: value` or `- key: value`. */
 const linePattern =
   /^(?<indent> *)(?<dashes>- )?(?<key>[A-Za-z][\w-]*):(?: (?<value>true|false|\{\}|\[\]|"[ !#-[\]-~]*"|[A-Za-z/][\w+/=.:@-]*))?$/
 
 interface Line {
-  /** Where it begins, and where its key begins: they differ for the first line of an item. */
+  /** Columns of the line and of its key, which differ in the first line of a list item. */
   readonly indent: number
   readonly inner: number
   readonly key: string
@@ -39,7 +39,7 @@ interface Reader {
   next: number
 }
 
-/** The lines whose key begins in this column, up to one that begins before it. */
+/** Reads lines whose key starts in this column, up to a line that starts before it. */
 function readMapping(reader: Reader, column: number): JsonObject | undefined {
   const entries: [string, Json][] = []
   const first = reader.next
@@ -56,7 +56,9 @@ function readMapping(reader: Reader, column: number): JsonObject | undefined {
   return Object.fromEntries(entries)
 }
 
-/** What stands below a key in this column: a mapping further right, or a list, which may begin where the key does. */
+/**
+ * Reads the value below a key in this column: a mapping further right, or a list, which may start in the same column.
+ */
 function readBelow(reader: Reader, column: number): Json | undefined {
   const line = reader.lines[reader.next]
   if (line === undefined) return undefined
@@ -75,7 +77,7 @@ function readList(reader: Reader, column: number): Json | undefined {
   return items
 }
 
-/** Words that YAML, or a version of it, takes for something else than a text. */
+/** Words that some version of YAML does not read as text. */
 const notTexts = /^(?:true|false|null|yes|no|on|off|y|n)$/i
 
 function scalarOf(value: string): Json | undefined {

@@ -1,27 +1,27 @@
-/** Another protocol on a connection to a server, by the Upgrade of HTTP/1.1: WebSockets, which carry streams of pods. */
+/** Upgrades an HTTP/1.1 connection to another protocol, such as WebSockets for pod streams. */
 import { type IncomingMessage, request } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { TransportError } from '../requests/transport.ts'
 import type { Dialed } from './dial.ts'
 
-/** What is asked for. */
+/** A request to upgrade. */
 export interface UpgradeRequest {
   /** Path and query. */
   readonly path: string
-  /** With those of the protocol: `upgrade`, `connection`, ... */
+  /** Headers, including `upgrade`, `connection` and those of the protocol. */
   readonly headers: { readonly [name: string]: string }
   readonly signal: AbortSignal
 }
 
-/** The connection, once the server has agreed. */
+/** A connection after a successful upgrade. */
 export interface UpgradedConnection {
   readonly socket: Duplex
-  /** What the server sent right after it agreed. */
+  /** Bytes that the server sent right after the upgrade. */
   readonly head: Buffer
   readonly headers: { readonly [name: string]: string | undefined }
 }
 
-/** The server answered instead of changing the protocol. */
+/** The server sent a response instead of upgrading. */
 export class UpgradeRefused extends TransportError {
   readonly status: number
   readonly body: Buffer
@@ -35,7 +35,7 @@ export class UpgradeRefused extends TransportError {
 
 const maxRefusal = 1024 * 1024
 
-/** Asks on this connection, which is closed unless the server agrees. */
+/** Sends the request on this connection. Closes the connection unless the server upgrades it. */
 export async function requestUpgrade(
   socket: Dialed,
   server: string,

@@ -1,7 +1,7 @@
 /**
- * The client's side of a WebSocket (RFC 6455) on a connection that the server has upgraded: whole messages in both
- * directions. A sender waits while the connection is full, and the connection is read at the pace of who iterates over
- * the messages. What breaks the rules, and messages that are too long, end the connection with an error.
+ * Client side of a WebSocket (RFC 6455) on an upgraded connection, with whole messages in both directions. A sender
+ * waits while the connection is full, and the connection is read as fast as the caller iterates over the messages.
+ * Protocol violations and oversized messages end the connection with an error.
  */
 import { createHash, randomBytes } from 'node:crypto'
 import type { Duplex } from 'node:stream'
@@ -11,7 +11,7 @@ import type { UpgradedConnection } from './upgrade.ts'
 
 const guid = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 
-/** The headers that ask for a WebSocket with one of these protocols, and the answer that proves one. */
+/** Returns the request headers for a WebSocket with one of these protocols, and the expected `accept` value. */
 export function webSocketRequest(protocols: readonly string[]): {
   readonly headers: { readonly [name: string]: string }
   readonly accept: string
@@ -34,9 +34,9 @@ export function webSocketRequest(protocols: readonly string[]): {
 
 const maxMessage = 16 * 1024 * 1024
 
-/** One connection. Whoever opens it also ends it. */
+/** One WebSocket connection. The caller that opens it closes it. */
 export class WebSocketClient {
-  /** The protocol that the server chose; '' for none. */
+  /** Protocol that the server selected. Empty if there is none. */
   readonly protocol: string
   readonly #socket: Duplex
   readonly #framing: WebSocketFraming
@@ -50,10 +50,10 @@ export class WebSocketClient {
     this.protocol = headers['sec-websocket-protocol'] ?? ''
   }
 
-  /** `accept` is what the server must answer. Throws TransportError where it did not. */
+  /** `accept` is the expected response value. Throws TransportError if it differs. */
   static async open(upgraded: UpgradedConnection, accept: string): Promise<WebSocketClient> {
     const { socket, headers } = upgraded
-    // Those who read or write get it.
+    // Readers and writers get the error.
     socket.on('error', () => {})
     if (headers['sec-websocket-accept'] !== accept) {
       socket.destroy()
@@ -62,12 +62,12 @@ export class WebSocketClient {
     return new WebSocketClient(upgraded, await WebSocketFraming.open('client', maxMessage))
   }
 
-  /** Resolves when the connection takes more. */
+  /** Resolves when the connection accepts more data. */
   async send(message: Uint8Array): Promise<void> {
     await this.#write(this.#framing.frame('binary', Buffer.from(message)))
   }
 
-  /** Says goodbye; messages that are under way still come. */
+  /** Sends a close frame. Messages in transit still arrive. */
   async close(): Promise<void> {
     if (this.#closing) return
     this.#closing = true
@@ -78,7 +78,7 @@ export class WebSocketClient {
     this.#socket.destroy()
   }
 
-  /** Ends when the server closes. Throws TransportError where the connection breaks. */
+  /** Ends when the server closes the connection. Throws TransportError if the connection breaks. */
   async *messages(): AsyncGenerator<Buffer> {
     for await (const message of this.#received()) {
       switch (message.type) {

@@ -1,15 +1,15 @@
-/** The way to a server with one client certificate, in the HTTP that the server speaks. */
+/** Connections to a server with one client certificate and one HTTP version. */
 import type { TransportRequest, TransportResponse } from '../requests/transport.ts'
 
-/** The headers may have several values. */
+/** A request whose headers may have several values. */
 export interface WireRequest extends Omit<TransportRequest, 'headers'> {
   readonly headers: { readonly [name: string]: string | readonly string[] }
 }
 
 export interface Wire {
   send(request: WireRequest): Promise<TransportResponse>
-  /** Takes no further requests; those under way go on. */
+  /** Accepts no more requests. Running ones continue. */
   retire(): void
-  /** Cuts off what is under way. */
+  /** Aborts running requests. */
   destroy(): void
 }

@@ -1,10 +1,10 @@
 /**
- * What a loop is: a name, the sources of its keys, and a step that brings one object closer to what is wanted. Every
- * piece of background work on objects is one, whoever starts it: control loops that use a client, and what the server
- * keeps in order by itself. Their metrics, retries, failures and end are the same.
+ * A loop has a name, sources of keys, and a step that reconciles one object. All background work on objects is a loop:
+ * control loops that use a client, and maintenance by the server itself. They share metrics, retries, error handling
+ * and shutdown.
  *
- * A step gets a key and reads the state itself, so it may run at any time, again, and after a restart. `startLoops`
- * owns feeds and queues; `stop` waits for all of them.
+ * A step gets a key and reads the state itself, so it may run at any time, repeatedly, and after a restart.
+ * `startLoops` owns feeds and queues. `stop` waits for all of them.
  */
 import { pause } from '../../base/concurrency/abort.ts'
 import type { Backoff } from '../../base/concurrency/backoff.ts'
@@ -16,20 +16,20 @@ import type { Source } from './sources.ts'
 import { type StepOutcome, WorkQueue } from './work-queue.ts'
 import type { WorkQueueMetrics } from './work-queue-metrics.ts'
 
-/** Background work on objects: where its keys come from, and what is done for each. */
+/** Background work on objects: the sources of keys, and the work for each key. */
 export interface Loop {
   readonly name: string
   readonly sources: readonly Source[]
-  /** How many keys are worked on at once; 4 by default. */
+  /** Maximum number of concurrent keys. Defaults to 4. */
   readonly concurrency?: number
-  /** The growing pause before a key that failed, or is not done, is tried again. */
+  /** Backoff before a failed or unfinished key is retried. */
   readonly backoff?: Backoff
   readonly reconcile: (key: string, signal: AbortSignal) => Promise<StepOutcome>
-  /** Runs after the last step, for at most two seconds: for a loop that has something to take back. */
+  /** Cleanup after the last step, limited to two seconds. */
   readonly onStop?: () => Promise<void>
 }
 
-/** Where loops report what they do, and the clock that they wait by: that of the machine by default. */
+/** Log, metrics and clock of loops. The clock defaults to the system clock. */
 export interface LoopRecords {
   readonly log: Log
   readonly metrics: WorkQueueMetrics
@@ -39,20 +39,20 @@ export interface LoopRecords {
 
 /** A loop that was started. */
 export interface RunningLoop {
-  /** Looks at this key, although no source has named it. */
+  /** Adds a key that no source has added. */
   add(key: string): void
-  /** Resolves when a key that waits, or is being worked on, has been looked at; undefined for any other key. */
+  /** Resolves when a waiting or active key has been reconciled. Undefined for all other keys. */
   settled(key: string): Promise<void> | undefined
-  /** Resolves when every key that there was at the start has been tried; rejects with the first failure among them. */
+  /** Resolves when every key that existed at the start has been tried. Rejects with the first failure. */
   readonly firstPass: Promise<void>
-  /** Ends the loop and its feeds; resolves when nothing of it runs any more. */
+  /** Stops the loop and its feeds. Resolves when all of them have ended. */
   stop(): Promise<void>
 }
 
 /** Several loops that were started together. */
 export type RunningLoops = Pick<RunningLoop, 'firstPass' | 'stop'>
 
-/** How long a loop may take to take back what it did. */
+/** Timeout of a loop's cleanup. */
 const stopTimeoutMs = 2_000
 
 /** Starts loops that may share feeds. */
@@ -60,7 +60,7 @@ export function startLoops(loops: readonly Loop[], records: LoopRecords): Runnin
   const running = loops.map((loop) => new LoopRun(loop, records))
   const stopFeeds = runFeeds(loops)
   const firstPass = Promise.all(running.map((run) => run.firstPass)).then(() => {})
-  firstPass.catch(() => {}) // It has been logged, and not everybody waits for it.
+  firstPass.catch(() => {}) // Already logged, and not all callers await it.
   return {
     firstPass,
     stop: async () => {
@@ -69,7 +69,7 @@ export function startLoops(loops: readonly Loop[], records: LoopRecords): Runnin
   }
 }
 
-/** Starts one loop, for an owner that adds keys of its own or waits for them. */
+/** Starts one loop, for an owner that adds keys or waits for them. */
 export function startLoop(loop: Loop, records: LoopRecords): RunningLoop {
   const run = new LoopRun(loop, records)
   const stopFeeds = runFeeds([loop])
@@ -83,7 +83,7 @@ export function startLoop(loop: Loop, records: LoopRecords): RunningLoop {
   }
 }
 
-/** Runs each feed once, however many loops share it. Returns a function that ends them. */
+/** Runs each shared feed once. Returns a function that ends all feeds. */
 function runFeeds(loops: readonly Loop[]): () => Promise<void> {
   const feeds = new Set(loops.flatMap(({ sources }) => sources.flatMap(({ feed }) => feed ?? [])))
   const ended = new AbortController()
@@ -137,7 +137,9 @@ class LoopRun {
     await this.#running
   }
 
-  /** Steps begin when all feeds are complete: before that, an object that seems to be missing may only be late. */
+  /**
+   * Steps start when all feeds are synced. Before that, an apparently missing object may just not have been listed yet.
+   */
   async #run(signal: AbortSignal): Promise<void> {
     const disconnect = this.#loop.sources.map(({ connect }) => connect((key) => this.add(key), this.#clock))
     await Promise.all(this.#loop.sources.map(({ feed }) => feed?.synced))
@@ -179,7 +181,7 @@ class LoopRun {
   }
 }
 
-/** Notices when the keys that there were at the start have each been tried once. */
+/** Tracks whether each key that existed at the start has been tried once. */
 class FirstPass {
   readonly #left = new Set<string>()
   readonly #outcome = Promise.withResolvers<void>()
@@ -187,7 +189,7 @@ class FirstPass {
   #state: 'gathering' | 'under way' | 'over' = 'gathering'
 
   constructor() {
-    // A failure has been logged, and not everybody waits for it.
+    // Already logged, and not all callers await it.
     this.done.catch(() => {})
   }
 

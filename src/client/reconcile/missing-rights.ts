@@ -1,8 +1,10 @@
 /**
- * Loops whose account lacks a right, by the refusals of their steps. Each is logged once and shown by `/readyz?verbose` until the refused step succeeds;
- * meanwhile a refused key is tried seldom, as only a change of policy can help it.
+ * Tracks loops whose service account lacks a permission, as seen from rejected steps. Each loop is logged once and
+ * shown in `/readyz?verbose` until the step succeeds. Meanwhile rejected keys are retried rarely, because only a policy
+ * change helps.
  *
- * It does not make the server unready: the API works, and all servers of a store would be unready at once.
+ * A missing permission does not make the server unready: the API works, and all servers of a store would be unready at
+ * once.
  */
 
 import { ApiError } from '../../api/model/api-error.ts'
@@ -14,13 +16,13 @@ import type { StepOutcome } from './work-queue.ts'
 const backoff: Backoff = { firstMs: 10_000, longestMs: 10 * 60_000 }
 
 interface Refused {
-  /** The refusal that was logged. */
+  /** Logged error message. */
   readonly message: string
-  /** How often each key was refused in a row. */
+  /** Number of consecutive rejections per key. */
   readonly keys: Map<string, number>
 }
 
-/** Which loops lack a right: told once in the log, and in readiness. */
+/** Reports loops that lack a permission, once in the log and in the readiness. */
 export class MissingRights {
   readonly #log: Log
   readonly #refused = new Map<string, Refused>()
@@ -29,7 +31,7 @@ export class MissingRights {
     this.#log = log
   }
 
-  /** A step was refused. Returns when to try it again. */
+  /** Records a rejected step. Returns when to retry it. */
   lacks(loop: string, key: string, { message }: Error): StepOutcome {
     const refused = this.#refused.get(loop) ?? this.#open(loop, message)
     const times = (refused.keys.get(key) ?? 0) + 1
@@ -37,7 +39,7 @@ export class MissingRights {
     return { afterMs: backoffMs(backoff, times) }
   }
 
-  /** A step succeeded. */
+  /** Records a successful step. */
   has(loop: string, key: string): void {
     const refused = this.#refused.get(loop)
     if (refused === undefined || !refused.keys.delete(key) || refused.keys.size > 0) return
@@ -45,7 +47,7 @@ export class MissingRights {
     this.#log.info('loop is permitted again', { loop })
   }
 
-  /** What people should know of them; undefined where no loop lacks a right. */
+  /** Returns a note for the readiness. Undefined if no loop lacks a permission. */
   note(): string | undefined {
     if (this.#refused.size === 0) return undefined
     const notes = [...this.#refused].map(([loop, { message }]) => `${loop} is not permitted: ${message}`)
@@ -61,8 +63,8 @@ export class MissingRights {
 }
 
 /**
- * Whether the account of a loop lacks a right. A 403 of admission (a quota, a policy, a namespace that ends) is about the
- * object, and no right would help: such a step failed like any other. What tells them apart is the message alone.
+ * Whether the service account of a loop lacks a permission. A 403 from admission (quota, policy, terminating namespace)
+ * concerns the object and is an ordinary failure. Only the message distinguishes the two.
  */
 export function isMissingRight(error: unknown): error is StatusError | ApiError {
   if (!(error instanceof StatusError || error instanceof ApiError) || error.code !== 403) return false

@@ -1,7 +1,7 @@
 /**
- * Logs the steps that the server rejected because of the object, such as a Pod beyond a quota or one that admission
- * refuses. The cause is what a user wrote, so the log has one line without a stack for each key, until its step succeeds.
- * The loops themselves report such rejections as events of the object.
+ * Logs writes that the server rejected because of the object, such as a Pod that exceeds a quota or that admission
+ * rejects. Users cause these, so the log gets one line without a stack per key until its step succeeds. The loops also
+ * report such rejections as Events of the object.
  */
 
 import { ApiError } from '../../api/model/api-error.ts'
@@ -10,7 +10,7 @@ import { StatusError } from '../requests/status-error.ts'
 
 const rejections = new Set([400, 403, 413, 422])
 
-/** Whether the server rejected what a step wrote, as opposed to a failure of the loop or of the server. */
+/** Whether the server rejected a write, as opposed to a failure of the loop or the server. */
 export function isRejection(error: unknown): error is StatusError | ApiError {
   return (error instanceof StatusError || error instanceof ApiError) && rejections.has(error.code)
 }
@@ -18,7 +18,7 @@ export function isRejection(error: unknown): error is StatusError | ApiError {
 export class RefusedSteps {
   readonly #log: Log
   readonly #loop: string
-  /** By key: the rejection that was logged. */
+  /** Logged rejection by key. */
   readonly #logged = new Map<string, string>()
 
   constructor(log: Log, loop: string) {
@@ -38,7 +38,7 @@ export class RefusedSteps {
   }
 }
 
-/** The message without the name of the rejected object, which may be generated anew with each attempt. */
+/** Returns the message without the name of the rejected object, which may be generated anew for each attempt. */
 function causeOf(error: StatusError | ApiError): string {
   const { details } = error instanceof StatusError ? error.status : error
   const name = details?.name ?? ''

@@ -1,29 +1,29 @@
 /**
- * Where the keys of a loop come from: an informer of a client, a cache of this server, or the clock. A source only says
- * which keys to look at; the loop reads the state itself.
+ * Sources of a loop's keys: an informer of a client, a cache of this server, or a timer. A source only provides keys.
+ * The loop reads the state itself.
  */
 
 import type { ObjectBase } from '../../api/model/object.ts'
 import { repeat, type TimerClock } from '../../base/time/clock.ts'
 import type { Informer, ObjectChange } from '../informers/informer.ts'
 
-/** Where the keys of a loop come from. */
+/** A source of keys for a loop. */
 export interface Source {
-  /** Has to run before the keys mean anything. Several loops may share a feed; it is run once. */
+  /** Feed that must be synced before keys are used. Loops may share a feed, which runs only once. */
   readonly feed?: Feed
-  /** Adds keys from now on, by the clock where it waits. Returns a function that ends this. */
+  /** Starts to add keys. Timed sources use the clock. Returns a function that ends this. */
   readonly connect: (add: (key: string) => void, clock: TimerClock) => () => void
 }
 
-/** What runs while loops that share it do. */
+/** Background data source of one or more loops. */
 export interface Feed {
   /** Runs until the signal aborts. */
   run(signal: AbortSignal): Promise<void>
-  /** Resolves when the feed has everything that there was when it began. */
+  /** Resolves when the feed has loaded all objects that existed at its start. */
   readonly synced: Promise<unknown>
 }
 
-/** The keys of changed objects of an informer, unless `keysOf` maps a change to other keys. */
+/** Returns a source of the keys of an informer's changed objects. `keysOf` can map a change to other keys. */
 export function fromInformer<T extends ObjectBase>(
   informer: Informer<T>,
   keysOf: (change: ObjectChange<T>) => Iterable<string> = ({ key }) => [key],
@@ -37,7 +37,7 @@ export function fromInformer<T extends ObjectBase>(
   }
 }
 
-/** The keys of another source, each after a pause in which its further changes are gathered. */
+/** Returns a source that delays each key of another source to batch its changes. */
 export function batched({ connect, ...source }: Source, pauseMs: (key: string) => number): Source {
   return {
     ...source,
@@ -62,23 +62,25 @@ export function batched({ connect, ...source }: Source, pauseMs: (key: string) =
   }
 }
 
-/** What is needed of a cache of objects in this process. */
+/** The part of an object cache in this process that sources need. */
 export interface FollowedCache {
-  /** All keys start with it. */
+  /** Prefix of all keys. */
   readonly prefix: string
   all(): Iterable<{ readonly key: string }>
-  /** Calls the listener with the key of a changed object, or with undefined where any may have changed. */
+  /** Calls the listener with the key of a changed object, or with undefined if any object may have changed. */
   onChange(listener: (key: string | undefined) => void): () => void
 }
 
 export interface CacheSourceOptions {
-  /** The keys that a changed object concerns: its own, `name` or `namespace/name`, unless this says otherwise. */
+  /** Maps a changed object to keys. Defaults to its own key, `name` or `namespace/name`. */
   readonly keysOf?: (key: string) => Iterable<string>
-  /** Objects to look at beside those in the cache whenever all of them are, such as those that should exist. */
+  /** Keys to add whenever all cached objects are added, such as those of objects that should exist. */
   readonly expected?: () => Iterable<string>
 }
 
-/** The keys of all objects in a loaded cache of this server, and then of those that change. */
+/**
+ * Returns a source of the keys of all objects in a loaded cache of this server, followed by those of changed objects.
+ */
 export function fromCache(
   cache: FollowedCache,
   { keysOf = (key) => [key], expected = () => [] }: CacheSourceOptions = {},
@@ -101,7 +103,7 @@ export function fromCache(
   }
 }
 
-/** These keys once, when the loop starts. */
+/** Returns a source that adds these keys once, when the loop starts. */
 export function atStart(...keys: readonly string[]): Source {
   return {
     connect: (add) => {
@@ -111,12 +113,12 @@ export function atStart(...keys: readonly string[]): Source {
   }
 }
 
-/** One key when the loop starts and then every so many milliseconds, for a loop that looks after one thing. */
+/** Returns a source that adds one key when the loop starts and then at an interval in milliseconds. */
 export function every(ms: number, key: string): Source {
   return everyOf(ms, () => [key])
 }
 
-/** The keys that there are, when the loop starts and then every so many milliseconds. */
+/** Returns a source that adds the current keys when the loop starts and then at an interval in milliseconds. */
 export function everyOf(ms: number, keys: () => Iterable<string>): Source {
   return {
     connect: (add, clock) => {

@@ -1,12 +1,12 @@
-/** What is counted of the queues of control loops, by the name of the loop. */
+/** Metrics of the work queues of control loops, by loop name. */
 import { Counter, Gauge, Histogram, type Metric } from '../../base/telemetry/metrics.ts'
 import type { QueueSeries, QueueState } from './work-queue.ts'
 
-/** From ten nanoseconds to some ten seconds. */
+/** Buckets from ten nanoseconds to ten seconds. */
 const durations = Array.from({ length: 10 }, (_, i) => 1e-8 * 10 ** i)
 const labels = ['name']
 
-/** The metrics of all work queues, by their names. */
+/** Metrics of all work queues by name. */
 export class WorkQueueMetrics {
   readonly #queues = new Map<string, QueueState>()
   readonly #adds = counter('workqueue_adds_total', 'How many keys were put into the queue.')
@@ -32,7 +32,7 @@ export class WorkQueueMetrics {
     ),
   ]
 
-  /** The series of a queue, which from now on is asked for its state. */
+  /** Registers a queue and returns its series. */
   open(name: string, queue: QueueState): QueueSeries {
     this.#queues.set(name, queue)
     return {

@@ -1,51 +1,51 @@
 /**
- * Keys to be worked on. A key waits at most once and is never worked on twice at the same time; one that is added while
- * it is worked on comes again afterwards. Work that fails, or is not done yet, comes again after a pause that grows
- * each time and is forgotten with the first success. At most `concurrency` keys are under way, and where there is a
- * `rate` no more begin than it allows.
+ * A queue of keys to work on. A key waits at most once and is never processed concurrently. A key that is added while
+ * it is being processed is processed again afterwards. Failed or unfinished work is retried with a growing backoff,
+ * which the first success resets. At most `concurrency` keys are active, and an optional `rate` limits how fast they
+ * start.
  *
- * What waits is bounded by the number of keys there are: objects in the store.
+ * The size of the queue is bounded by the number of keys, which are objects in the store.
  */
 import { type Backoff, backoffMs } from '../../base/concurrency/backoff.ts'
 import { type RateLimit, TokenBucket } from '../../base/limits/token-bucket.ts'
 import { systemClock, type TimerClock } from '../../base/time/clock.ts'
 
-/** Done; or to be looked at again: after the usual growing pause, or after a time. */
+/** Done, or to be retried: after the usual backoff, or after a given time. */
 export type StepOutcome = 'done' | 'later' | { readonly afterMs: number }
 
-/** What is counted of a queue. */
+/** Metric series of a queue. */
 export interface QueueSeries {
   readonly adds: { value: number }
   readonly retries: { value: number }
-  /** How long keys waited, in seconds. */
+  /** Time that keys waited, in seconds. */
   readonly waiting: { observe(seconds: number): void }
-  /** How long work on a key took, in seconds. */
+  /** Time that work on a key took, in seconds. */
   readonly working: { observe(seconds: number): void }
 }
 
-/** What a queue can be asked at any time. */
+/** Current state of a queue. */
 export interface QueueState {
-  /** How many keys wait. */
+  /** Number of waiting keys. */
   readonly depth: number
-  /** For how many seconds each key that is under way has been so. */
+  /** For how many seconds each active key has been processed. */
   readonly underWaySeconds: readonly number[]
 }
 
-/** What a queue does with its keys, and how fast. */
+/** Options of a work queue. */
 export interface WorkQueueOptions {
-  /** Works on a key. What returns nothing is done; what throws comes again after a growing pause. */
+  /** Processes a key. Returning nothing means done. An error is retried with backoff. */
   readonly work: (key: string, signal: AbortSignal) => Promise<StepOutcome> | Promise<void>
-  /** Called for every failure; the key comes again by itself. */
+  /** Called for every failure. The key is retried. */
   readonly onError: (key: string, error: unknown) => void
-  /** Where it counts what it does; it is asked for its state at any time. Left out: nothing is counted. */
+  /** Registers the queue for metrics. Without it, nothing is recorded. */
   readonly meter?: (queue: QueueState) => QueueSeries
-  /** How many keys are under way at most; 4 by default. */
+  /** Maximum number of active keys. Defaults to 4. */
   readonly concurrency?: number
-  /** The growing pause before a key comes again; from 50 ms to a minute by default. */
+  /** Backoff between retries. Defaults to 50 ms up to one minute. */
   readonly backoff?: Backoff
-  /** How fast keys may begin; as fast as there is room by default. */
+  /** Maximum rate at which keys start. Unlimited by default. */
   readonly rate?: RateLimit
-  /** What pauses go by; the machine's clock by default. */
+  /** Clock for backoff. Defaults to the system clock. */
   readonly clock?: TimerClock
 }
 
@@ -59,21 +59,21 @@ const noMeter = (): QueueSeries => ({
 
 const usualBackoff: Backoff = { firstMs: 50, longestMs: 60_000 }
 
-/** Keys to be worked on, each once at a time. */
+/** Keys to process, each at most once at a time. */
 export class WorkQueue {
   readonly #options: WorkQueueOptions
   readonly #series: QueueSeries
   readonly #bucket: TokenBucket | undefined
   #refill: ReturnType<typeof setTimeout> | undefined
-  /** Since when each key waits. */
+  /** Time since which each key has been waiting. */
   readonly #ready = new Map<string, number>()
-  /** Since when each key is under way. */
+  /** Time since which each key has been active. */
   readonly #active = new Map<string, number>()
-  /** Cancel the pauses of keys that are to come again. */
+  /** Functions that cancel the backoff of keys. */
   readonly #pauses = new Map<string, () => void>()
-  /** How often a key has come again in a row. */
+  /** Number of consecutive retries per key. */
   readonly #failures = new Map<string, number>()
-  /** Callers that wait until a key has been worked on: those of the next attempt, and of the one under way. */
+  /** Callers that wait for the next attempt of a key, and callers that wait for the running one. */
   readonly #awaitingNext = new Map<string, PromiseWithResolvers<void>>()
   readonly #awaitingCurrent = new Map<string, PromiseWithResolvers<void>>()
   #signal: AbortSignal | undefined
@@ -93,7 +93,7 @@ export class WorkQueue {
     return [...this.#active.values()].map(secondsSince)
   }
 
-  /** To be worked on as soon as there is room, even if it was to wait. */
+  /** Queues a key. Cancels its backoff. */
   add(key: string): void {
     this.#cancelPause(key)
     if (!this.#ready.has(key)) {
@@ -103,7 +103,7 @@ export class WorkQueue {
     this.#next()
   }
 
-  /** Resolves when a key that waits, or is being worked on, has been worked on once; undefined for any other key. */
+  /** Resolves when a waiting or active key has been processed once. Undefined for all other keys. */
   settled(key: string): Promise<void> | undefined {
     const awaiting = this.#ready.has(key)
       ? this.#awaitingNext
@@ -116,7 +116,7 @@ export class WorkQueue {
     return settled.promise
   }
 
-  /** Works until the signal aborts, and until what is under way then has ended. To be called once. */
+  /** Processes keys until the signal aborts and the active keys have ended. Call this only once. */
   async run(signal: AbortSignal): Promise<void> {
     this.#signal = signal
     this.#next()
@@ -144,7 +144,7 @@ export class WorkQueue {
     }
   }
 
-  /** Whether the rate allows one more; else the queue looks again when it does. */
+  /** Whether the rate allows another start. If not, schedules the next check. */
   #mayBegin(): boolean {
     if (this.#refill !== undefined) return false
     const waitMs = this.#bucket?.take() ?? 0

@@ -1,4 +1,4 @@
-/** Reads what a server answers with: bounded in size, in the form that it came in. */
+/** Reads response bodies with a size limit, in the content type of the response. */
 
 import { parseJson, stringifyJson } from '../../api/json/portable-json.ts'
 import { messageOf } from '../../base/text/errors.ts'
@@ -9,18 +9,18 @@ import { TransportError, type TransportResponse } from './transport.ts'
 
 const maxAnswerBytes = 256 * 1024 * 1024
 
-/** Whether an answer came in this form. */
+/** Whether a response has this content type. */
 export function isIn(form: ContentForm | undefined, { headers }: TransportResponse): form is ContentForm {
   return form !== undefined && (headers['content-type'] ?? '').startsWith(form.mediaType)
 }
 
-/** The document that an answer holds. */
+/** Returns the document in a response. */
 export async function readDocument(form: ContentForm | undefined, response: TransportResponse): Promise<unknown> {
   if (!isIn(form, response)) return readJson(await readText(response))
   return readForm(form, await readBytes(response))
 }
 
-/** The error that an answer tells of. */
+/** Returns the error in a response. */
 export async function readError(
   form: ContentForm | undefined,
   response: TransportResponse,
@@ -38,7 +38,7 @@ function readJson(text: string): unknown {
   }
 }
 
-/** A document that does not begin as its form does, or breaks off, is no answer at all. */
+/** A document with a wrong prefix or a truncated one counts as no response. */
 function readForm(form: ContentForm, bytes: Uint8Array): unknown {
   try {
     return form.read(bytes)

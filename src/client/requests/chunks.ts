@@ -1,4 +1,4 @@
-/** Bytes that came in parts, as one. */
+/** Joins chunks into one byte array. */
 export function joined(parts: readonly Uint8Array[]): Uint8Array {
   if (parts.length === 1) return parts[0]!
   const all = new Uint8Array(parts.reduce((size, { length }) => size + length, 0))

@@ -1,9 +1,9 @@
 /**
- * The client: the verbs of the API on a resource type, over any transport. Runs in Node and in browsers.
+ * The client: the API verbs on a resource type, over any transport. Runs in Node and in browsers.
  *
- * A refusal is thrown as a StatusError, a missing answer as a TransportError. Nothing is sent again here, except that a
- * list whose pages have expired starts over and a watch that breaks is resumed; `retries.ts` is a transport that repeats
- * what the server asks to repeat.
+ * An error response is thrown as a StatusError, a missing response as a TransportError. The client retries nothing,
+ * except that it restarts a list whose pages have expired and resumes a broken watch. `retries.ts` is a transport that
+ * retries at the server's request.
  */
 
 import { stringifyJson } from '../../api/json/portable-json.ts'
@@ -50,7 +50,10 @@ import type { WatchEvent } from './watch.ts'
 export type * from './options.ts'
 
 const jsonType = 'application/json'
-/** Above the minute that the server gives a request, so that its answer counts and not our impatience. */
+/**
+ * Longer than the server's request timeout of one minute, so that callers get the server's response and not a client
+ * timeout.
+ */
 const defaultTimeoutMs = 70_000
 
 /** Reads, writes and watches objects of a server. */
@@ -62,7 +65,7 @@ export class Client {
   readonly #onClose: () => void
   readonly #domain = new ServerDomain((path, options) => this.read(path, options))
   readonly form: ContentForm | undefined
-  /** The namespace to work in where the user names none. */
+  /** Namespace to use if the user names none. */
   readonly namespace: string
 
   constructor(transport: Transport, options: ClientOptions = {}) {
@@ -75,12 +78,12 @@ export class Client {
     this.namespace = options.namespace ?? 'default'
   }
 
-  /** Cuts off what is under way, where the client has a connection of its own. */
+  /** Closes the client's connections, if it owns them, and aborts running requests. */
   close(): void {
     this.#onClose()
   }
 
-  /** The same client, whose objects travel in another form. */
+  /** Returns the same client with another content type. */
   withForm(form: ContentForm): Client {
     return new Client(this.#transport, { ...this.#options, form })
   }
@@ -95,14 +98,14 @@ export class Client {
     return await this.#call({ method: 'GET', path, signal })
   }
 
-  /** All objects of a selection, as of one version, in as many requests as it takes. */
+  /** Lists all objects of a selection at one resource version, in as many requests as necessary. */
   async list<T extends ObjectBase = ApiObject>(type: ResourceType<T>, options: ListOptions = {}): Promise<List<T>> {
-    // The state of a version that has gone cannot be listed again.
+    // An explicit version that has expired cannot be listed again.
     if (options.resourceVersion !== undefined) return await gather(() => this.pages(type, options))
     return await gather((onRestart) => this.pages(type, { ...options, onRestart }))
   }
 
-  /** The same page by page. A page that comes too late throws 410, unless `onRestart` says what to do with the others. */
+  /** Lists page by page. An expired page throws 410 unless `onRestart` is set. */
   async *pages<T extends ObjectBase = ApiObject>(
     type: ResourceType<T>,
     options: PagesOptions = {},
@@ -112,15 +115,15 @@ export class Client {
     } catch (error) {
       if (!isExpired(error) || options.onRestart === undefined || options.limit === 0) throw error
       options.onRestart()
-      // What expired is the snapshot that the pages are cut from. A list in one piece cannot expire.
+      // The snapshot of the pages has expired. A list without pages cannot expire.
       yield* this.#pages(type, { ...options, limit: 0 })
     }
   }
 
   /**
-   * The changes of a selection, for as long as the caller reads and the signal lets it: a watch that ends or breaks is
-   * resumed where it was. Throws 410 where that is no longer possible: then the caller lists again. Without a version
-   * all that there is comes first, as ADDED.
+   * Watches a selection until the caller stops reading or the signal aborts. A watch that ends or breaks is resumed.
+   * Throws 410 if that is impossible, and then the caller must list again. Without a version, the watch starts with an
+   * ADDED event for each existing object.
    */
   watch<T extends ObjectBase = ApiObject>(
     type: ResourceType<T>,
@@ -129,7 +132,7 @@ export class Client {
     return follow(this, type, options)
   }
 
-  /** Creates an object in the namespace that it names; of a sub-resource, that of the object which it names. */
+  /** Creates an object in its namespace. A subresource is created below the object that it names. */
   async create<T extends ObjectBase = ApiObject>(
     type: ResourceType<T>,
     object: Draft<T>,
@@ -142,7 +145,7 @@ export class Client {
     return await this.#call({ method: 'POST', path, query: writeQuery(options), body, signal: options.signal })
   }
 
-  /** Replaces the object. With its resourceVersion set it fails with a conflict if someone changed it since. */
+  /** Replaces the object. If `resourceVersion` is set, fails with a conflict if the object has changed. */
   async update<T extends ObjectBase = ApiObject>(
     type: ResourceType<T>,
     object: Draft<T>,
@@ -165,7 +168,7 @@ export class Client {
     return await this.#call({ method: 'PATCH', path, query, body, contentType, signal: options.signal })
   }
 
-  /** Server-side apply: the object gets the fields that are stated here, and those that were and are no more go. */
+  /** Server-side apply: sets the given fields and removes fields that this manager applied before and now omits. */
   async apply<T extends ObjectBase = ApiObject>(
     type: ResourceType<T>,
     object: Draft<T>,
@@ -186,7 +189,7 @@ export class Client {
     return await this.#call({ method: 'DELETE', path, body: deleteBody(options), signal: options.signal })
   }
 
-  /** Deletes all of a selection, some at a time. Some may stay for a while, held by finalizers. */
+  /** Deletes all objects of a selection in batches. Objects with finalizers may remain for a while. */
   async deleteCollection<T extends ObjectBase = ApiObject>(
     type: ResourceType<T>,
     { limit, namespace, labelSelector, fieldSelector, ...more }: DeleteOptions & ListOptions = {},
@@ -203,12 +206,14 @@ export class Client {
     } while (continueToken !== '')
   }
 
-  /** What stands at a path, whatever it is: discovery, the version, objects in another form. */
+  /** Reads any path, such as discovery, the version or objects in another format. */
   async read<T>(path: string, options: ReadOptions = {}): Promise<T> {
     return await this.#call({ method: 'GET', path, ...options })
   }
 
-  /** Any request: the answer as it comes, once its status says yes. For streams, and for paths without a type. */
+  /**
+   * Sends any request and returns the response if its status is a success. For streams and for paths without a type.
+   */
   async open(request: RawRequest): Promise<TransportResponse> {
     const signal = request.signal ?? new AbortController().signal
     signal.throwIfAborted()
@@ -235,7 +240,10 @@ export class Client {
     }
   }
 
-  /** The type as this server names it: the groups of built-in kinds end in the server's domain, asked for once. */
+  /**
+   * Returns the type with its API group on this server. Groups of built-in kinds end in the server's domain, which is
+   * requested once.
+   */
   async resolve<T extends ObjectBase = ApiObject>(
     type: ResourceType<T>,
     { signal }: CallOptions = {},
@@ -264,7 +272,7 @@ export class Client {
     return this.form === undefined ? jsonType : `${this.form.mediaType},${jsonType}`
   }
 
-  /** What is sent in a type of its own, such as a patch, is JSON. */
+  /** A body with its own content type, such as a patch, is JSON. */
   #content({ body, contentType }: RawRequest): { body: Uint8Array | undefined; contentType: string } {
     if (body === undefined) return { body, contentType: '' }
     const written = contentType === undefined ? this.form?.write(body as object) : undefined

@@ -1,26 +1,26 @@
 /**
- * Which resource types a server has, asked of the server: each once, in the version that its group prefers, or else in
- * the first that has it. A group that cannot be asked is reported and does not hold up the others.
+ * Discovers the resource types of a server: each once, in the preferred version of its group or else in the first one
+ * that has it. A group that fails is reported and does not block the others.
  */
 import { messageOf } from '../../base/text/errors.ts'
 import type { CallOptions, Client } from './client.ts'
 import { type ResourceType, typeName } from './resource-type.ts'
 
-/** A type that a server offers. */
+/** A resource type of a server. */
 export interface DiscoveredType extends ResourceType {
   readonly kind: string
   readonly verbs: readonly string[]
   readonly shortNames: readonly string[]
-  /** What one object is called; '' where that is the kind in lower case. */
+  /** Singular name. Empty if it is the kind in lower case. */
   readonly singular: string
-  /** Names that stand for several types at once: `all`. */
+  /** Categories of types, such as `all`. */
   readonly categories: readonly string[]
 }
 
-/** The types that a server offers, and the groups that could not be asked. */
+/** The types of a server, and the groups whose discovery failed. */
 export interface DiscoveredTypes {
   readonly types: DiscoveredType[]
-  /** Which group versions could not be asked, and why. */
+  /** Failed group versions with their errors. */
   readonly failures: string[]
 }
 
@@ -45,7 +45,7 @@ interface ApiResource {
   readonly categories?: readonly string[]
 }
 
-/** Asks a server which types it offers. */
+/** Discovers the types of a server. */
 export async function discover(client: Client, options: CallOptions = {}): Promise<DiscoveredTypes> {
   const found = new Map<string, DiscoveredType>()
   const failures: string[] = []
@@ -58,7 +58,7 @@ export async function discover(client: Client, options: CallOptions = {}): Promi
 
 const atOnce = 32
 
-/** The types of each place, or why there are none, in the order of the places. */
+/** Yields the types or the error of each group version, in order. */
 async function* askAll(client: Client, places: readonly GroupVersion[], options: CallOptions) {
   for (let i = 0; i < places.length; i += atOnce)
     yield* await Promise.all(places.slice(i, i + atOnce).map((place) => ask(client, place, options)))
@@ -73,7 +73,7 @@ async function ask(client: Client, place: GroupVersion, options: CallOptions): P
   }
 }
 
-/** All group versions, those that are preferred before the others of their group. */
+/** Returns all group versions. Within a group, the preferred one comes first. */
 export async function groupVersions(client: Client, options: CallOptions): Promise<GroupVersion[]> {
   const [core, { groups }] = await Promise.all([
     client.read<{ versions: string[] }>('/api', options),
@@ -90,7 +90,7 @@ function versionsOf({ versions, preferredVersion }: ApiGroup): string[] {
   return preferredVersion === undefined ? all : [...new Set([preferredVersion.version, ...all])]
 }
 
-/** Whether objects of a type have such a part: `scale`. */
+/** Whether a type has a subresource such as `scale`. */
 export async function hasSubresource(
   client: Client,
   { group, version, plural, subresource }: GroupVersion & { readonly plural: string; readonly subresource: string },
@@ -109,7 +109,7 @@ async function resourcesOf(
   return (await client.read<{ resources: ApiResource[] }>(path, options)).resources
 }
 
-/** The types of one version of a group, without subresources. */
+/** Returns the types of one group version, without subresources. */
 export async function typesOf(
   client: Client,
   { group, version }: GroupVersion,

@@ -1,6 +1,6 @@
 /**
- * The domain that ends the groups of a server's built-in kinds: `orch.io`, `k8s.io` or another. The server is asked for
- * its groups when the domain is first needed, and then no more.
+ * The domain suffix of a server's built-in API groups: `orch.io`, `k8s.io` or another. Requested from the server on
+ * first use and then cached.
  */
 import type { ObjectBase } from '../../api/model/object.ts'
 import type { ReadOptions } from './options.ts'
@@ -9,10 +9,10 @@ import { TransportError } from './transport.ts'
 
 type Read = <T>(path: string, options: ReadOptions) => Promise<T>
 
-/** Groups that every server has. Custom kinds may be in a group that is called like one of them, but not like both. */
+/** Groups that every server has. Custom resources may use the name of one of them, but not of both. */
 const telling = ['authentication.', 'authorization.'] as const
 
-/** Finds the domain of a server, once. */
+/** Detects the domain of a server once. */
 export class ServerDomain {
   readonly #read: Read
   #domain: string | undefined
@@ -21,7 +21,7 @@ export class ServerDomain {
     this.#read = read
   }
 
-  /** The type under the name that its group has on this server. */
+  /** Returns the type with its API group on this server. */
   async resolve<T extends ObjectBase>(
     type: ResourceType<T>,
     signal: AbortSignal | undefined,

@@ -1,12 +1,12 @@
-/** From the address of a server to a client over `fetch`: what `orch/client` offers in browsers. */
+/** Creates a client over `fetch` from the URL of a server, for `orch/client` in browsers. */
 import type { Client } from './client.ts'
 import { type ClientChoice, clientOver } from './client-over.ts'
 import { type FetchTransportOptions, fetchTransport } from './fetch-transport.ts'
 
-/** Where the server is, and who the client is to it. */
+/** Server and credentials of a client. */
 export interface ConnectOptions extends ClientChoice, FetchTransportOptions {}
 
-/** Makes a client. A server that is not there fails the first request. */
+/** Creates a client. If the server is unreachable, the first request fails. */
 export async function connect(options: ConnectOptions): Promise<Client> {
   return clientOver(fetchTransport(options), options)
 }

@@ -1,19 +1,19 @@
 /**
- * The client's transport over `fetch`, for browsers: the browser keeps the connections and verifies the server. A page
- * of another origin is let in only where the server allows it (`--cors-allowed-origins`).
+ * Client transport over `fetch`, for browsers. The browser manages connections and verifies the server. Pages of
+ * another origin need permission from the server (`--cors-allowed-origins`).
  */
 import { type Transport, TransportError } from './transport.ts'
 
 export interface FetchTransportOptions {
-  /** Such as https://127.0.0.1:6443; a path in it comes before all others. */
+  /** URL such as https://127.0.0.1:6443. Its path is a prefix of all request paths. */
   readonly server: string
-  /** A bearer token, or a function that is asked for it before every request. */
+  /** Bearer token, or a function that returns it before every request. */
   readonly token?: string | (() => string | Promise<string>)
-  /** Further headers of every request. */
+  /** Additional headers of every request. */
   readonly headers?: { readonly [name: string]: string }
 }
 
-/** Sends requests with the `fetch` of this place. */
+/** Sends requests with the global `fetch`. */
 export function fetchTransport({ server, token, headers = {} }: FetchTransportOptions): Transport {
   const base = server.replace(/\/$/, '')
   return async (request) => {
@@ -40,7 +40,7 @@ export function fetchTransport({ server, token, headers = {} }: FetchTransportOp
   }
 }
 
-/** Browsers name themselves, and would ask the server for leave to send another name. */
+/** Browsers set their own user agent, and another one would cause CORS preflight requests. */
 function allowedHeaders({ 'user-agent': _, ...headers }: { readonly [name: string]: string }) {
   return headers
 }
@@ -54,14 +54,14 @@ async function answered(response: Promise<Response>, signal: AbortSignal): Promi
   }
 }
 
-/** Leaving the iteration cancels the answer, which the server notices. */
+/** Returning from the iteration cancels the response, which the server notices. */
 async function* bodyOf({ body }: Response, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   if (body === null) return
   const reader = body.getReader()
   try {
     for (let part = await read(reader, signal); !part.done; part = await read(reader, signal)) yield part.value
   } finally {
-    // Of one that is complete, or failed, there is nothing to cancel.
+    // A complete or failed response cannot be cancelled.
     await reader.cancel().catch(() => {})
   }
 }

@@ -1,8 +1,8 @@
-/** Lists as the server sends them, page by page, and as callers get them. */
+/** Lists: the pages of the server and the results for callers. */
 import type { List, ListOptions, ListPage } from './options.ts'
 import { TransportError } from './transport.ts'
 
-/** A list on the wire. */
+/** A list response. */
 export interface ListBody<T> {
   readonly apiVersion: string
   readonly kind: string
@@ -10,7 +10,7 @@ export interface ListBody<T> {
   readonly items: readonly (T | null)[] | null
 }
 
-/** Items of a list come without apiVersion and kind; here they have them, as they have from everywhere else. */
+/** Adds apiVersion and kind to the items of a list, which the server omits. */
 export function readPage<T>({ apiVersion, kind, metadata, items }: ListBody<T>): ListPage<T> {
   const type = { kind: kind.replace(/List$/, ''), apiVersion }
   return {
@@ -20,7 +20,7 @@ export function readPage<T>({ apiVersion, kind, metadata, items }: ListBody<T>):
   }
 }
 
-/** An old server, or a proxy, may not know `Exact` and send the newest state as if it were that of the version. */
+/** An old server or a proxy may ignore `Exact` and return the newest state instead. */
 export function checkExact({ resourceVersion, resourceVersionMatch }: ListOptions, page: ListPage<unknown>): void {
   if (resourceVersionMatch !== 'Exact' || page.resourceVersion === resourceVersion) return
   throw new TransportError(
@@ -28,7 +28,7 @@ export function checkExact({ resourceVersion, resourceVersionMatch }: ListOption
   )
 }
 
-/** All pages as one list. `restart` is called where pages expired, and forgets what came before. */
+/** Collects all pages into one list. If pages expire, `onRestart` discards the earlier ones. */
 export async function gather<T>(pagesOf: (onRestart: () => void) => AsyncIterable<ListPage<T>>): Promise<List<T>> {
   let items: T[] = []
   let resourceVersion = ''

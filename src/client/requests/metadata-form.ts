@@ -1,6 +1,6 @@
 /**
- * Objects by their metadata alone: a fraction of the bytes, for whoever follows all kinds. The forms name each vendor's
- * group, so which vendor's names the server speaks need not be known.
+ * Requests only the metadata of objects, which is much smaller, for clients that watch all kinds. The media types name
+ * the groups of all vendors, so the vendor of the server need not be known.
  */
 
 import type { ApiObject } from '../../api/model/object.ts'
@@ -8,7 +8,7 @@ import { groupName, profileNames, vendorOf } from '../../api/model/vendor.ts'
 import type { CallOptions, Client } from './client.ts'
 import { type ObjectName, objectPath, type ResourceType } from './resource-type.ts'
 
-/** What to accept, for lists and for single objects and events. */
+/** Accept headers for lists, and for single objects and events. */
 export const metadataForm = {
   list: acceptAs('PartialObjectMetadataList'),
   one: acceptAs('PartialObjectMetadata'),
@@ -19,7 +19,7 @@ function acceptAs(view: string): string {
   return [...forms, 'application/json'].join(',')
 }
 
-/** The metadata of one object. */
+/** Returns the metadata of one object. */
 export async function getMetadata(
   client: Client,
   type: ResourceType,

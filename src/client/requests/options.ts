@@ -1,69 +1,69 @@
-/** What the client's verbs are given and return, beside the objects themselves. */
+/** Options and results of the client's verbs. */
 import type { Status } from '../../api/model/api-error.ts'
 import type { ObjectBase } from '../../api/model/object.ts'
 import type { ContentForm } from './content-form.ts'
 import type { Selection } from './resource-type.ts'
 import type { TransportResponse } from './transport.ts'
 
-/** The options of every call. */
+/** Options of every call. */
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/** The options of a read of one object. */
+/** Options of reading one object. */
 export interface GetOptions extends CallOptions {
-  /** `status`, ...: those that show the object itself. Others are types of their own: `subresource`. */
+  /** Subresource that returns the object itself, such as `status`. For others, use `subresource`. */
   readonly subresource?: string
 }
 
-/** The options of a read below the verbs. */
+/** Options of reading any path. */
 export interface ReadOptions extends CallOptions {
   readonly query?: Query
-  /** The form of the answer; JSON if left out. */
+  /** Accept header. Defaults to JSON. */
   readonly accept?: string | undefined
 }
 
-/** The options of a create, update or patch. */
+/** Options of a create, update or patch. */
 export interface WriteOptions extends CallOptions {
   readonly dryRun?: boolean
   readonly fieldManager?: string
   readonly fieldValidation?: 'Ignore' | 'Warn' | 'Strict'
 }
 
-/** The options of a write to an object that exists. */
+/** Options of a write to an existing object. */
 export interface UpdateOptions extends WriteOptions {
-  /** `status`, `finalize`, ...: those that show the object itself. Others are types of their own: `subresource`. */
+  /** Subresource that returns the object itself, such as `status` or `finalize`. For others, use `subresource`. */
   readonly subresource?: string
 }
 
-/** Which objects of a collection, and how they are listed. */
+/** Selection and paging of a list. */
 export interface ListOptions extends Selection, CallOptions {
-  /** The most objects in one answer; 0: all at once. 500 if left out. */
+  /** Page size. 0 means no paging. Defaults to 500. */
   readonly limit?: number
   readonly resourceVersion?: string
   readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan'
-  /** The form of the answer; JSON if left out. */
+  /** Accept header. Defaults to JSON. */
   readonly accept?: string | undefined
 }
 
-/** The options of a list that is read page by page. */
+/** Options of listing page by page. */
 export interface PagesOptions extends ListOptions {
   /**
-   * Called when the pages have expired before the last was read: the list starts over in one piece, and what came before
-   * is void. Without it such a list throws 410.
+   * Called when the pages expire before the last one is read. The list then restarts without pages, and earlier pages
+   * are invalid. Without this callback, the list throws 410.
    */
   readonly onRestart?: () => void
 }
 
-/** The options of a server-side apply. */
+/** Options of a server-side apply. */
 export interface ApplyOptions extends UpdateOptions {
-  /** Who owns the fields that are applied. */
+  /** Field manager of the applied fields. */
   readonly fieldManager: string
-  /** Whether fields are taken that others own; else that is a conflict. */
+  /** Whether to take over fields of other managers instead of failing with a conflict. */
   readonly force?: boolean
 }
 
-/** The options of a deletion. */
+/** Options of a deletion. */
 export interface DeleteOptions extends CallOptions {
   readonly dryRun?: boolean
   readonly gracePeriodSeconds?: number
@@ -71,56 +71,56 @@ export interface DeleteOptions extends CallOptions {
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string }
 }
 
-/** A patch in one of the four forms. */
+/** A patch in one of the four formats. */
 export type Patch =
   | { readonly merge: object }
   | { readonly strategic: object }
   | { readonly json: readonly object[] }
-  /** Server-side apply needs a `fieldManager`; `force` takes fields that others own. */
+  /** Server-side apply needs a `fieldManager`. `force` takes over fields of other managers. */
   | { readonly apply: object; readonly force?: boolean }
 
-/** What a deletion answers with: the object where it stays until its finalizers are done, else mostly a Status. */
+/** Result of a deletion: the object if finalizers keep it, otherwise usually a Status. */
 export type Deleted<T extends ObjectBase> = T | Status
 
-/** Objects as of one version of the collection. */
+/** Objects at one resource version of the collection. */
 export interface List<T> {
   readonly items: T[]
   readonly resourceVersion: string
 }
 
-/** Some objects of a list. */
+/** One page of a list. */
 export interface ListPage<T> extends List<T> {
-  /** Where the next page goes on; '' after the last one. */
+  /** Token of the next page. Empty on the last page. */
   readonly continueToken: string
 }
 
-/** A request below the verbs: what `open` sends. */
+/** A request to any path, for `open`. */
 export interface RawRequest extends CallOptions {
   readonly method: string
   readonly path: string
-  /** Further headers, their names in lower case. */
+  /** Additional headers with lower-case names. */
   readonly headers?: { readonly [name: string]: string }
-  /** Sees the headers of the answer, also of a refusal. */
+  /** Called with the response headers, also for errors. */
   readonly onHeaders?: (headers: TransportResponse['headers']) => void
   readonly query?: Query
   readonly body?: unknown
   readonly contentType?: string
-  /** The form of the answer; JSON if left out. */
+  /** Accept header. Defaults to JSON. */
   readonly accept?: string | undefined
 }
 
 export type Query = { readonly [name: string]: string | number | boolean | undefined }
 
-/** What a client sends with all requests, and how long it waits. */
+/** Options that apply to all requests of a client. */
 export interface ClientOptions {
-  /** Its first word is the manager of fields that are written without naming one. */
+  /** User agent. Its first word is the default field manager of writes. */
   readonly userAgent?: string
-  /** How long an answer may take; watches are not bound by it. */
+  /** Request timeout. Does not apply to watches. */
   readonly timeoutMs?: number
-  /** What objects are sent and asked for in, where that is not JSON alone. */
+  /** Preferred content type, if it is not JSON. */
   readonly form?: ContentForm | undefined
-  /** The namespace that the user's client config names. */
+  /** Namespace of the kubeconfig. */
   readonly namespace?: string | undefined
-  /** Ends the connections when the client is closed. */
+  /** Closes the connections when the client is closed. */
   readonly onClose?: () => void
 }

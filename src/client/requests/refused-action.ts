@@ -1,6 +1,6 @@
-/** What a refusal for want of rights was about, read from the sentence that the server words it in. */
+/** Parses the action out of the message of a 403 response. */
 
-/** Either a resource or, with `path`, a path that is no resource. Empty where the sentence says nothing of it. */
+/** A resource, or with `path` a non-resource path. Members that the message omits are empty. */
 export interface RefusedAction {
   readonly user: string
   readonly verb: string
@@ -16,7 +16,7 @@ const refusal =
   /User "([^"]+)" cannot ([a-z]+) (?:resource "([^"]+)" in API group "([^"]*)"(?: in the namespace "([^"]+)")?|path "([^"]+)")/
 const named = /^\S+ "([^"]+)" is forbidden/
 
-/** The action; undefined for sentences of other refusals, such as those of admission. */
+/** Returns the action. Undefined for other messages, such as those of admission. */
 export function refusedAction(message: string): RefusedAction | undefined {
   const found = refusal.exec(message)
   if (found === null) return undefined

@@ -1,11 +1,11 @@
-/** What the verbs send: the query and the body of each. */
+/** Query and body of each verb. */
 import type { DeleteOptions, ListOptions, Patch, Query, WriteOptions } from './options.ts'
 
 const defaultLimit = 500
 
 type PageSelection = { [K in 'limit' | 'labelSelector' | 'fieldSelector']?: ListOptions[K] | undefined }
 
-/** The query of one page of a collection. */
+/** Returns the query for one page of a collection. */
 export function pageQuery(selection: PageSelection, continueToken: string): Query {
   const { limit = defaultLimit, labelSelector, fieldSelector } = selection
   return { labelSelector, fieldSelector, limit: limit || undefined, continue: continueToken || undefined }
@@ -23,7 +23,7 @@ export function patchBody(patch: Patch): { contentType: string; body: object; fo
   if ('merge' in patch) return { contentType: 'application/merge-patch+json', body: patch.merge }
   if ('strategic' in patch) return { contentType: 'application/strategic-merge-patch+json', body: patch.strategic }
   if ('json' in patch) return { contentType: 'application/json-patch+json', body: patch.json }
-  // JSON is YAML too.
+  // JSON is valid YAML.
   const { apply, force } = patch
   return { contentType: 'application/apply-patch+yaml', body: apply, ...(force === undefined ? {} : { force }) }
 }

@@ -1,53 +1,55 @@
-/** What a client asks for: a resource type as it stands in paths, and a place in it. */
+/** Resource types, object names and their URL paths. */
 import type { ApiObject, ObjectBase } from '../../api/model/object.ts'
 import type { Vendor } from '../../api/model/vendor.ts'
 
-/** A type as it is addressed in URLs. */
+/** A resource type as it appears in URLs. */
 export interface ResourceType<T extends ObjectBase = ApiObject> {
-  /** As on the wire; '' for the core group. */
+  /** API group. Empty for the core group. */
   readonly group: string
   readonly version: string
   readonly plural: string
   readonly namespaced: boolean
-  /** Filled into objects that are written without it. */
+  /** Added to written objects that omit it. */
   readonly kind?: string
-  /** Whether the server's domain comes after `group`: `coordination` is `coordination.orch.io` on some servers. */
+  /**
+   * Whether the server's domain is appended to `group`: `coordination` becomes `coordination.orch.io` on some servers.
+   */
   readonly inServerDomain?: boolean
-  /** Of a part of an object that is of a kind of its own: `scale`. */
+  /** Subresource with its own kind, such as `scale`. */
   readonly subresource?: string
-  /** For the compiler alone: what the objects of this type are. Never set. */
+  /** Object type for the compiler only. Never set. */
   readonly objects?: T
 }
 
-/** An object to be written: its apiVersion and kind are filled in where the type knows them. */
+/** An object to write. Its apiVersion and kind are added if the type knows them. */
 export type Draft<T> = { apiVersion?: string; kind?: string } & {
   [K in keyof T as K extends 'apiVersion' | 'kind' ? never : K]: T[K]
 }
 
-/** Which object; the namespace is '' for kinds without. */
+/** Name and namespace of an object. */
 export interface ObjectName {
-  /** Left out for types without namespaces. */
+  /** Omitted for cluster-scoped types. */
   readonly namespace?: string
   readonly name: string
 }
 
-/** A part of a collection. */
+/** Selects objects of a collection. */
 export interface Selection {
-  /** Left out: all namespaces. */
+  /** All namespaces if omitted. */
   readonly namespace?: string
   readonly labelSelector?: string
   readonly fieldSelector?: string
 }
 
-/** What paths are made of. */
+/** The members that paths consist of. */
 type AnyType = Omit<ResourceType, 'objects'>
 
-/** `configmaps`, `leases.coordination.orch.io`. */
+/** Returns a name such as `configmaps` or `leases.coordination.orch.io`. */
 export function typeName({ group, plural }: AnyType): string {
   return group === '' ? plural : `${plural}.${group}`
 }
 
-/** The type with the name that its group has in this vendor's domain: for callers that know the server's vendor. */
+/** Returns the type with the API group of this vendor, for callers that know the server's vendor. */
 export function inDomainOf<T extends ObjectBase>(
   { groupDomain }: Pick<Vendor, 'groupDomain'>,
   { inServerDomain, ...type }: ResourceType<T>,
@@ -55,7 +57,7 @@ export function inDomainOf<T extends ObjectBase>(
   return inServerDomain ? { ...type, group: `${type.group}.${groupDomain}` } : type
 }
 
-/** A sub-resource that is of a kind of its own, as a type: `subresource<Scale>(Deployment, 'scale')`. */
+/** Returns the type of a subresource with its own kind: `subresource<Scale>(Deployment, 'scale')`. */
 export function subresource<T extends ObjectBase>(
   { group, version, plural, namespaced, inServerDomain }: AnyType,
   name: string,
@@ -64,24 +66,24 @@ export function subresource<T extends ObjectBase>(
   return { group, version, plural, namespaced, ...domain, subresource: name }
 }
 
-/** The object with its apiVersion and kind, where the type knows them and it does not say so itself. */
+/** Adds apiVersion and kind to the object if the type knows them and the object omits them. */
 export function typed<T extends ObjectBase>(
   { group, version, kind, subresource }: ResourceType<T>,
   draft: Draft<T>,
 ): T {
-  // What a sub-resource is called is not of the group that it stands in.
+  // The kind of a subresource may belong to another group than its parent.
   if (kind === undefined || subresource !== undefined) return draft as unknown as T
   return { apiVersion: group === '' ? version : `${group}/${version}`, kind, ...draft } as unknown as T
 }
 
-/** Where all objects of a type are, or those of a namespace. */
+/** Returns the path of all objects of a type, or of those in a namespace. */
 export function collectionPath(type: AnyType, namespace: string | undefined): string {
   const prefix = type.group === '' ? `/api/${type.version}` : `/apis/${type.group}/${type.version}`
   if (!type.namespaced || namespace === undefined) return `${prefix}/${type.plural}`
   return `${prefix}/namespaces/${segment(namespace)}/${type.plural}`
 }
 
-/** Where one object or its sub-resource is. Throws TypeError where a name is missing or cannot be part of a path. */
+/** Returns the path of an object or its subresource. Throws TypeError if a name is missing or not allowed in a path. */
 export function objectPath(
   type: AnyType,
   { namespace, name }: ObjectName,
@@ -91,7 +93,10 @@ export function objectPath(
   return subresource === '' ? path : `${path}/${subresource}`
 }
 
-/** Where an object is created. Throws TypeError where its namespace is missing; the server may be left to make a name. */
+/**
+ * Returns the path for creating an object. Throws TypeError if its namespace is missing. The name may be generated by
+ * the server.
+ */
 export function creationPath(
   type: AnyType,
   { namespace, name = '' }: { readonly namespace?: string | undefined; readonly name?: string | undefined },
@@ -101,29 +106,29 @@ export function creationPath(
   return collectionPath(type, namespace)
 }
 
-/** What cannot be part of a path. */
+/** A name is not allowed in a path. */
 export class NameError extends TypeError {
   override readonly name = 'NameError'
 }
 
-/** An empty name would turn the path of an object into that of its collection. */
+/** An empty name would turn an object's path into that of its collection. */
 function segment(text: string): string {
   if (text === '' || text === '.' || text === '..') throw new NameError(`${JSON.stringify(text)} is not a name`)
   return encodeURIComponent(text)
 }
 
-/** How informers and queues name an object: `namespace/name`, or the name alone. */
+/** Returns the key of an object in informers and queues: `namespace/name`, or just the name. */
 export function objectKey({ metadata: { namespace, name = '' } }: ObjectBase): string {
   return namespace === undefined ? name : `${namespace}/${name}`
 }
 
-/** The object that a key names. */
+/** Returns the object name of a key. */
 export function nameOfKey(key: string): ObjectName {
   const slash = key.indexOf('/')
   return slash < 0 ? { name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) }
 }
 
-/** The name of an object that is there. */
+/** Returns the name of an existing object. */
 export function nameOf({ metadata }: ObjectBase): ObjectName {
   const { namespace, name = '' } = metadata
   return namespace === undefined ? { name } : { namespace, name }

@@ -1,9 +1,9 @@
 /**
- * A watch that goes on: one that ends or breaks is resumed after the last version that was seen, with growing pauses
- * while that fails, so that its reader misses nothing and sees nothing twice.
+ * A continuous watch: if it ends or breaks, it is resumed after the last resource version, with backoff, so that the
+ * caller misses no event and sees none twice.
  *
- * What cannot be resumed throws: a version that the server no longer has (410), and refusals that a repetition does not
- * mend, such as missing rights. Without a version to start at, the selection is listed first.
+ * Throws errors that cannot be recovered from: an expired version (410), and errors that a retry does not fix, such as
+ * missing permissions. Without a start version, the selection is listed first.
  */
 
 import type { ApiObject, ObjectBase } from '../../api/model/object.ts'
@@ -14,20 +14,20 @@ import type { ResourceType } from './resource-type.ts'
 import { StatusError } from './status-error.ts'
 import { type WatchEvent, type WatchOpener, type WatchOptions, watch } from './watch.ts'
 
-/** Which objects are watched, and from when on. */
+/** Objects to watch and the start version. */
 export interface FollowOptions extends Omit<WatchOptions, 'accept' | 'includeObject' | 'onOpen' | 'timeoutSeconds'> {
-  /** Called when the watch broke; it is resumed by itself. */
+  /** Called when the watch breaks. It is resumed automatically. */
   readonly onError?: (error: unknown) => void
 }
 
-/** What is needed of a client. */
+/** The part of a client that is needed here. */
 interface Source extends WatchOpener {
   pages<T extends ObjectBase = ApiObject>(type: ResourceType<T>, options: ListOptions): AsyncIterable<ListPage<T>>
 }
 
 const backoff: Backoff = { firstMs: 200, longestMs: 10_000 }
 
-/** The changes of a selection, over as many watches as it takes. */
+/** Yields the changes of a selection over as many watches as necessary. */
 export async function* follow<T extends ObjectBase = ApiObject>(
   client: Source,
   type: ResourceType<T>,
@@ -48,7 +48,7 @@ export async function* follow<T extends ObjectBase = ApiObject>(
       onError(error)
       failures++
     }
-    // A server that ends a watch at once, again and again, is not asked without a pause.
+    // Pause even if the server ends the watch without an error, so as not to flood it with requests.
     await pause(backoffMs(backoff, Math.max(failures, 1)), signal)
     signal.throwIfAborted()
   }
@@ -73,7 +73,7 @@ function versionOf(event: WatchEvent<ObjectBase>): string {
   return event.type === 'BOOKMARK' ? event.resourceVersion : (event.object.metadata.resourceVersion ?? '')
 }
 
-/** Whether the server would say the same again. */
+/** Whether a retry would get the same error. */
 function isFinal(error: unknown): boolean {
   return error instanceof StatusError && error.code < 500 && error.code !== 429
 }

@@ -1,22 +1,22 @@
 /**
- * A transport that repeats what the server asks to repeat: answers with `Retry-After` that say that nothing was done,
- * which 429 and 503 do, and of reads those with any other 5xx. The client's own limit of time holds for all of it.
+ * A transport that retries at the server's request: responses with `Retry-After` and status 429 or 503, which mean that
+ * nothing was done, and reads with any other 5xx. The client's timeout applies to all attempts together.
  */
 import { pause } from '../../base/concurrency/abort.ts'
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts'
 
 const maxRepeats = 10
-/** A server that asks for more than this is not waited for. */
+/** A longer delay from the server is treated as an error. */
 const maxPauseSeconds = 60
 
-/** Sends requests as this transport does, and again while the server asks for that. */
+/** Returns a transport that also retries at the server's request. */
 export function withRetries(send: Transport): Transport {
   return async (request) => {
     for (let repeats = 0; ; repeats++) {
       const response = await send(request)
       const seconds = repeats < maxRepeats ? pauseAskedFor(request, response) : undefined
       if (seconds === undefined) return response
-      // Read to its end, so that the connection is free.
+      // Read to the end to free the connection.
       for await (const _ of response.body);
       await pause(seconds * 1000, request.signal)
       request.signal.throwIfAborted()
@@ -24,7 +24,7 @@ export function withRetries(send: Transport): Transport {
   }
 }
 
-/** After how many seconds to send the request again; undefined: not at all. */
+/** Returns the seconds until the retry. Undefined means no retry. */
 function pauseAskedFor({ method }: TransportRequest, { status, headers }: TransportResponse): number | undefined {
   const isSafe = status === 429 || status === 503 || (status >= 500 && ['GET', 'HEAD'].includes(method))
   const asked = headers['retry-after']?.trim() ?? ''

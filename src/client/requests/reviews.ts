@@ -1,4 +1,7 @@
-/** What a server that is no API server asks one about its own clients: whose a token is, and what a user may do. */
+/**
+ * TokenReview and SubjectAccessReview requests of a server that delegates authentication and authorization of its
+ * clients.
+ */
 
 import type { ApiObject } from '../../api/model/object.ts'
 import type { Vendor } from '../../api/model/vendor.ts'
@@ -6,13 +9,13 @@ import * as kinds from './built-in-kinds.ts'
 import type { Client } from './client.ts'
 import { inDomainOf, type ResourceType } from './resource-type.ts'
 
-/** Who asks, and how the server names its groups. */
+/** The client for the reviews, and the vendor of the server. */
 export interface Reviewer {
   readonly client: Client
   readonly vendor: Vendor
 }
 
-/** A user as a review names it. */
+/** A user as a review describes it. */
 export interface ReviewedUser {
   readonly username?: string
   readonly uid?: string
@@ -20,7 +23,7 @@ export interface ReviewedUser {
   readonly extra?: unknown
 }
 
-/** What the user wants to do: `resourceAttributes` or `nonResourceAttributes` of a SubjectAccessReview. */
+/** The action: `resourceAttributes` or `nonResourceAttributes` of a SubjectAccessReview. */
 export type ReviewedAccess =
   | { readonly resourceAttributes: { readonly [name: string]: string } }
   | { readonly nonResourceAttributes: { readonly path: string; readonly verb: string } }
@@ -29,13 +32,13 @@ interface Review extends ApiObject {
   status?: { authenticated?: boolean; allowed?: boolean; user?: ReviewedUser }
 }
 
-/** The user that a token stands for; undefined where the server does not know it. */
+/** Returns the user of a token. Undefined if the token is invalid. */
 export async function reviewToken(reviewer: Reviewer, token: string): Promise<ReviewedUser | undefined> {
   const { status } = await review(reviewer, kinds.TokenReview, { token })
   return status?.authenticated === true ? (status.user ?? {}) : undefined
 }
 
-/** Whether the user may do this. */
+/** Whether the user may perform this action. */
 export async function reviewAccess(reviewer: Reviewer, user: ReviewedUser, access: ReviewedAccess): Promise<boolean> {
   const { username, uid, groups, extra } = user
   const spec = { user: username, uid, groups, extra, ...access }

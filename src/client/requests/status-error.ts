@@ -1,4 +1,4 @@
-/** A refusal: the Status that the server sent, as an error. */
+/** An error response: the Status of the server as an error. */
 
 import { isObject } from '../../api/json/json.ts'
 import { parseJson } from '../../api/json/portable-json.ts'
@@ -6,11 +6,11 @@ import type { Status } from '../../api/model/api-error.ts'
 import { shorten } from '../../base/text/shorten.ts'
 import { withRequest } from './transport.ts'
 
-/** The server said no, with this Status. */
+/** The server responded with this Status. */
 export class StatusError extends Error {
   override readonly name = 'StatusError'
   readonly status: Status
-  /** What was refused: `GET /api/v1/pods`; empty where that is not known. */
+  /** The failed request: `GET /api/v1/pods`. Empty if unknown. */
   readonly request: string
 
   constructor(status: Status, request = '') {
@@ -32,10 +32,10 @@ export class StatusError extends Error {
   }
 }
 
-/** What a path is answered with that leads nowhere, in the words of servers that say so in a Status. */
+/** The Status of unknown paths, in the words of servers that return one. */
 const nothingThere = { reason: 'NotFound', message: 'the server could not find the requested resource' }
 
-/** The error of an answer. A proxy in between may answer with something other than a Status. */
+/** Returns the error of a response. A proxy may send something other than a Status. */
 export function errorOf(code: number, body: string, request = ''): StatusError {
   const value = parseIfJson(body)
   if (isStatus(value)) return new StatusError({ ...value, code: value.code ?? code }, request)
@@ -45,7 +45,7 @@ export function errorOf(code: number, body: string, request = ''): StatusError {
   return new StatusError({ ...head, message: `the server answered with ${code}: ${shorten(text, 500)}` }, request)
 }
 
-/** Whether this is a Status, by its kind; the rest is what the server says it is. */
+/** Whether the value is a Status, by its kind. The other members are not checked. */
 export function isStatus(value: unknown): value is Status {
   return isObject(value) && value.kind === 'Status'
 }
@@ -58,22 +58,22 @@ function parseIfJson(body: string): unknown {
   }
 }
 
-/** Whether the server answered that the object does not exist. */
+/** Whether the object does not exist. */
 export function isNotFound(error: unknown): boolean {
   return error instanceof StatusError && error.code === 404
 }
 
-/** Someone else was faster: read again, and write again. */
+/** Whether another writer was faster. Read the object again and retry. */
 export function isConflict(error: unknown): boolean {
   return error instanceof StatusError && error.code === 409 && error.reason === 'Conflict'
 }
 
-/** The object is not valid, or may not be changed in this way. */
+/** Whether the object is invalid or the change is not allowed. */
 export function isInvalid(error: unknown): boolean {
   return error instanceof StatusError && error.reason === 'Invalid'
 }
 
-/** The version or the page asked for is too old: list again. */
+/** Whether the requested version or page has expired. List again. */
 export function isExpired(error: unknown): boolean {
   return error instanceof StatusError && error.code === 410
 }

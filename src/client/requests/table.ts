@@ -1,6 +1,6 @@
 /**
- * Objects as the server shows them to people: tables of cells. The server makes them if it can; of one that answers
- * with the objects themselves, the table is name and age. Which vendor's names the server speaks need not be known.
+ * Tables that the server prints for people. If a server returns the objects themselves, the table has their names and
+ * ages. The vendor of the server need not be known.
  */
 
 import type { Json } from '../../api/json/json.ts'
@@ -18,14 +18,14 @@ export interface TableColumn {
   readonly type: string
   /** `name` marks the column with the object's name. */
   readonly format: string
-  /** 0: always shown; above: only in wide tables. */
+  /** 0 means always shown. Columns with a higher value are shown only in wide tables. */
   readonly priority: number
 }
 
 /** One object of a table. */
 export interface TableRow {
   readonly cells: readonly Json[]
-  /** At least the metadata; null where it was not asked for. */
+  /** At least the metadata, or null if it was not requested. */
   readonly object: Pick<ApiObject, 'metadata'> | null
 }
 
@@ -33,26 +33,26 @@ export interface TableRow {
 export interface Table {
   readonly columns: readonly TableColumn[]
   readonly rows: readonly TableRow[]
-  /** The version of what the table shows. */
+  /** Resource version of the table's content. */
   readonly resourceVersion: string
-  /** Of one that came by a watch: ADDED, MODIFIED or DELETED. */
+  /** Type of the watch event: ADDED, MODIFIED or DELETED. */
   readonly event?: string
 }
 
 export interface TableOptions {
-  /** Whether rows carry the metadata of their objects, or `all` of them; true if left out. */
+  /** Whether rows contain the metadata of their objects, or with `all` the whole objects. Defaults to true. */
   readonly metadata?: boolean | 'all' | undefined
-  /** Whether to ask for the objects themselves, and not for a table: of these there are names and ages. */
+  /** Whether to request objects instead of a table. The result has their names and ages. */
   readonly plain?: boolean | undefined
 }
 
-/** Whichever of the vendors' tables the server has, else the objects themselves. */
+/** The tables of all vendors, or else the objects themselves. */
 export const tableForms = [
   ...profileNames.map((name) => `application/json;as=Table;g=${groupName(vendorOf(name), 'meta')};v=v1`),
   'application/json',
 ].join(',')
 
-/** One object as a table of one row. */
+/** Returns one object as a table with one row. */
 export async function getTable(
   client: Client,
   type: ResourceType,
@@ -64,7 +64,7 @@ export async function getTable(
   return readTable(await client.read<Body>(path, { accept, query: { includeObject }, signal }))
 }
 
-/** All of a selection, as of one version, in as many requests as it takes. */
+/** Lists a selection at one resource version, in as many requests as necessary. */
 export async function listTable(
   client: Client,
   type: ResourceType,
@@ -73,7 +73,7 @@ export async function listTable(
   try {
     return await gather(client, type, options)
   } catch (error) {
-    // What expired is the snapshot that the pages are cut from. A list in one piece cannot expire.
+    // The snapshot of the pages has expired. A list without pages cannot expire.
     if (!isExpired(error) || options.limit === 0) throw error
     return await gather(client, type, { ...options, limit: 0 })
   }
@@ -97,7 +97,10 @@ async function gather(client: Client, type: ResourceType, options: ListOptions &
   return { ...table, rows }
 }
 
-/** Each change as a table of one row, a bookmark as one without rows. Only the first is sure to have columns. */
+/**
+ * Yields each change as a table with one row, and a bookmark as one without rows. Only the first table is sure to have
+ * columns.
+ */
 export async function* watchTable(
   client: Client,
   type: ResourceType,
@@ -108,7 +111,7 @@ export async function* watchTable(
     else yield { ...readTable(event.object as unknown as Body), event: event.type }
 }
 
-/** The form of the answer, and how much of each object a table's rows carry. */
+/** Returns the Accept header and the value of `includeObject`. */
 function asked({ metadata, plain = false }: TableOptions): {
   accept: string
   includeObject: ReturnType<typeof include>
@@ -123,7 +126,7 @@ function include(metadata: boolean | 'all' = true): 'None' | 'Object' | undefine
   return metadata ? undefined : 'None'
 }
 
-/** A Table, a list or an object: what can come. */
+/** A Table, a list or an object. */
 export interface Body {
   readonly kind?: string
   readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string }
@@ -132,7 +135,7 @@ export interface Body {
   readonly items?: readonly ApiObject[] | null
 }
 
-/** The table in an answer; an answer that is not a table becomes one of names and ages. */
+/** Returns the table of a response. Other responses become a table of names and ages. */
 export function readTable(body: Body, now = Date.now()): Table {
   const resourceVersion = body.metadata?.resourceVersion ?? ''
   if (body.kind === 'Table') return { columns: body.columnDefinitions ?? [], rows: body.rows ?? [], resourceVersion }

@@ -1,17 +1,17 @@
 /**
- * The bytes of texts, many of which share one block of memory: a block of its own for each of thousands of small requests
- * makes the engine collect garbage in the middle of them, for it counts such blocks apart from its own heap.
+ * Encodes texts into shared blocks of memory. A separate block for each of thousands of small requests would trigger
+ * garbage collections, because the engine counts such blocks outside of its heap.
  */
 
 const encoder = new TextEncoder()
 const blockBytes = 64 * 1024
-/** A character of a text takes three bytes at most. */
+/** Maximum number of UTF-8 bytes per UTF-16 code unit. */
 const bytesPerUnit = 3
 
 let block = new Uint8Array(0)
 let used = 0
 
-/** UTF-8; what is no character becomes U+FFFD. The bytes are the caller's: nobody writes there again. */
+/** Encodes UTF-8. Invalid characters become U+FFFD. The bytes belong to the caller and are not overwritten. */
 export function bytesOfText(text: string): Uint8Array {
   const most = bytesPerUnit * text.length
   if (most > blockBytes / 4) return encoder.encode(text)

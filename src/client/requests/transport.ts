@@ -1,15 +1,15 @@
 /**
- * The client's way to a server: one function from a request to its answer. Over the network (`http-transport.ts`), or
- * straight into the pipeline of a server in the same process, which the server hands out.
+ * The transport of a client: a function from a request to its response. It uses the network (`http-transport.ts`) or
+ * passes requests directly into the pipeline of a server in the same process.
  *
- * Promises: the answer's head comes as soon as the server has sent it; its body is read at the reader's pace, and
- * leaving it early (or aborting the signal) ends the request. A body that was cut off throws, it never just ends.
+ * Contract: the response head arrives as soon as the server sends it. The body is transferred as fast as it is read.
+ * Returning early from the body, or aborting the signal, ends the request. A truncated body throws and never just ends.
  */
 export interface TransportRequest {
   readonly method: string
   /** Path and query. */
   readonly path: string
-  /** Names in lower case. */
+  /** Headers with lower-case names. */
   readonly headers: { readonly [name: string]: string }
   readonly body: Uint8Array | undefined
   readonly signal: AbortSignal
@@ -18,19 +18,19 @@ export interface TransportRequest {
 /** An answer. */
 export interface TransportResponse {
   readonly status: number
-  /** Names in lower case; a header that came more than once is joined by commas. */
+  /** Headers with lower-case names. Repeated headers are joined by commas. */
   readonly headers: { readonly [name: string]: string }
-  /** Must be iterated, to its end or not: that is what frees the connection. */
+  /** Must be iterated, at least in part, to free the connection. */
   readonly body: AsyncIterable<Uint8Array>
 }
 
-/** Sends a request and returns the answer, whose body is still to be read. */
+/** Sends a request and returns the response with an unread body. */
 export type Transport = (request: TransportRequest) => Promise<TransportResponse>
 
-/** No answer, or only a part of one: what was asked for may or may not have happened. */
+/** A missing or partial response. The request may or may not have been executed. */
 export class TransportError extends Error {
   override readonly name = 'TransportError'
-  /** What was asked for: `GET /api/v1/pods`; empty where it was no request that failed. */
+  /** The failed request: `GET /api/v1/pods`. Empty if the failure was not that of a request. */
   readonly request: string
 
   constructor(message: string, { request = '', ...options }: ErrorOptions & { readonly request?: string } = {}) {
@@ -43,12 +43,12 @@ export class TransportError extends Error {
   }
 }
 
-/** A request in words, for errors: without its query, which may say more than a log should. */
+/** Describes a request in errors, without its query, which may contain confidential data. */
 export function requestLine({ method, path }: { readonly method: string; readonly path: string }): string {
   return `${method} ${path.split('?', 1)[0]}`
 }
 
-/** The error that a request ended with, which says what was asked for: several requests may share a connection's error. */
+/** Adds the request to an error, because several requests may share the error of a connection. */
 export function ofRequest(
   error: unknown,
   request: Parameters<typeof requestLine>[0] & { signal?: AbortSignal | undefined },
@@ -57,7 +57,7 @@ export function ofRequest(
   return isNamed ? error : new TransportError(error.message, { cause: error.cause, request: requestLine(request) })
 }
 
-/** An error as a text that says which request failed. */
+/** Formats an error with its request. */
 export function withRequest({ name, message, request }: Error & { readonly request: string }): string {
   return [name, request, message].filter((part) => part !== '').join(': ')
 }

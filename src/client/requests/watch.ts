@@ -1,7 +1,7 @@
 /**
- * A watch as an async iterator: the events of a selection until the server ends it, the signal aborts or the reader
- * leaves. It ends normally when the server ends it; an ERROR event and a broken connection throw. Resuming is left to
- * `resume-watch.ts` and to informers. Runs in Node and in browsers.
+ * A watch as an async iterator: the events of a selection until the server ends it, the signal aborts or the caller
+ * stops reading. It ends normally when the server ends it. An ERROR event and a broken connection throw.
+ * `resume-watch.ts` and informers resume watches. Runs in Node and in browsers.
  */
 
 import { parseJson } from '../../api/json/portable-json.ts'
@@ -18,24 +18,24 @@ import { ofRequest, requestLine, TransportError, type TransportResponse } from '
 /** A change of an object, or a bookmark. */
 export type WatchEvent<T> =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }
-  /** Nothing else of this selection has changed up to this version. */
+  /** Reports that the watch is complete up to this version. */
   | { readonly type: 'BOOKMARK'; readonly resourceVersion: string }
 
 export interface WatchOptions extends Selection, CallOptions {
-  /** Events after this version. Left out: first an ADDED for all there is. */
+  /** Returns events after this version. If omitted, starts with an ADDED event for each existing object. */
   readonly resourceVersion?: string
   readonly bookmarks?: boolean
-  /** After how many seconds the server is to end it. */
+  /** Timeout after which the server ends the watch. */
   readonly timeoutSeconds?: number
-  /** Another form than the objects themselves. */
+  /** Accept header for a format other than whole objects. */
   readonly accept?: string
-  /** Called when the server has begun to answer: from then on the watch is open. */
+  /** Called when the response begins, which means that the watch is open. */
   readonly onOpen?: (() => void) | undefined
-  /** What rows of tables carry of their objects. */
+  /** Which part of the objects table rows contain. */
   readonly includeObject?: 'None' | 'Object' | undefined
 }
 
-/** What a watch needs of a client. */
+/** The part of a client that a watch needs. */
 export interface WatchOpener {
   readonly form: ContentForm | undefined
   open(request: RawRequest): Promise<TransportResponse>
@@ -70,7 +70,7 @@ async function* eventsIn({ form }: WatchOpener, response: TransportResponse): As
   else for await (const line of lines(response.body, maxLineBytes)) yield parseJson(line) as RawEvent<unknown>
 }
 
-/** What is no event of this form is no answer at all. */
+/** A chunk that is not an event in this encoding counts as no response. */
 async function* readable<E>({ mediaType }: ContentForm, events: AsyncIterable<E>): AsyncGenerator<E> {
   try {
     yield* events
@@ -80,10 +80,10 @@ async function* readable<E>({ mediaType }: ContentForm, events: AsyncIterable<E>
   }
 }
 
-/** More than any object that a server stores. */
+/** Larger than any stored object. */
 export const maxLineBytes = 16 * 1024 * 1024
 
-/** An event of a watch as it came. */
+/** A watch event as received. */
 export interface RawEvent<T> {
   readonly type: string
   readonly object: T
@@ -108,7 +108,7 @@ function readEvent<T extends ObjectBase = ApiObject>({ type, object }: RawEvent<
 
 const newline = 10
 
-/** Complete lines; what is left without a newline at the end was cut off and is dropped. */
+/** Yields complete lines. Trailing text without a newline was truncated and is dropped. */
 export async function* lines(chunks: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   let parts: Uint8Array[] = []
