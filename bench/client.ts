@@ -1,4 +1,6 @@
-/** A small HTTP/2 client for what the load tools cannot do: single requests, and watches whose events are timed. */
+/**
+ * A small HTTP/2 client for requests that the load tools cannot send: single requests, and watches with timed events.
+ */
 import { once } from 'node:events'
 import { type ClientHttp2Session, connect } from 'node:http2'
 import { type Side, token } from './servers.ts'
@@ -42,7 +44,9 @@ export class Client {
     })
   }
 
-  /** `onEvents` is told how many events a chunk ended, and how many bytes it had. Resolves when the answer begins. */
+  /**
+   * Calls `onEvents` with the number of events that a chunk completed and its size. Resolves when the response begins.
+   */
   async watch(
     path: string,
     onEvents: (count: number, bytes: number) => void,
@@ -68,7 +72,9 @@ function linesIn(chunk: Buffer): number {
 
 const lengthBytes = 4
 
-/** Counts the frames that end in each of the chunks of a stream: four bytes of length, and as many bytes. */
+/**
+ * Counts the frames that end in each chunk of a stream. A frame has four bytes of length and that many bytes of data.
+ */
 function frameCounter(): (chunk: Buffer) => number {
   let rest: Buffer = Buffer.alloc(0)
   return (chunk) => {

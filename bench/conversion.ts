@@ -1,6 +1,6 @@
 /**
- * What it costs to read and write an object through a version that is not the stored one, per object: the whole way
- * from the bytes of the cache to those of an answer, and from a decoded body to the form that is stored.
+ * Cost per object of reading and writing through a version other than the stored one: from the cached bytes to those of
+ * a response, and from a decoded body to the stored form.
  */
 import { parseJson, stringifyJson } from '../src/api/codec/json.ts'
 import type { Json } from '../src/api/json/json.ts'

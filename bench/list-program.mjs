@@ -1,4 +1,4 @@
-// Lists 10,000 ConfigMaps with one of two clients, several times, and prints what each list took as JSON:
+// Lists 10,000 ConfigMaps several times with one of two clients and prints the time of each list as JSON:
 //   list-program.mjs orch|client-node SERVER FOLDER
 // FOLDER is where the other client is installed.
 import { createRequire } from 'node:module'

@@ -1,6 +1,7 @@
 /**
- * Load from outside: `wrk` for HTTP/1.1 and `h2load` for HTTP/2, each on one thread, where every body is another one
- * over HTTP/2 this process itself; and the comparison of two servers under the same load. The two take turns, so that what else the machine does meets both.
+ * External load: `wrk` for HTTP/1.1 and `h2load` for HTTP/2, each on one thread. If every HTTP/2 body differs, this
+ * process sends the load itself. Compares two servers under the same load. The two alternate, so that other load on the
+ * machine affects both.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -13,23 +14,23 @@ export interface Load {
   readonly requests: number
   readonly failed: number
   readonly seconds: number
-  /** Milliseconds; what the tool does not tell is absent. */
+  /** Milliseconds. Absent if the tool does not report them. */
   readonly p50?: number
   readonly p99?: number
 }
 
-/** Whole seconds: the tools take no others. */
+/** Whole seconds, because the tools accept no others. */
 export type Drive = (side: Side, seconds: number) => Promise<Load>
 
 export interface Measured extends Load {
   readonly perSecond: number
-  /** Microseconds of the server's processor time per request. */
+  /** Microseconds of the server's CPU time per request. */
   readonly cpu: number
-  /** Processors kept busy: by the server's event loop, by all of the server, by the generator. */
+  /** CPUs in use: by the server's event loop, by the whole server, and by the load generator. */
   readonly loop: number
   readonly server: number
   readonly generator: number
-  /** By programs that are no part of the benchmark: what they took, nobody else had. */
+  /** CPUs used by programs outside of the benchmark. */
   readonly others: number
 }
 
@@ -49,9 +50,9 @@ export async function run(tool: keyof typeof packages, args: readonly string[]):
 
 export interface Http1Options {
   readonly connections: number
-  /** The form of the answers; JSON if left out. */
+  /** Accept header. Defaults to JSON. */
   readonly accept?: string
-  /** Who asks; the superuser of the bench if left out. */
+  /** Bearer token. Defaults to that of the benchmark's superuser. */
   readonly bearer?: string
   readonly script?: string
   readonly scriptArgs?: readonly string[]
@@ -98,7 +99,7 @@ function socketErrors(output: string): number {
 
 export interface Http2Options {
   readonly connections: number
-  /** The form of the answers; JSON if left out. */
+  /** Accept header. Defaults to JSON. */
   readonly accept?: string
   readonly streams: number
 }
@@ -120,7 +121,7 @@ export interface Sent {
   readonly body: string
 }
 
-/** Requests one after the other by so many clients, who share connections as those of one program do. */
+/** Sequential requests by several clients, which share connections like those of one program. */
 export function http2Each(next: (index: number) => Sent, { connections, streams }: Http2Options): Drive {
   return async (side, seconds) => {
     const clients = await Promise.all(Array.from({ length: connections }, () => Client.connect(side)))
@@ -149,7 +150,7 @@ export async function compare(
 ): Promise<{ ours: Measured; bare: Measured }> {
   for (const { side, drive } of [ours, bare]) await drive(side, warmUp)
   const measured = { ours: [] as Measured[], bare: [] as Measured[] }
-  // In turns, and each as often first: what grows faster or slower with time does so for both.
+  // Alternating, and each first equally often, so that trends over time affect both.
   for (let round = 0; round < rounds; round++)
     for (const one of round % 2 === 0 ? (['ours', 'bare'] as const) : (['bare', 'ours'] as const)) {
       const { side, drive } = { ours, bare }[one]
@@ -199,10 +200,10 @@ function mean(measured: readonly Measured[]): Measured {
 }
 
 const full = 0.85
-/** Processors kept busy by others, above which a rate says little. */
+/** CPU use by other programs above which a rate is unreliable. */
 export const noticed = 0.2
 
-/** What kept the rate from being higher. */
+/** Returns the bottleneck of the measurement. */
 export function limitOf({ loop, server, generator, others }: Measured): string {
   if (loop >= full) return 'its loop'
   if (generator >= full) return 'the generator'
@@ -216,7 +217,7 @@ export function limits(ours: Measured, bare: Measured): string {
   return one === other ? `limit: ${one}` : `limit: ${one} / ${other}`
 }
 
-/** The columns of two servers under the same load. On a machine that others use, processor time judges. */
+/** Returns the columns for two servers under the same load. On a shared machine, CPU time decides. */
 export function compared(bound: number, ours: Measured, bare: Measured): Omit<Row, 'name' | 'note'> {
   const byRate = ours.perSecond / bare.perSecond
   const byCpu = bare.cpu / ours.cpu

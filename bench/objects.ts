@@ -1,6 +1,6 @@
 /**
- * The objects that every row works on: ConfigMaps whose JSON is 1 kB, ten to each value of the label `ten`.
- * `fill` writes them straight into a store's directory, so that 100,000 take seconds.
+ * The objects of all rows: ConfigMaps with 1 kB of JSON, ten per value of the label `ten`.
+ * `fill` writes them directly to a store's directory, so that 100,000 take seconds.
  */
 import { randomUUID } from 'node:crypto'
 import { encodeStored } from '../src/api/codec/stored.ts'
@@ -18,10 +18,10 @@ export function pathOf(index: number): string {
   return `${collection}/${nameOf(index)}`
 }
 
-/** Brings the JSON of an object as it is served to 1 kB. */
+/** Pads the JSON of a served object to 1 kB. */
 const padding = 'a line of some text. '.repeat(40).slice(0, 524)
 
-/** What a client sends. `text` makes one state differ from another. */
+/** Returns the request body. `text` distinguishes one state from another. */
 export function bodyOf(name: string, text: string): string {
   return JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { padding, text } })
 }

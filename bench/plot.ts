@@ -1,12 +1,12 @@
 /**
- * The growth of costs as a drawing (SVG): one line per kind of work, its cost over the number of objects, both on
- * logarithmic scales, so that a cost that does not grow is level.
+ * Plots the growth of costs (SVG): one line per kind of work, its cost over the number of objects. Both scales are
+ * logarithmic, so a constant cost is a level line.
  */
 import { short } from './table.ts'
 
 export interface Series {
   readonly name: string
-  /** Number of objects, and cost in microseconds. */
+  /** Number of objects and cost in microseconds. */
   readonly points: readonly (readonly [number, number])[]
 }
 
@@ -48,7 +48,7 @@ function scale(values: readonly number[], from: number, to: number): Scale {
   return (value) => Math.round(from + ((Math.log10(value) - low) / (high - low || 1)) * (to - from))
 }
 
-/** The powers of ten from the one below all values to the one above them. */
+/** Returns the powers of ten that enclose all values. */
 function decades(values: readonly number[]): number[] {
   const low = Math.floor(Math.log10(Math.min(...values)))
   const high = Math.ceil(Math.log10(Math.max(...values)))

@@ -1,13 +1,15 @@
 /**
- * `npm run bench`: what the server does, against what the machine could do at most, in one run of a few minutes.
- * Every bare limit is taken in the same run, so that the ratios hold on any machine. Linux, with wrk and h2load.
+ * `npm run bench`: the performance of the server compared with the limits of the machine, in one run of a few minutes.
+ * All bare limits are measured in the same run, so that the ratios are valid on any machine. Needs Linux, wrk and
+ * h2load.
  *
- *   --only TEXT      only the groups of rows whose name holds TEXT: get, access, tokens, certificates, list, writes,
- *                    admission, webhooks, custom, custom-definitions, stores, patch, start, memory, watch, protobuf, label,
- *                    stalls, overload, everything, history, collection, orchctl, testing, client, cluster, workers, growth
- *   --json FILE      write the figures to a file too
- *   --plot FILE      draw the rows of `growth` (SVG)
- *   --cpu-prof DIR   our server writes profiles of its processor time there (and is the slower for it)
+ *   --only TEXT      only the groups of rows whose name contains TEXT: get, access, tokens, certificates, list, writes,
+ *                    admission, webhooks, custom, custom-definitions, stores, patch, start, memory, watch, protobuf,
+ *                    label, stalls, overload, everything, history, collection, orchctl, testing, client, cluster,
+ *                    workers, growth
+ *   --json FILE      also write the figures to a file
+ *   --plot FILE      plot the rows of `growth` (SVG)
+ *   --cpu-prof DIR   our server writes CPU profiles there, which makes it slower
  */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -46,7 +48,7 @@ import { writeRows } from './rows/writes.ts'
 import { Bench } from './servers.ts'
 import { printTable, type Row } from './table.ts'
 
-/** `growth` writes to the objects that `start` and `memory` measure, so it is the last. */
+/** `growth` writes to the objects that `start` and `memory` measure, so it must be last. */
 const groups = [
   getRows,
   accessRows,

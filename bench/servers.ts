@@ -1,6 +1,6 @@
 /**
- * The two servers that are compared, each a process of its own: `startOrch` and `startBare`. A Bench owns all of them
- * and every directory; `close` ends and removes everything. Prepared directories are kept within a run.
+ * The two compared servers, each in its own process: `startOrch` and `startBare`. A Bench owns all servers and
+ * directories. `close` stops and removes them. Prepared directories are reused within a run.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
@@ -14,10 +14,10 @@ import { fill } from './objects.ts'
 const root = dirname(import.meta.dirname)
 
 export const token = 'bench-token'
-/** Of a user who has no rights but those that a row gives. */
+/** Token of a user with only the permissions that a row grants. */
 export const readerToken = 'reader-token'
 
-/** Of another such user. */
+/** Token of another such user. */
 export const quietToken = 'quiet-token'
 
 export interface Side {
@@ -31,7 +31,7 @@ export interface Side {
 export interface BareFiles {
   readonly get?: Buffer
   readonly list?: Buffer
-  /** How many threads listen; one if absent. */
+  /** Number of threads that listen. Defaults to one. */
   readonly workers?: number
 }
 
@@ -42,7 +42,7 @@ export class Bench {
   readonly #profiles: string | undefined
   #made = 0
 
-  /** `profiles`: where our server writes profiles of its processor time, if anywhere. */
+  /** `profiles` is the directory for CPU profiles of our server. */
   constructor(profiles?: string) {
     this.#profiles = profiles
   }
@@ -57,7 +57,7 @@ export class Bench {
     return directory
   }
 
-  /** As `fill`, but shared by the rows of a run. */
+  /** Like `fill`, but shared by all rows of a run. */
   filled(count: number): Promise<string> {
     let directory = this.#filled.get(count)
     if (directory === undefined) {
@@ -67,7 +67,7 @@ export class Bench {
     return directory
   }
 
-  /** A directory whose store holds this many objects, with certificates and namespaces already made. */
+  /** Creates a directory whose store contains this many objects, with certificates and namespaces. */
   async fill(count: number): Promise<string> {
     const directory = this.newDirectory()
     await (await this.startOrch(directory)).stop()
@@ -75,12 +75,12 @@ export class Bench {
     return directory
   }
 
-  /** With further flags, where a row is about those. */
+  /** Starts our API server, optionally with additional flags. */
   async startOrch(directory: string, more: readonly string[] = []): Promise<Side> {
     return await this.#startOrch('apiserver', directory, more)
   }
 
-  /** With the control loops. */
+  /** Starts our API server with its control loops. */
   async startOrchUp(directory: string, more: readonly string[] = []): Promise<Side> {
     return await this.#startOrch('up', directory, more)
   }
@@ -101,7 +101,7 @@ export class Bench {
     return await this.#own(child, /serving (?:at |url=")https:\/\/[^" ]*:(\d+)\b/)
   }
 
-  /** The control loops in a process of their own, for a server in this directory. */
+  /** Starts the control loops in a separate process for the server in this directory. */
   async startManager(directory: string, { origin }: Side): Promise<Pick<Side, 'pid' | 'stop'>> {
     const pki = join(directory, 'data/pki')
     const kubeconfig = writeKubeconfig(directory, origin)
@@ -116,8 +116,8 @@ export class Bench {
   }
 
   /**
-   * The real kube-controller-manager and kube-scheduler, in place of our loops, for a server of the profile `kubernetes`
-   * in this directory whose key of service accounts is `serviceAccountKey`.
+   * Starts the real kube-controller-manager and kube-scheduler instead of our loops, for a server with the profile
+   * `kubernetes` in this directory whose service account key is `serviceAccountKey`.
    */
   startKubeManagers(directory: string, { origin }: Side, binaries: string): Pick<Side, 'pid' | 'stop'>[] {
     const pki = join(directory, 'data/pki')
@@ -143,7 +143,7 @@ export class Bench {
     ]
   }
 
-  /** With the certificates of a directory that our server has used. */
+  /** Starts the bare server with the certificates of a directory that our server has used. */
   async startBare(directory: string, files: BareFiles = {}): Promise<Side> {
     const own = this.newDirectory()
     const save = (name: string, bytes: Buffer) => {
@@ -185,7 +185,7 @@ export class Bench {
   }
 }
 
-/** A client config for who may do everything. Returns its file. */
+/** Writes a kubeconfig with all permissions. Returns its path. */
 function writeKubeconfig(directory: string, origin: string): string {
   const file = join(directory, 'manager.kubeconfig')
   const named = (sort: string, content: object) => ({ [`${sort}s`]: [{ name: 'bench', [sort]: content }] })
@@ -199,7 +199,7 @@ function writeKubeconfig(directory: string, origin: string): string {
   return file
 }
 
-/** A key of service accounts that a server and the managers beside it share. Returns its file. */
+/** Creates a service account key that a server and its managers share. Returns its path. */
 export function serviceAccountKey(directory: string): string {
   const file = join(directory, 'service-accounts.key')
   if (existsSync(file)) return file
@@ -208,7 +208,7 @@ export function serviceAccountKey(directory: string): string {
   return file
 }
 
-/** How long a command of ours takes, in seconds. */
+/** Returns the run time of one of our commands in seconds. */
 export async function timeOf(args: readonly string[]): Promise<number> {
   const start = performance.now()
   await once(spawn(join(root, 'bin/node'), args, { stdio: 'ignore' }), 'exit')
@@ -232,7 +232,7 @@ function portOf(child: ChildProcess, serving: RegExp): Promise<number> {
 
 const maxOutput = 64 * 1024
 
-/** The bytes of one answer. Rejects what is not a success. */
+/** Returns the bytes of one response. Rejects if it is not a success. */
 export function fetchBytes({ port }: Side, path: string, accept = 'application/json'): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${token}`, accept }

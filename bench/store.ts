@@ -1,7 +1,8 @@
 /**
- * Durable commits of the embedded store, by one client and by 64, against a bare loop of lmdb transactions with the
- * same batch sizes in the same run; and what compaction costs a writer. Prints ratios, so that machines compare.
- * `bin/node bench/store.ts [seconds]`; other benchmarks call `benchStore`.
+ * Durable commits of the embedded store by one client and by 64, compared with a bare loop of lmdb transactions of the
+ * same batch sizes in the same run. Also the cost of compaction for a writer. Prints ratios, which are comparable
+ * across machines.
+ * `bin/node bench/store.ts [seconds]`. Other benchmarks call `benchStore`.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -48,7 +49,7 @@ export async function benchStore(seconds: number): Promise<StoreFigures> {
   return { commits, ...(await compactionCost(seconds)) }
 }
 
-/** Each client rewrites its own keys in turn, as fast as it is answered. */
+/** Each client rewrites its own keys in turn, as fast as it gets responses. */
 async function commitLoop(store: LmdbStore, clients: number, seconds: number): Promise<Commits> {
   const times: number[] = []
   const start = performance.now()
@@ -74,7 +75,7 @@ async function commitLoop(store: LmdbStore, clients: number, seconds: number): P
   }
 }
 
-/** What lmdb alone can do: the same records in transactions of the same size, on this thread, for nobody. */
+/** Limit of lmdb alone: the same records in transactions of the same size on this thread, without clients. */
 function bareLoop(directory: string, batch: number, seconds: number): number {
   const tables = openTables(directory)
   const start = performance.now()

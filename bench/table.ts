@@ -1,19 +1,19 @@
-/** The rows that a run yields and how they are printed: one table whose ratios compare across machines. */
+/** The rows of a run and their output: one table whose ratios are comparable across machines. */
 
 export interface Row {
   readonly name: string
-  /** What the server did, and the bare limit of the same run, as text with units. */
+  /** Result of the server and the bare limit of the same run, as text with units. */
   readonly ours: string
   readonly bare: string
   readonly ratio?: number
-  /** The ratio of processor time per request: the same on a machine that others use too. */
+  /** Ratio of CPU time per request, which is valid even on a shared machine. */
   readonly byCpu?: number
   readonly target?: string
-  /** Whether the target is met; absent without a target. */
+  /** Whether the target is met. Absent if there is no target. */
   readonly met?: boolean
-  /** Processor time of the server per request: ours / bare. */
+  /** CPU time of the server per request: ours / bare. */
   readonly cpu?: string
-  /** What a reader must know to believe the row, such as that the generator was the limit. */
+  /** Caveat for the reader, such as that the generator was the bottleneck. */
   readonly note?: string
   /** The numbers behind the texts. */
   readonly figures: { readonly [name: string]: number }
@@ -38,7 +38,7 @@ function cells(row: Row): string[] {
   return [row.name, row.ours, row.bare, part(row.ratio), part(row.byCpu), target, row.cpu ?? '', row.note ?? '']
 }
 
-/** Three digits that matter. */
+/** Formats three significant digits. */
 export function short(value: number): string {
   if (!Number.isFinite(value)) return '-'
   const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2

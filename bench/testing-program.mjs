@@ -1,5 +1,5 @@
-// Measures `orch/testing` in a process of its own, from the bundle that users import, and prints the figures as JSON. Times
-// are of this process alone: in milliseconds, half of the rounds took no longer.
+// Measures `orch/testing` in a separate process with the bundle that users import, and prints the figures as JSON.
+// Times are medians in milliseconds for this process only.
 import { setTimeout as delay } from 'node:timers/promises'
 import { bundleIfStale } from '../scripts/bundle.mjs'
 
@@ -57,7 +57,7 @@ async function resets() {
   return { resetMs: half(took), slowestResetMs: Math.max(...took) }
 }
 
-/** What each of twenty servers that rest takes. */
+/** Memory of each of twenty idle servers. */
 async function twenty() {
   const before = await memory()
   const servers = []
@@ -73,7 +73,7 @@ async function twenty() {
   return { eachMb: each / mega, leftMb: ((await memory()) - before) / mega }
 }
 
-/** What is closed is let go of a little later. */
+/** Closed servers are freed a little later. */
 async function memory() {
   await delay(300)
   gc()
@@ -82,7 +82,7 @@ async function memory() {
   return heapUsed + external
 }
 
-/** A controller that labels config maps runs all the time; each of 100 tests makes one and waits for its label. */
+/** A controller that labels config maps runs all the time. Each of 100 tests creates one and waits for its label. */
 async function controllerTests() {
   const server = await startTestServer()
   const stop = new AbortController()

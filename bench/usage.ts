@@ -1,10 +1,10 @@
-/** What a process uses, read from /proc (Linux): processor time of all threads and of the main one, and memory. */
+/** Resource usage of a process from /proc (Linux): CPU time of all threads and of the main thread, and memory. */
 import { readFileSync, writeFileSync } from 'node:fs'
 
 export interface Cpu {
-  /** Seconds of processor time of all threads. */
+  /** Seconds of CPU time of all threads. */
   readonly total: number
-  /** Of the thread that runs the event loop: at one second per second the loop is full. */
+  /** Seconds of CPU time of the event-loop thread. At one second per second the loop is saturated. */
   readonly main: number
 }
 
@@ -16,19 +16,19 @@ export function cpuOf(pid: number): Cpu {
   return { total: user! + system!, main: mainUser! + mainSystem! }
 }
 
-/** Seconds that this process used, and its children which have ended, theirs included. */
+/** Returns seconds of CPU time of this process and of its exited children. */
 export function cpuOfGenerators(): number {
   return statTimes('/proc/self/stat').reduce((sum, time) => sum + time, 0)
 }
 
-/** Seconds that all processors together were busy since the machine started, whoever kept them so. */
+/** Returns seconds of CPU time of the whole machine since its start. */
 export function cpuOfMachine(): number {
   const line = readFileSync('/proc/stat', 'utf8').split('\n')[0]!
   const [user, nice, system, , , irq, softirq, steal] = line.trim().split(/\s+/).slice(1).map(Number)
   return (user! + nice! + system! + irq! + softirq! + steal!) / ticksPerSecond
 }
 
-/** utime, stime, cutime, cstime in seconds; the command's name before them may hold blanks. */
+/** Returns utime, stime, cutime and cstime in seconds. The command name before them may contain blanks. */
 function statTimes(file: string): number[] {
   const text = readFileSync(file, 'utf8')
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
@@ -36,7 +36,7 @@ function statTimes(file: string): number[] {
 }
 
 export interface Memory {
-  /** Bytes in memory: all, what belongs to the process alone, and the most there ever was since `resetPeak`. */
+  /** Bytes in memory: all, private to the process, and the peak since `resetPeak`. */
   readonly resident: number
   readonly own: number
   readonly peak: number

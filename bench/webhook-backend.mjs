@@ -1,7 +1,7 @@
 /**
- * An admission webhook that allows everything at once, as a process of its own, for `rows/webhooks.ts`: it prints a line
- * of JSON with its URL and the base64 of its authority's certificate, and ends with its parent. Under the paths `/huge` and
- * `/quadratic` it also asks for patches that are expensive to carry out.
+ * An admission webhook that allows everything at once, in a separate process, for `rows/webhooks.ts`. It prints one
+ * line of JSON with its URL and its CA certificate in base64, and exits with its parent. Under the paths `/huge` and
+ * `/quadratic` it also returns patches that are expensive to apply.
  */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -27,7 +27,7 @@ rmSync(directory, { recursive: true, force: true })
 const finalizers = Array.from({ length: 50_000 }, (_, i) => `example.com/f${i}`)
 const patches = {
   '/huge': [{ op: 'add', path: '/data', value: { big: 'x'.repeat(8 * 1024 * 1024) } }],
-  // Each insertion at the front moves all that is there.
+  // Each insertion at the front moves all existing elements.
   '/quadratic': [
     { op: 'add', path: '/metadata/finalizers', value: finalizers },
     ...Array.from({ length: 9_000 }, () => ({ op: 'add', path: '/metadata/finalizers/0', value: 'example.com/x' })),

@@ -1,13 +1,13 @@
-// Makes the console's files (dist/console/) from src/tools/console/page, with esbuild: the page, its scripts and its styles, each
-// under a name with a hash of its content, and each compressed, as the server sends them (src/tools/console/files.ts).
-// Promises: the page names nothing that is not beside it, and nothing else is left in the directory.
+// Builds the files of the console (dist/console/) from src/tools/console/page with esbuild: the page, its scripts and
+// its styles. Each file is compressed, as the server sends it (src/tools/console/files.ts), and has a hash of its
+// content in its name. The page refers only to files in the directory, which contains nothing else.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { brotliCompressSync, constants } from 'node:zlib'
 
 const source = 'src/tools/console/page'
 
-/** Returns the files that it was made of. */
+/** Returns the source files. */
 export async function bundleConsole(root, outdir) {
   const { build } = await import('esbuild')
   const { outputFiles, metafile } = await build({
@@ -44,7 +44,10 @@ export async function bundleConsole(root, outdir) {
   return [...Object.keys(metafile.inputs), `${source}/index.html`]
 }
 
-/** The best compression takes ten times as long, for a dozen kilobytes less; in a checkout every change waits for it. */
+/**
+ * The best compression would take ten times as long and save only a dozen kilobytes. In a checkout, every change waits
+ * for the build.
+ */
 function compressed(contents) {
   return brotliCompressSync(contents, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } })
 }

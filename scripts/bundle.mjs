@@ -1,8 +1,8 @@
-// Makes the bundle that users start (dist/), with esbuild: one file per program and per thread. What a program imports
-// dynamically is in the same file, and evaluated when it is imported: a file costs more time to find and open than to
-// read. Each is a CommonJS script, whose compiled code can be kept whole (bin/run-bundle.cjs).
-// `node scripts/bundle.mjs` makes it; `bundleIfStale(program)` makes it only when a source of that program is not the one
-// that the bundle was made of (scripts/stale-bundle.cjs).
+// Builds the bundle that users start (dist/) with esbuild: one file per program and thread. Dynamic imports are in the
+// same file and evaluated on import, because finding and opening a file takes longer than reading it. Each file is a
+// CommonJS script, whose compiled code can be cached as a whole (bin/run-bundle.cjs).
+// `node scripts/bundle.mjs` builds it. `bundleIfStale(program)` builds it only if a source of that program has changed
+// since the last build (scripts/stale-bundle.cjs).
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -13,16 +13,16 @@ import { isStale } from './stale-bundle.cjs'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const dist = join(root, 'dist')
 
-// What users import: `orch/<name>` in Node, and for browsers where the name says so. Each has its place in `exports` of
-// package.json; its declarations are made by scripts/declare.mjs.
+// Libraries that users import: `orch/<name>` in Node, or in browsers if the name says so. Each has an entry in
+// `exports` of package.json. scripts/declare.mjs creates their type declarations.
 export const libraries = {
   client: 'src/client/library/client.ts',
   'client-browser': 'src/client/library/client-browser.ts',
   testing: 'src/testing/testing.ts',
 }
 
-// What is made in one go shares its parts: a class of the client that a test server hands out is the one that users
-// import from orch/client, so that `instanceof` holds.
+// Libraries that are built together share their modules: a client class of a test server is the same as that of
+// orch/client, so that `instanceof` works.
 const madeTogether = [['client', 'testing']]
 
 const entryPoints = {
@@ -44,8 +44,8 @@ export async function bundleIfStale(program) {
   if (isStale(root, program)) await bundle(() => isStale(root, program))
 }
 
-// Made beside dist/ and moved into place, so that another start at the same moment never sees half a bundle. Of several
-// starts that find it stale, the first to be done moves it.
+// Built next to dist/ and then renamed, so that a concurrent start never sees a partial bundle. If several starts find
+// the bundle stale, the first to finish replaces it.
 async function bundle(isWanted = () => true) {
   const { build } = await import('esbuild')
   const fresh = `${dist}.${process.pid}`
@@ -84,13 +84,13 @@ function optionsOf(names, outdir) {
     minifySyntax: true,
     legalComments: 'none',
     metafile: true,
-    // The errors are thrown, and told by whoever asked for the bundle.
+    // Errors are thrown and reported by the caller.
     logLevel: 'silent',
     ...(names[0] in libraries ? libraryOptions(names[0]) : scriptOptions(names[0])),
   }
 }
 
-// What users import is made of modules, and parts that are loaded when they are needed.
+// Libraries are ES modules with parts that are loaded on demand.
 function libraryOptions(name) {
   return { splitting: true, format: 'esm', ...(name.endsWith('-browser') ? forBrowsers : forNode) }
 }
@@ -101,7 +101,7 @@ function scriptOptions(name) {
     platform: 'node',
     format: 'cjs',
     target: 'node24',
-    // Everything that is imported is a part of the file, or of Node.
+    // All imports are part of the file or of Node.
     supported: { 'dynamic-import': false },
     plugins: [nativeOfLmdb],
     define: { 'import.meta.url': '__url', ...(name === 'orch' ? builtFrom() : {}) },
@@ -112,18 +112,19 @@ function scriptOptions(name) {
   }
 }
 
-// The commit, marked if files have changed since. A package that lies in the repository of somebody else is not made from it.
+// Returns the commit, marked if files have changed. A package inside another project's repository is not built from
+// that repository.
 function builtFrom() {
   const of = ['describe', '--always', '--dirty', '--abbrev=40', '--exclude=*']
   const { stdout } = existsSync(join(root, '.git')) ? spawnSync('git', of, { cwd: root, encoding: 'utf8' }) : {}
   return { __commit: JSON.stringify((stdout ?? '').trim()) }
 }
 
-// A program is run by bin/run-bundle.cjs, a thread by Node, which puts the same function around it.
+// bin/run-bundle.cjs runs a program. Node runs a thread and wraps it in the same function.
 const asFunction = '(function (exports, require, module, __filename) {'
 const ownUrl = "'use strict'; const __url = require('node:url').pathToFileURL(__filename).href;"
 
-// Of lmdb only the compiled part stays where it was installed. Its loader looks for that beside itself.
+// Only the native part of lmdb stays where it was installed. Its loader looks for the native part in its own directory.
 const nativeOfLmdb = {
   name: 'native part of lmdb',
   setup({ onLoad }) {
@@ -136,7 +137,7 @@ const nativeOfLmdb = {
   },
 }
 
-// The client knows the Protobuf form of built-in kinds, and nothing else of them: their module becomes a table.
+// The client needs only the Protobuf schema of built-in kinds, so their module is replaced with a table.
 const kindsAsTable = {
   name: 'kinds as a table',
   setup({ onLoad }) {
@@ -151,7 +152,7 @@ const kindsAsTable = {
 
 let sourcesOfTable = []
 
-// The sources are TypeScript, which not every Node that runs this script can read.
+// The sources are TypeScript, which not every Node that runs this script supports.
 async function tableOf(path) {
   const { build } = await import('esbuild')
   const contents = `import { protobufKinds } from './protobuf-kinds.ts'
@@ -184,8 +185,8 @@ const forNode = {
   },
 }
 
-// Another start may do the same in between: then dist/ is not there for a moment (ENOENT), or is there again, with a
-// bundle that is as new as this one (ENOTEMPTY). Either way there is one when both are done.
+// A concurrent start may do the same. Then dist/ may be missing for a moment (ENOENT), or exist again with an equally
+// new bundle (ENOTEMPTY). In both cases a bundle exists when both are done.
 function moveIntoPlace(fresh) {
   const old = `${fresh}.old`
   try {
@@ -202,8 +203,8 @@ function moveIntoPlace(fresh) {
   rmSync(old, { recursive: true, force: true })
 }
 
-// What each program is made of: its sources with their time and size. A file that has changed since the build began may
-// have been read before or after: it is recorded with a time that it never has, so that the next start builds again.
+// Records the sources of each program with their times and sizes. A file that changed after the build began may have
+// been read before or after the change, so it is recorded with an impossible time, and the next start builds again.
 function recordSources(fresh, inputs, began) {
   for (const [program, entries] of Object.entries(programs)) {
     const all = entries.flatMap((name) => inputs[name])
@@ -217,7 +218,7 @@ function recordSources(fresh, inputs, began) {
   }
 }
 
-// Packages change with the lock file.
+// Packages change together with the lock file.
 const alwaysSources = ['package-lock.json', 'scripts/bundle.mjs', 'scripts/bundle-console.mjs']
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await bundle()

@@ -1,8 +1,8 @@
 /**
- * Checks that every function, class and constant that a file of src/ exports is imported by another file: in src/, the
- * tests, the bench or the scripts. Types may be exported without it, since they belong to the signatures of what is.
+ * Checks that every function, class and constant exported in src/ is imported by another file in src/, the tests, the
+ * bench or the scripts. Types may be exported without an import because they belong to the signatures of other exports.
  * Checks also that every export that another room imports, types included, has a doc comment.
- * Reads the text, not a syntax tree; a file that is imported as a whole or at run time counts as used.
+ * Reads the text, not a syntax tree. A file that is imported as a whole or at run time counts as used.
  */
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
@@ -20,12 +20,12 @@ const named = /(?:import|export)\s+(?:type\s+)?(?:[\w$]+\s*,\s*)?\{([^}]*)\}\s*f
 const whole =
   /(?:\bimport\s+(?:type\s+)?\*\s*as\s+[\w$]+\s+from|\bexport\s+\*\s+from|\bimport\(|new URL\()\s*'(\.[^']+)'/g
 
-/** What users import (`orch/client`): everything in these files counts as used. */
+/** Libraries of users (`orch/client`). All exports of these files count as used. */
 const { libraries } = (await import(new URL('./bundle.mjs', import.meta.url).href)) as {
   readonly libraries: { readonly [name: string]: string }
 }
 
-/** Names that are imported, as `file name`; and those of them that a file of another room imports. */
+/** Imported names as `file name`, and those that a file of another room imports. */
 const used = new Set<string>()
 const usedElsewhere = new Set<string>()
 const usedWhole = new Set<string>(Object.values(libraries))
@@ -54,7 +54,7 @@ function isInSrc(file: string): boolean {
   return file.startsWith('src/')
 }
 
-/** Definitions of kinds and their parts have a `doc` of their own, and the keys of stored types are named by theirs. */
+/** Definitions of kinds have a `doc` text, and keys of stored types are named after their types. */
 function undocumentedIn(file: string, text: string): string[] {
   const isDefinition = /^ = (?:defineKind|defineVersion|ObjectOf<|InferFields<|Infer<|s\.object|storedType)/
   return [...text.matchAll(declaredOrType)].flatMap(({ index, 1: name = '', 2: rest = '' }) => {
@@ -68,7 +68,7 @@ function exportsOf(text: string): string[] {
   return [...[...text.matchAll(declared)].map(([, name = '']) => name), ...inLists]
 }
 
-/** `type a, b as c`: b is known as c from here on. */
+/** Parses `type a, b as c`, where c is the local name of b. */
 function namesIn(names: string): { from: string; to: string }[] {
   return names
     .split(',')

@@ -1,24 +1,24 @@
 /**
- * Checks that functions in src/ stay short and are easy to call: none longer than 60 lines, and no more functions with
- * many parameters or positional booleans than there are today. The two counts may only fall, and the limits below with
- * them. `--list` names every function that counts.
+ * Checks that functions in src/ are short and easy to call: none has more than 60 lines, and the number of functions
+ * with many parameters or positional booleans does not grow. The two counts may only fall, and the limits below with
+ * them. `--list` prints every function that counts.
  *
- * It reads the text, not a syntax tree: strings, comments and regular expressions are blanked out first, and a function
- * is what looks like the head of one. That is enough to count by.
+ * Reads the text, not a syntax tree: strings, comments and regular expressions are blanked out first, and functions are
+ * found by their heads. That is accurate enough for counting.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 const longestFunction = 60
 const mostParameters = 3
-/** How many functions take more than `mostParameters`. */
+/** Number of functions with more than `mostParameters` parameters. */
 const manyParameters = 36
-/** How many parameters are booleans that a caller passes by position. */
+/** Number of boolean parameters that callers pass by position. */
 const positionalBooleans = 33
 
 const root = join(dirname(import.meta.dirname), 'src')
 
-/** Declared functions, methods, and arrow functions with a name. */
+/** Matches function declarations, methods and named arrow functions. */
 const heads =
   /\bfunction\*?\s+([\w$]+)\s*(?:<[^()]*>)?\(|^ {2}(?:static |async |override |private |get |set |\*)*(#?[\w$]+)(?:<[^()]*>)?\(|\b(?:const|let)\s+([\w$]+)(?:\s*:[^=]*)?\s*=\s*(?:async\s*)?(?:<[^()]*>)?\(/gm
 
@@ -55,7 +55,7 @@ console.log(
 )
 process.exitCode = faults.length > 0 ? 1 : 0
 
-/** A limit is the count there is, so that what was gained is not lost again. */
+/** The limit must equal the current count, so that an improvement is not lost again. */
 function offLimit(count: number, limit: number, what: string): string[] {
   if (count > limit) return [`${count} ${what}, ${limit} are allowed: use an options object (--list names them)`]
   if (count < limit)
@@ -63,7 +63,7 @@ function offLimit(count: number, limit: number, what: string): string[] {
   return []
 }
 
-/** The text with everything blank in which a bracket or comma would mean nothing. */
+/** Returns the text with strings, comments and regular expressions blanked out. */
 function blanked(text: string): string {
   const noise =
     /\/\/[^\n]*|\/\*[\s\S]*?\*\/|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`|(?<=[=(,:!&|?[{;]\s*|return\s)\/(?![*/])(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*/g
@@ -83,12 +83,12 @@ function functionsOf(file: string, text: string): Found[] {
   })
 }
 
-/** Whether what follows the parameters is a body. */
+/** Whether a body follows the parameters. */
 function isFunction(rest: string, arrow: boolean): boolean {
   return arrow ? /^\s*(?::[^=;\n]*)?\s*=>/.test(rest) : /^\s*(?::[^;{]*(?:\{[^{}]*\}[^;{]*)*)?\{/.test(rest)
 }
 
-/** Where the function ends: its body, if that is a block, else its line. */
+/** Returns the end of the function: that of its block, or else of its line. */
 function endOf(text: string, close: number): number {
   const body = /^[^\n]*?\{\s*(?:\n|$)/m.exec(text.slice(close + 1))
   if (body === null || body.index > 0) return text.indexOf('\n', close)
@@ -110,7 +110,7 @@ function matching(text: string, open: number): number {
   return -1
 }
 
-/** The parameters: what stands between the outermost commas. */
+/** Splits parameters at the outermost commas. */
 function split(text: string): string[] {
   const parts: string[] = []
   let depth = 0

@@ -1,13 +1,13 @@
 /**
- * Checks that imports in `src/` go one way, as `layers.ts` says: a group imports only groups before it, a room only rooms
- * below it, and no file imports itself through others. Type imports count. Prints what is wrong; exits 1 if anything is.
+ * Checks that imports in `src/` follow `layers.ts`: a group imports only earlier groups, a room imports only lower
+ * rooms, and there are no import cycles. Type imports count. Prints all violations and exits with 1 if there are any.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { browserRooms, drivers, groups, isAmong, only, onlyTypes, page, roomOf, storeReaders } from './layers.ts'
 
 interface Import {
-  /** A file, from `src/`, or the name of a module. */
+  /** A file relative to `src/`, or a module name. */
   readonly target: string
   readonly typeOnly: boolean
 }
@@ -18,7 +18,7 @@ const done = new Set<string>()
 const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) => /\.tsx?$/.test(file))
 const imports = new Map(files.map((file) => [file, importsOf(file)]))
 
-/** The place of each room in the order: its group, and its layer there. */
+/** Position of each room: its group and its layer there. */
 const places = new Map<string, readonly [number, number]>()
 for (const [group, { name, layers }] of groups.entries()) {
   if (layers.length === 0) places.set(name, [group, 0])
@@ -56,7 +56,7 @@ function isFile(target: string): boolean {
   return /\.tsx?$/.test(target)
 }
 
-/** `layers.ts` names the rooms that exist, all of them and no others. */
+/** Checks that `layers.ts` lists exactly the existing rooms. */
 function checkRooms(): void {
   const existing = new Set(files.map(roomOf))
   for (const room of existing) if (!places.has(room)) faults.add(`src/${room} is not in scripts/layers.ts`)

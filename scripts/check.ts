@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 
 const root = dirname(import.meta.dirname)
 
-/** The threads of one compiler find out the same types again and again, and there is more than one check to run. */
+/** Several compiler threads would check the same types repeatedly, and other checks need the cores. */
 const oneThread = '--singleThreaded'
 
 const checks: readonly (readonly [string, readonly string[]])[] = [
@@ -23,7 +23,7 @@ export interface Check {
   readonly output: string
 }
 
-/** All of them at once: most keep one core busy. */
+/** Runs all checks concurrently, because most use a single core. */
 export async function runChecks(): Promise<Check[]> {
   return await Promise.all(checks.map(([name, [command, ...args]]) => runCheck(name, command!, args)))
 }

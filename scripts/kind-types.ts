@@ -1,7 +1,7 @@
 /**
- * The built-in kinds as users of `orch/client` see them: an interface for each and for all that it holds, with the
- * descriptions of the definitions, and the value that says where its objects are. `scripts/declare.mjs` puts this text in the
- * place of what the compiler would write, which has neither names nor descriptions.
+ * Generates the built-in kinds for users of `orch/client`: an interface for each kind and each of its parts, with the
+ * descriptions of the definitions, and the value that addresses its objects. `scripts/declare.mjs` uses this text
+ * instead of the compiler's output, which has neither names nor descriptions.
  */
 
 import type { JsonObject } from '../src/api/json/json.ts'
@@ -15,7 +15,7 @@ import { Definitions } from '../src/api/schema/openapi.ts'
 import { homeOf } from '../src/apiserver/http/openapi/group-version.ts'
 import { type PrintedKind, TypePrinter } from '../src/tools/cli/typescript/print-types.ts'
 
-/** `names` are those that the library itself exports: no type may have one of them. */
+/** `names` are the exports of the library, which no type may reuse. */
 export function kindTypes(names: readonly string[]): string {
   const definitions = new Definitions(vendorOf('orch'), 2)
   const parts = [scale, eviction, tokenRequest]
@@ -45,7 +45,7 @@ function referenceName({ $ref }: JsonObject): string {
   return String($ref).slice('#/definitions/'.length)
 }
 
-/** The kind, or where that is taken, with its version: as in src/client/requests/built-in-kinds.ts. */
+/** Returns the kind, or the kind with its version if the name is taken, as in src/client/requests/built-in-kinds.ts. */
 function publicName({ kind, version }: Kind, taken: Set<string>): string {
   const name = taken.has(kind) ? `${kind}V${version.slice(1)}` : kind
   taken.add(name)

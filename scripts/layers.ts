@@ -1,6 +1,6 @@
 /**
- * The groups and rooms of `src/`, from the bottom up, and the limits of single rooms. A room is a folder in a group, such
- * as `apiserver/http`. `check-layers.ts` checks them; ARCHITECTURE.md draws them.
+ * The groups and rooms of `src/`, from the bottom up, and the limits of single rooms. A room is a folder in a group,
+ * such as `apiserver/http`. `check-layers.ts` checks them and ARCHITECTURE.md draws them.
  */
 
 interface Group {
@@ -9,7 +9,7 @@ interface Group {
   readonly layers: readonly (readonly string[])[]
 }
 
-/** A group imports the groups before it; a room imports rooms of lower layers of its own group as well. */
+/** A group imports earlier groups. A room also imports lower rooms of its own group. */
 export const groups: readonly Group[] = [
   {
     name: 'base',
@@ -65,7 +65,7 @@ export const groups: readonly Group[] = [
 
 const values = ['api/json', 'api/model', 'api/selectors']
 
-/** Rooms that import less than their layer allows: the groups and rooms besides `base` and themselves. */
+/** Rooms that may import less than their layer allows: only these groups and rooms, `base` and themselves. */
 export const only: { readonly [room: string]: readonly string[] } = {
   'storage/store': ['wire'],
   'client/requests': values,
@@ -81,7 +81,7 @@ export const only: { readonly [room: string]: readonly string[] } = {
   'apiserver/outbound': ['wire', ...values],
 }
 
-/** Rooms whose types these may name besides, in type-only imports, which leave nothing in a bundle. */
+/** Additional rooms for type-only imports, which leave nothing in a bundle. */
 export const onlyTypes: { readonly [room: string]: readonly string[] } = {
   'client/requests': ['api/kinds'],
   'client/informers': ['api/kinds'],
@@ -91,13 +91,13 @@ export const onlyTypes: { readonly [room: string]: readonly string[] } = {
   'cluster/nodes': ['api/kinds'],
 }
 
-/** Rooms that run in browsers too: they import nothing of Node and no package. */
+/** Rooms that also run in browsers. They import neither Node modules nor packages. */
 export const browserRooms: readonly string[] = ['client/requests', 'client/informers']
 
-/** The console's page runs in a browser only. It is a program of its own: no other file imports it. */
+/** The page of the console runs only in a browser. It is a separate program that no other file imports. */
 export const page = 'tools/console/page/'
 
-/** Who may import the store: it hands out bytes, which only these rooms and groups understand. */
+/** Rooms and groups that may import the store, because only they understand its bytes. */
 export const storeReaders: readonly string[] = [
   'storage',
   'apiserver/registry',
@@ -108,7 +108,7 @@ export const storeReaders: readonly string[] = [
   'testing',
 ]
 
-/** Packages, and the one folder that may import each. */
+/** Packages, and the only folder that may import each. */
 export const drivers: { readonly [name: string]: string } = {
   lmdb: 'storage/store/lmdb',
   jose: 'apiserver/authn',
@@ -116,13 +116,13 @@ export const drivers: { readonly [name: string]: string } = {
   ws: 'wire/websocket',
 }
 
-/** The room of a file that is named from `src/`: its group and the folder in it. */
+/** Returns the room of a file relative to `src/`: its group and folder. */
 export function roomOf(file: string): string {
   const [group = '', folder = ''] = file.split('/')
   return groups.some(({ name, layers }) => name === group && layers.length === 0) ? group : `${group}/${folder}`
 }
 
-/** Whether a room is one of these, or belongs to a group that is. */
+/** Whether a room or its group is among these. */
 export function isAmong(room: string, names: readonly string[]): boolean {
   return names.includes(room) || names.includes(room.split('/')[0]!)
 }

@@ -1,6 +1,6 @@
-// Makes what users start and import, beside one another: the bundle (scripts/bundle.mjs) and the declarations
-// (scripts/declare.mjs). npm runs it after an installation in a checkout, and before it packs. An installed package has
-// no sources and contains both already, so there it does nothing.
+// Builds the bundle (scripts/bundle.mjs) and the declarations (scripts/declare.mjs) concurrently. npm runs this after
+// an installation in a checkout and before it packs. An installed package already contains both and has no sources, so
+// there this does nothing.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'

@@ -1,6 +1,6 @@
-// Whether the bundle of a program is that of its sources (scripts/bundle.mjs records which these were). Every start in a
-// checkout asks: it looks at those files, and at no directory. CommonJS, so that the launcher asks without Node's loader
-// of ECMAScript modules, which takes longer than the answer.
+// Checks whether the bundle of a program matches its sources, which scripts/bundle.mjs recorded. Every start in a
+// checkout runs this: it checks those files and no directories. It is CommonJS because loading ECMAScript modules in
+// Node takes longer than the check.
 const { readFileSync, statSync } = require('node:fs')
 
 exports.isStale = function isStale(root, program) {

@@ -1,6 +1,6 @@
 /**
- * What rights cost: a GET by a user who has them through one of 10,000 bindings beside one of 10, and a start with as many.
- * The index is asked by the user's name, so the number of bindings should not be felt.
+ * Cost of authorization: a GET by a user with one of 10,000 bindings, compared with one of 10, and a start with that
+ * many. The index is keyed by user name, so the number of bindings should not matter.
  */
 
 import type { Lookup, ObjectName } from '../../src/api/model/lookup.ts'
@@ -39,7 +39,7 @@ interface Prepared {
   readonly side: Side
 }
 
-/** A server in which the reader has one binding of this many. */
+/** Starts a server in which the reader has one of this many bindings. */
 async function prepare(bench: Bench, count: number): Promise<Prepared> {
   const directory = bench.newDirectory()
   const side = await bench.startOrch(directory)
@@ -78,7 +78,7 @@ function startRow(slow: number, quick: number): Row {
   }
 }
 
-/** How often the index is asked in a second, by a user with rights in one namespace of many. */
+/** Lookups of the index per second, for a user with permissions in one of many namespaces. */
 async function decisionRow(): Promise<Row> {
   const { lookup, load } = memory(many)
   const policy = new Policy(lookup)
@@ -104,7 +104,7 @@ async function decisionRow(): Promise<Row> {
   return { name: 'decisions', ours: perSecond(rate), bare: '', note: `${many} RoleBindings`, figures: { rate } }
 }
 
-/** Roles and bindings that are in no store. */
+/** Roles and bindings in memory. */
 function memory(count: number): { lookup: Lookup; load: () => void } {
   const objects = new Map<string, ApiObject>()
   const put = (plural: string, object: object) => {

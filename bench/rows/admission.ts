@@ -1,6 +1,6 @@
 /**
- * What admission costs: creating a pod through the controls that run by default, beside creating a ConfigMap of the same
- * size on the same server; and the same pod in a namespace with a quota, which is charged before it is stored.
+ * Cost of admission: creating a pod with the default controls, compared with creating a ConfigMap of the same size on
+ * the same server. Also the same pod in a namespace with a quota, which is charged before the pod is stored.
  */
 import { join } from 'node:path'
 import { Client } from '../client.ts'
@@ -12,7 +12,7 @@ import type { Row } from '../table.ts'
 const connections = 64
 const script = join(import.meta.dirname, '../writes.lua')
 
-/** Each time it is driven it makes objects of other names. */
+/** Each run creates objects with new names. */
 function creates(path: string, body: string): Drive {
   let driven = 0
   return (side, seconds) => {
@@ -23,7 +23,7 @@ function creates(path: string, body: string): Drive {
 
 const pods = (namespace: string) => `/api/v1/namespaces/${namespace}/pods`
 
-/** About as long as the ConfigMap. */
+/** About as large as the ConfigMap. */
 function podBody(): string {
   const env = Array.from({ length: 8 }, (_, i) => ({ name: `VARIABLE_${i}`, value: 'value '.repeat(8) }))
   const resources = { requests: { cpu: '100m', memory: '64Mi' }, limits: { memory: '128Mi' } }
@@ -53,7 +53,7 @@ export const admissionRows = {
   },
 }
 
-/** Accounts, which no control loop makes here, and a quota that is never full. */
+/** Creates service accounts, which no control loop creates here, and a quota that is never full. */
 async function prepare(client: Client): Promise<void> {
   const post = (path: string, object: object) => client.send('POST', path, JSON.stringify(object))
   await post('/api/v1/namespaces', { metadata: { name: 'counted' } })

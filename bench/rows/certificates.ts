@@ -1,6 +1,6 @@
 /**
- * Certificates: 1,000 requests of node agents that are approved and signed by a controller manager in a process of its
- * own, from the first request to the last certificate, beside the signing alone. Each takes three writes and a review.
+ * Certificates: a controller manager in a separate process approves and signs 1,000 requests of node agents. Measures
+ * from the first request to the last certificate and compares with signing alone. Each takes three writes and a review.
  */
 
 import { createPrivateKey } from 'node:crypto'
@@ -56,7 +56,7 @@ export const certificateRows = {
   },
 }
 
-/** Resolves when all of them have a certificate. */
+/** Resolves when all requests have a certificate. */
 async function allIssued(client: OrchClient): Promise<void> {
   const done = new Set<string>()
   for await (const event of watch(client, type)) {
@@ -79,7 +79,7 @@ async function createAll(client: OrchClient, request: string): Promise<void> {
     await Promise.all(Array.from({ length: atOnce }, (_, i) => create(from + i)))
 }
 
-/** How many certificates a second are read and signed where nothing else is done. */
+/** Returns how many certificates per second are parsed and signed without any other work. */
 function signingAlone(pem: string, directory: string, certificate: string): number {
   const key = createPrivateKey(readFileSync(join(directory, 'data/pki/ca.key')))
   const issuer = { certificate, key }

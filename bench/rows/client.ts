@@ -1,6 +1,7 @@
 /**
- * `orch/client` beside `@kubernetes/client-node`: a typed list of 10,000 objects of the same server, each client in a process
- * of its own, in turns. The other client is installed for the run, so the row needs npm's registry; without it, it says so.
+ * `orch/client` compared with `@kubernetes/client-node`: a typed list of 10,000 objects from the same server, each
+ * client in a separate process, alternating. The other client is installed for the run, so the row needs npm's
+ * registry. Without it, the row reports that.
  */
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
@@ -12,7 +13,7 @@ const root = dirname(dirname(import.meta.dirname))
 const other = '@kubernetes/client-node@2.0.1'
 const rounds = 5
 
-/** Per list, in milliseconds; of all lists of a process but its first. */
+/** Milliseconds per list, without the first list of a process. */
 interface Lists {
   readonly ms: number
   readonly cpuMs: number

@@ -1,10 +1,11 @@
 /**
- * A whole simulated cluster in one process: 100 nodes, a Deployment of 1,000 replicas created until all are ready, rolled
- * to another version, and deleted. The rates say little on another machine; the processor time per pod, and for how long
- * short requests of others waited meanwhile, compare.
+ * A simulated cluster in one process: 100 nodes and a Deployment of 1,000 replicas, created until all are ready, rolled
+ * to another version, and deleted. The rates depend on the machine. CPU time per pod and the latency of other short
+ * requests meanwhile can be compared.
  *
- * Where ORCH_KUBE_BINARIES names a folder with kube-controller-manager and kube-scheduler (1.20 to 1.23), the same again with
- * these in place of our loops and scheduler, and with our server and nodes: processor time and memory are of all three.
+ * If ORCH_KUBE_BINARIES names a folder with kube-controller-manager and kube-scheduler (1.20 to 1.23), the row runs
+ * again with these instead of our loops and scheduler, and with our server and nodes. CPU time and memory are then
+ * those of all three.
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,7 +19,7 @@ import { waitsDuring } from './stalls.ts'
 const nodes = 100
 const replicas = 1000
 const pauseMs = 100
-/** A machine that is too slow for this ends the run. */
+/** Timeout, for a machine that is too slow for this row. */
 const longestMs = 240_000
 
 const collection = '/apis/apps/v1/namespaces/default/deployments'
@@ -48,7 +49,7 @@ const steps: readonly Step[] = [
   },
 ]
 
-/** A server, what works beside it, and what all of them use together. */
+/** A server, the programs that work with it, and their total usage. */
 interface Cluster {
   readonly side: Side
   readonly others: readonly Pick<Side, 'pid' | 'stop'>[]
@@ -144,7 +145,7 @@ interface NodeList {
   readonly items: readonly { readonly spec?: { readonly taints?: readonly unknown[] } }[]
 }
 
-/** Whether all nodes take pods: one that is not ready has a taint. */
+/** Whether all nodes accept pods. A node that is not ready has a taint. */
 async function areReady(side: Side): Promise<boolean> {
   const { items } = await read<NodeList>(side, '/api/v1/nodes')
   return items.length === nodes && items.every(({ spec }) => (spec?.taints ?? []).length === 0)

@@ -1,4 +1,7 @@
-/** Deleting many objects at once: a namespace with all that is in it, dependents of one owner; what the collector holds. */
+/**
+ * Deleting many objects at once: a namespace with its content, and dependents of one owner. Also the memory of the
+ * garbage collector.
+ */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { DiscoveredType } from '../../src/client/requests/discovery.ts'
 import { OwnerGraph } from '../../src/cluster/controllers/garbage-collector/owner-graph.ts'
@@ -33,7 +36,7 @@ interface Taken {
   readonly cpu: number
 }
 
-/** What is prepared does not count: `work` returns what is timed. */
+/** Preparation is not measured: `work` returns the function to measure. */
 async function timed(server: Side, work: () => Promise<() => Promise<void>>): Promise<Taken> {
   const run = await work()
   const began = performance.now()
@@ -74,7 +77,7 @@ async function makeMaps(client: Client, ownerReferences: object[]): Promise<void
     )
 }
 
-/** Others may put ConfigMaps into a namespace too: ours have a label. */
+/** Other programs may create ConfigMaps in a namespace, so ours have a label. */
 function mapText(name: string, ownerReferences: object[]): string {
   const metadata = { name, labels: { ours: 'yes' }, ownerReferences }
   return JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata })
@@ -110,7 +113,7 @@ function row(name: string, { seconds, cpu }: Taken, bound: number): Row {
   }
 }
 
-/** What the graph of the collector holds for each object, every second of which has an owner. */
+/** Memory of the garbage collector's graph per object, half of which have an owner. */
 async function memoryRow(): Promise<Row> {
   const type: DiscoveredType = {
     group: '',
@@ -129,7 +132,7 @@ async function memoryRow(): Promise<Row> {
   for (let i = 0; i < followed; i++) {
     const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: uid(i - (i % 100)) }
     const metadata = { name: `some-object-${i}`, namespace: 'default', uid: uid(i) }
-    // As they come off the wire, strings are nobody else's.
+    // Like parsed requests, so that no strings are shared.
     graph.set(type, JSON.parse(JSON.stringify(i % 2 === 0 ? metadata : { ...metadata, ownerReferences: [owner] })), 1)
   }
   const each = ((await heapInUse()) - before) / graph.size

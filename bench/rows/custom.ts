@@ -1,6 +1,6 @@
 /**
- * A custom kind beside ConfigMap, whose objects have the same members: creates, creates that rules in CEL judge, creates
- * that 50 watches see, and lists. Each kind has a server of its own.
+ * A custom resource compared with ConfigMap, whose objects have the same members: creates, creates with CEL validation
+ * rules, creates with 50 watches, and lists. Each kind has its own server.
  */
 
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ interface Subject {
 
 const configMaps: Subject = { path: collection, body: bodyOf }
 
-/** A kind whose objects are like ConfigMaps but for their name. */
+/** A custom resource whose objects equal ConfigMaps except for the kind. */
 function customKind(plural: string, kind: string): Subject {
   const apiVersion = `${group}/v1`
   return {
@@ -51,7 +51,7 @@ function definition(plural: string, kind: string, rules: readonly object[]) {
 
 const rules = [{ rule: 'self.all(k, self[k].size() > 0)' }, { rule: "!has(self.other) || self.other.startsWith('a')" }]
 
-/** How many loads there were: each makes names of its own. */
+/** Number of runs so far. Each run uses new names. */
 let driven = 0
 
 function creates({ path, body }: Subject): Drive {

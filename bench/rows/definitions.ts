@@ -1,6 +1,6 @@
 /**
- * 300 definitions of custom resources, no two alike, 60 of them the size of a Pod template: how long each takes until its
- * kind is served, what it adds to the memory, and how long requests to other kinds wait meanwhile.
+ * 300 different custom resource definitions, 60 of them as large as a Pod template: the time until each kind is served,
+ * its memory, and the latency of requests to other kinds meanwhile.
  */
 import { setTimeout } from 'node:timers/promises'
 import { Client } from '../client.ts'
@@ -10,7 +10,7 @@ import { cpuOf, memoryOf } from '../usage.ts'
 import { waitsDuring } from './stalls.ts'
 
 const count = 300
-/** Every so many is as large as a Pod template. */
+/** Every n-th definition is as large as a Pod template. */
 const largeEvery = 5
 const group = 'many.example.com'
 const definitions = '/apis/apiextensions.orch.io/v1/customresourcedefinitions'
@@ -49,7 +49,9 @@ async function measure(bench: Bench): Promise<Row[]> {
   ]
 }
 
-/** When the garbage of the start is gone: the collector comes for it some seconds after the server has come to rest. */
+/**
+ * Waits until the garbage of the start has been collected, which takes some seconds after the server has become idle.
+ */
 async function own(side: Side): Promise<number> {
   await fetchBytes(side, '/readyz')
   await setTimeout(restMs)
@@ -69,7 +71,7 @@ async function establish(client: Client, i: number, body: string): Promise<numbe
     }
 }
 
-/** The schema of a Pod template, as the server publishes it, with its references written out. */
+/** Returns the published schema of a Pod template with its references resolved. */
 async function makeBodies(side: Side): Promise<string[]> {
   const published = JSON.parse((await fetchBytes(side, '/openapi/v2')).toString()) as { definitions: Schema }
   const named = Object.keys(published.definitions).find((name) => name.endsWith('.core.v1.PodTemplateSpec'))!
@@ -77,7 +79,7 @@ async function makeBodies(side: Side): Promise<string[]> {
   return Array.from({ length: count }, (_, i) => definition(i, i % largeEvery === 0 ? template : smallSchema(i)))
 }
 
-/** What a structural schema may hold of a published one. */
+/** Returns the parts of a published schema that a structural schema may contain. */
 function written(schema: Schema, all: Schema): Schema {
   const ref = schema.$ref as string | undefined
   if (ref !== undefined) return written(all[ref.slice('#/definitions/'.length)] as Schema, all)

@@ -1,6 +1,7 @@
 /**
- * What all that an operator can turn on costs: audit of every request to a file, fairness and history, beside the same
- * server without them. Metrics are always on. The user is one who is not exempt. What history alone costs: `history.ts`.
+ * Cost of everything that an operator can enable: audit of every request to a file, fairness and history, compared with
+ * a server without them. Metrics are always on. The user is not exempt from fairness. For the cost of history alone,
+ * see `history.ts`.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -41,7 +42,7 @@ async function closing<T>(sides: Sides, measure: (sides: Sides) => Promise<T>): 
   }
 }
 
-/** A policy that records all requests at one level. */
+/** Returns flags for a policy that audits all requests at one level. */
 function audit(bench: Bench, level: string): string[] {
   const file = join(bench.newDirectory(), 'policy.json')
   writeFileSync(file, JSON.stringify({ apiVersion: 'audit.orch.io/v1', kind: 'Policy', rules: [{ level }] }))

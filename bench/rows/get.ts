@@ -1,4 +1,4 @@
-/** GET of one 1 kB object: how near the server comes to a bare Node server that sends the same bytes. */
+/** GET of one 1 kB object, compared with a bare Node server that sends the same bytes. */
 import { compare, compared, type Drive, http1, http2, limits } from '../load.ts'
 import { pathOf } from '../objects.ts'
 import { type Bench, fetchBytes, type Side } from '../servers.ts'

@@ -1,4 +1,4 @@
-/** What a write, a page of 500 and an event cost with 1,000 to 300,000 objects: none should grow. */
+/** Cost of a write, a page of 500 and an event with 1,000 to 300,000 objects. None should grow. */
 import { Client } from '../client.ts'
 import { http1, measure } from '../load.ts'
 import { bodyOf, collection, nameOf, pathOf } from '../objects.ts'
@@ -11,10 +11,10 @@ const sizes = [1000, 10_000, 100_000, 300_000]
 
 interface Costs {
   readonly size: number
-  /** Microseconds of processor time per request. */
+  /** Microseconds of CPU time per request. */
   readonly write: number
   readonly page: number
-  /** Microseconds from the sending of a write to its event at one watcher, when nothing else is done. */
+  /** Microseconds from sending a write to its event at one watcher, on an otherwise idle server. */
   readonly event: number
 }
 
@@ -61,7 +61,7 @@ async function eventTime(side: Side, size: number): Promise<number> {
   return quantile(times, 0.5) * 1000
 }
 
-/** The same rows as lines of a drawing. */
+/** Returns the rows as lines of a plot. */
 export function growthSeries(rows: readonly Row[]): Series[] {
   const names = new Map<string, (readonly [number, number])[]>()
   for (const { name, figures } of rows) {

@@ -1,4 +1,4 @@
-/** LIST of 10,000 objects: against the same bytes streamed in 64 KiB chunks, and the memory that one list takes. */
+/** LIST of 10,000 objects, compared with the same bytes streamed in 64 KiB chunks, and the memory of one list. */
 import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
 import { connect } from 'node:tls'
@@ -46,7 +46,7 @@ async function listRow(name: string, drive: (path: string) => Drive, sides: Side
   }
 }
 
-/** By how much the first list raises the peak of the process; later ones find memory that is there already. */
+/** Returns by how much the first list raises the peak memory. Later lists reuse that memory. */
 async function peakOf(side: Side, path: string): Promise<number> {
   await fetchBytes(side, '/readyz')
   await setTimeout(1000)
@@ -69,7 +69,7 @@ function peakRow(ours: number, bare: number): Row {
 
 const stalled = 16
 
-/** What a list holds while its reader does not read. */
+/** Memory of a list while its reader does not read. */
 async function heldRow({ ours, bare }: Sides): Promise<Row> {
   const figures = { ours: await heldBy(ours, collection), bare: await heldBy(bare, '/list') }
   return {

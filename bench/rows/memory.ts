@@ -1,4 +1,4 @@
-/** Memory of a server that rests, against a bare Node server; and what an object of 1 kB adds. */
+/** Memory of an idle server compared with a bare Node server, and memory per object of 1 kB. */
 import { setTimeout } from 'node:timers/promises'
 import { type Bench, fetchBytes, type Side } from '../servers.ts'
 import { below, megabytes, type Row, short } from '../table.ts'
@@ -39,7 +39,7 @@ function restRow(ours: Memory, bare: Memory): Row {
   }
 }
 
-/** Pages of the data file that are mapped are the system's cache, and are given back on need; they are not counted. */
+/** Mapped pages of the data file are part of the system cache, which can be reclaimed, so they are not counted. */
 function objectRow(empty: Memory, many: Memory): Row {
   const each = (many.own - empty.own) / count
   return {

@@ -1,6 +1,6 @@
 /**
- * orchctl beside kubectl, on the same server and in the same run: how long a user waits for a command, from the start of
- * the program to its end, and how much processor time it takes. The aim is not to be slower.
+ * orchctl compared with kubectl on the same server in the same run: the time from the start of the program to its end,
+ * and its CPU time. The goal is not to be slower.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -65,7 +65,7 @@ interface Spent {
 type Run = (program: Program, args: readonly string[]) => Spent
 
 function runner(config: string, cache: string): Run {
-  // Debian's kubectl, which the tests compare with, where it was unpacked.
+  // Debian's kubectl, which the tests also use, if it is unpacked here.
   const tools = join(root, '.tools/usr/bin')
   const path = [...(existsSync(tools) ? [tools] : []), process.env.PATH].join(delimiter)
   const programs = { orchctl: join(root, 'bin/orchctl'), kubectl: 'kubectl' }
@@ -84,7 +84,7 @@ function runner(config: string, cache: string): Run {
 
 const ticksPerSecond = 100
 
-/** Processor time of all processes that were started from here and have ended, in seconds. */
+/** CPU time in seconds of all child processes that have exited. */
 function childrenCpu(): number {
   const fields = readFileSync('/proc/self/stat', 'utf8')
     .replace(/^.*\) /, '')
@@ -94,12 +94,12 @@ function childrenCpu(): number {
 
 interface Comparison {
   readonly args: readonly string[]
-  /** Run by orchctl before each, and not counted. */
+  /** Command that orchctl runs before each measurement, without being measured. */
   readonly before?: readonly string[]
   readonly times: number
 }
 
-/** By turns, so that whatever else the machine does meets both. */
+/** Alternating, so that other load on the machine affects both. */
 function compare(name: string, run: Run, { args, before, times }: Comparison): Row {
   const spent: { readonly [P in Program]: Spent[] } = { orchctl: [], kubectl: [] }
   for (let i = 0; i < times; i++)

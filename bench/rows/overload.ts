@@ -1,6 +1,6 @@
 /**
- * What priority and fairness costs while nobody is held up: GET and create by a user who is not exempt, beside the same
- * server without any limit. And what it is for: how long a quiet user waits while another one floods the server.
+ * Cost of priority and fairness without queueing: GET and create by a user who is not exempt, compared with a server
+ * without limits. And its benefit: the latency of a quiet user while another one floods the server.
  */
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -35,7 +35,7 @@ export const overloadRows = {
   },
 }
 
-/** A server with one object that the rows read. */
+/** Starts a server with one object for the rows to read. */
 export async function prepare(bench: Bench, flags: readonly string[]): Promise<Side> {
   const side = await bench.startOrch(bench.newDirectory(), flags)
   const client = await Client.connect(side)
@@ -44,7 +44,7 @@ export async function prepare(bench: Bench, flags: readonly string[]): Promise<S
   return side
 }
 
-/** Each time it is driven it makes objects of other names. */
+/** Each run creates objects with new names. */
 export function creates(): Drive {
   let driven = 0
   return (side, seconds) => {
@@ -53,7 +53,7 @@ export function creates(): Drive {
   }
 }
 
-/** The same load on a server with something on, and on one with it off. */
+/** Compares the same load on a server with a feature enabled and one with it disabled. */
 export async function costRow(
   name: string,
   drive: Drive,
@@ -65,10 +65,10 @@ export async function costRow(
 }
 
 const floodSeconds = 8
-/** By then the flood has its connections: what a handshake costs is not what this is about. */
+/** By then the flood has opened its connections. Handshakes are not measured here. */
 const handshakesMs = 3000
 
-/** The reader writes from 400 connections as fast as answers come; somebody else reads ten times a second. */
+/** The reader writes from 400 connections as fast as responses arrive, while another user reads ten times a second. */
 async function neighbourRow(side: Side): Promise<Row> {
   const client = await Client.connect(side, quietToken)
   const quiet = await waits(client, 2)

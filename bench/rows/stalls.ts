@@ -1,6 +1,6 @@
 /**
- * For how long everybody else waits while one client asks for much: the slowest of short GETs that are sent all the
- * time, while lists of 50,000 objects, tables of 10,000 and costly selectors are under way.
+ * Latency of other clients while one client sends expensive requests: the slowest of many short GETs during lists of
+ * 50,000 objects, tables of 10,000 and expensive selectors.
  */
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
@@ -69,7 +69,7 @@ async function stallRow(bench: Bench, { name, objects, run }: Load): Promise<Row
   }
 }
 
-/** How long each of many short requests took, one after the other, while something else was done. */
+/** Returns the latency of each of many sequential short requests while other work runs. */
 export async function waitsDuring(client: Client, run: () => Promise<unknown>): Promise<number[]> {
   const waits: number[] = []
   let running = true
@@ -87,7 +87,7 @@ export async function waitsDuring(client: Client, run: () => Promise<unknown>): 
   return waits
 }
 
-/** Reads an answer and keeps nothing of it, so that the asking of others is not held up here. */
+/** Reads and discards a response, so that this process does not delay the measured requests. */
 async function drain({ port }: Side, path: string, more: { readonly [name: string]: string } = {}): Promise<void> {
   const headers = { authorization: `Bearer ${token}`, ...more }
   const sent = request({ host: '127.0.0.1', port, path, headers, rejectUnauthorized: false })

@@ -1,4 +1,4 @@
-/** From the start of the process to the first 200 of /readyz, against the start of Node alone. */
+/** Time from the start of the process to the first 200 of /readyz, compared with the start of Node alone. */
 import { type Bench, fetchBytes, timeOf } from '../servers.ts'
 import { below, quantile, type Row, short } from '../table.ts'
 
@@ -31,7 +31,7 @@ async function timeToReady(bench: Bench, directory: string): Promise<number> {
 
 const enough = 5
 
-/** Of a few runs, or of as many as fit into some seconds. */
+/** Median of a few runs, or of as many as fit into some seconds. */
 async function median(times: number, run: () => Promise<number>): Promise<number> {
   const values: number[] = []
   let spent = 0

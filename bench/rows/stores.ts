@@ -1,7 +1,7 @@
 /**
- * The same load on every store: durable creates and updates by 64 clients and reads of one object, on lmdb, on one
- * etcd and on a cluster of three, beside raw puts and reads of etcd in the same run, which its 64 clients send over one
- * connection. On lmdb they are held against one etcd. Needs `etcd` on the path.
+ * The same load on every store: durable creates and updates by 64 clients and reads of one object, on lmdb, on one etcd
+ * and on a cluster of three. Compared with raw puts and reads of etcd in the same run, by 64 clients over one
+ * connection. lmdb is compared with one etcd. Needs `etcd` in PATH.
  */
 import { type Cluster, startEtcd } from '../../test/support/etcd.ts'
 import { measureRawPuts, measureRawReads } from '../etcd.ts'
@@ -11,7 +11,7 @@ import type { Bench, Side } from '../servers.ts'
 import { atLeast, perSecond, type Row, short } from '../table.ts'
 import { creates, http2Creates, http2Updates, updates } from './writes.ts'
 
-/** What raw etcd did. */
+/** Throughput of raw etcd. */
 interface Raw {
   readonly puts: number
   readonly reads: number
@@ -47,7 +47,7 @@ async function rawRates({ endpoints }: Cluster): Promise<Raw> {
   return { puts: await measureRawPuts({ endpoints }), reads: await measureRawReads({ endpoints }) }
 }
 
-/** The last ones of a run may not have been made: each client leaves one behind when the time is over. */
+/** Each client leaves one request unfinished at the end, so the last objects of a run may not exist. */
 const leftBehind = 2 * 64
 
 async function rowsOf(store: string, cluster: Cluster, side: Side): Promise<Row[]> {
@@ -67,7 +67,7 @@ async function rowsOf(store: string, cluster: Cluster, side: Side): Promise<Row[
   return rows
 }
 
-/** As far as the generator tells them. */
+/** Returns the latencies that the load generator reports. */
 function latencies({ p50, p99 }: Measured): string {
   return p50 === undefined || p99 === undefined ? '' : `p50 ${short(p50)} ms, p99 ${short(p99)} ms; `
 }

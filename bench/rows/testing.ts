@@ -1,4 +1,7 @@
-/** `orch/testing` in a warm process: a start up to its first write, a reset, twenty servers at once, a suite of 100 tests. */
+/**
+ * `orch/testing` in a warm process: a start up to its first write, a reset, twenty servers at once, and a suite of 100
+ * tests.
+ */
 import { spawnSync } from 'node:child_process'
 import { dirname, join } from 'node:path'
 import { below, type Row, short } from '../table.ts'
@@ -30,7 +33,7 @@ export const testingRows = {
   },
 }
 
-/** In a process of its own: this one has loaded much that users have not. */
+/** Runs in a separate process, because this one has loaded modules that users have not. */
 function measure(): { readonly [name: string]: number } {
   const program = join(root, 'bench/testing-program.mjs')
   const { status, stdout, stderr } = spawnSync(join(root, 'bin/node'), ['--expose-gc', program], { encoding: 'utf8' })

@@ -1,6 +1,6 @@
 /**
- * What a service account token costs: a GET with one beside a GET with a static token, on one server and with the same
- * rights; and how long one is still let in after its account was deleted, while requests with it go on.
+ * Cost of a service account token: a GET with one compared with a GET with a static token, on one server with the same
+ * permissions. Also how long a token is still accepted after its account has been deleted, under constant requests.
  */
 import { request } from 'node:https'
 import { Client } from '../client.ts'
@@ -13,7 +13,7 @@ const rbac = '/apis/rbac.authorization.orch.io/v1/namespaces/default'
 const path = '/api/v1/namespaces/default/configmaps/one'
 
 const warmSeconds = 5
-/** Many and short, so that what else the machine does meets both. */
+/** Many short turns, so that other load on the machine affects both. */
 const turns = 9
 
 export const tokenRows = {
@@ -39,8 +39,8 @@ export const tokenRows = {
 }
 
 /**
- * One server answers both: it has to be warm before the first is measured, or the second has the better of it. The
- * turn in the middle counts, by processor time.
+ * One server handles both, so it must be warm before the first measurement, or the second would be better. The median
+ * turn by CPU time counts.
  */
 async function inTurns(side: Side, bearers: readonly [string, string]): Promise<{ ours: Measured; bare: Measured }> {
   const drives = bearers.map((bearer) => http1(path, { connections: 32, bearer }))
@@ -52,7 +52,7 @@ async function inTurns(side: Side, bearers: readonly [string, string]): Promise<
   return { ours: ours!, bare: bare! }
 }
 
-/** One object, and a role to read it for both kinds of user. */
+/** Creates one object and a role for both users to read it. */
 async function prepare(client: Client): Promise<void> {
   const post = (at: string, object: object) => client.send('POST', at, JSON.stringify(object))
   await post('/api/v1/namespaces/default/configmaps', { metadata: { name: 'one' }, data: { k: 'v'.repeat(800) } })

@@ -1,9 +1,9 @@
 /**
- * 1,000 watchers of one writer's events, against a bare server that writes the same bytes to as many streams.
+ * 1,000 watchers of one writer's events, compared with a bare server that writes the same bytes to as many streams.
  *
- * 960 of the watchers are h2load's, so that a slow generator is not what is measured; 40 are ours and are timed. First
- * the writer goes as fast as events arrive (a few under way); then at half that rate, for the lag from the sending of
- * a write to the arrival of its event. What h2load received in the end proves that nobody was left out.
+ * 960 watchers belong to h2load, so that a slow generator is not the bottleneck, and 40 are ours and timed. First the
+ * writer runs as fast as events arrive, with a few in flight. Then it runs at half that rate to measure the lag from a
+ * write to its event. The bytes that h2load received prove that no watcher missed events.
  */
 import { setTimeout } from 'node:timers/promises'
 import { Client } from '../client.ts'
@@ -20,29 +20,29 @@ const watchers = connections * streams + samples
 const underWay = 8
 const phaseMs = 3000
 const lifetime = 12
-/** For what the fast writer left in buffers. */
+/** Waits for events of the fast writer that are still in buffers. */
 const settleMs = 1500
 
-/** A server to watch: where, and how its writer makes an event. */
+/** A server to watch, and how its writer creates an event. */
 export interface FanOut {
   readonly side: Side
   readonly path: string
-  /** The form of the events; JSON if left out. */
+  /** Accept header. Defaults to JSON. */
   readonly accept?: string
   write(client: Client, index: number): Promise<void>
 }
 
 export interface Figures {
-  /** Events a second that all watchers together were sent. */
+  /** Events per second sent to all watchers together. */
   readonly delivered: number
-  /** Microseconds of the server's processor time per event and watcher. */
+  /** Microseconds of the server's CPU time per event and watcher. */
   readonly cpu: number
   readonly loop: number
   readonly p50: number
   readonly p99: number
-  /** The part of what was due to h2load's watchers that they received. */
+  /** Fraction of the expected events that h2load's watchers received. */
   readonly received: number
-  /** Processors that other programs kept busy meanwhile. */
+  /** CPUs used by other programs meanwhile. */
   readonly others: number
 }
 
@@ -114,7 +114,7 @@ export async function figuresOf(target: FanOut): Promise<Figures> {
   }
 }
 
-/** Tells, at the end, how many processors neither the server nor the benchmark kept busy. */
+/** Returns a function that reports how many CPUs other programs used. */
 function watchOthers({ pid }: Side): () => number {
   const used = () => cpuOfMachine() - cpuOf(pid).total - cpuOfGenerators()
   const before = used()
@@ -122,7 +122,7 @@ function watchOthers({ pid }: Side): () => number {
   return () => Math.max(0, (used() - before) / ((performance.now() - start) / 1000))
 }
 
-/** Resolves to the bytes of events that all of its watchers received, once the server has ended their watches. */
+/** Resolves to the bytes of events that all of its watchers received, after the server has ended their watches. */
 async function watchWithH2load({ side, path, accept = 'application/json' }: FanOut): Promise<number> {
   const output = await run('h2load', [
     ...['-t1', `-c${connections}`, `-m${streams}`, `-n${connections * streams}`],
@@ -160,14 +160,14 @@ async function writePaced({ write }: FanOut, writer: Client, { arrivals, rate }:
 
 const patience = 15_000
 
-/** When the writes were sent and when the timed watchers saw their events. The k-th event is that of the k-th write. */
+/** Send times of the writes and arrival times of their events. The k-th event belongs to the k-th write. */
 class Arrivals {
   readonly sent: number[] = []
   bytes = 0
   readonly #seen: number[][] = Array.from({ length: samples }, () => [])
   #waiting: { readonly index: number; readonly resolve: () => void }[] = []
 
-  /** Notes that a write is sent now. */
+  /** Records that a write is sent now. */
   begin(): number {
     return this.sent.push(performance.now()) - 1
   }
@@ -182,7 +182,7 @@ class Arrivals {
     }
   }
 
-  /** Resolves when every timed watcher has seen the event of this write. */
+  /** Resolves when every timed watcher has received the event of this write. */
   has(index: number): Promise<void> {
     return new Promise((resolve, reject) => {
       const timer = globalThis.setTimeout(() => reject(new Error('an event did not arrive')), patience)
@@ -201,7 +201,7 @@ class Arrivals {
     return this.has(this.sent.length - 1)
   }
 
-  /** Milliseconds from each write past the first `count` to its events. */
+  /** Returns milliseconds from each write after the first `count` to its events. */
   lagsAfter(count: number): number[] {
     return this.#seen.flatMap((seen) => seen.slice(count).map((at, i) => at - this.sent[count + i]!))
   }

@@ -1,7 +1,7 @@
 /**
- * What admission webhooks cost: creating a ConfigMap that one validating webhook is asked about, which answers at once,
- * beside creating one that none is; creating one beside 50 configurations that match nothing; and how long other requests
- * take while a webhook answers with patches that are expensive to carry out.
+ * Cost of admission webhooks: creating a ConfigMap with one validating webhook that responds at once, compared with
+ * none; creating one with 50 configurations that match nothing; and the latency of other requests while a webhook
+ * responds with expensive patches.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -90,7 +90,7 @@ export const webhookRows = {
   },
 }
 
-/** Both servers are new for each case, so that they hold as many objects. */
+/** Both servers are new for each case, so that they contain the same number of objects. */
 async function measure(bench: Bench, { name, bound, prepare }: Case, clientConfig: object): Promise<Row> {
   const [plain, busy] = [
     await bench.startOrch(bench.newDirectory()),
@@ -111,8 +111,9 @@ const attackers = 4
 const attackMs = 10_000
 
 /**
- * Four clients create objects that a mutating webhook is asked about, and short requests of another client are timed: while the
- * webhook answers at once, and while it answers with an expensive patch. That may fail, so the breaker opens, as for any user.
+ * Four clients create objects with a mutating webhook, and short requests of another client are timed: while the
+ * webhook responds at once, and while it responds with an expensive patch. The patch may fail, so the circuit breaker
+ * opens as usual.
  */
 async function waitsBeside(bench: Bench, path: string, { url, caBundle }: ClientConfig): Promise<Row> {
   const bare = await waitsWith(bench, { url, caBundle })

@@ -1,6 +1,7 @@
 /**
- * `--workers`: what a second and a fourth event loop bring, beside a bare Node server with as many threads, and what they
- * cost: processor time per request, the latency of a lone durable create, memory. More workers than cores are measured too.
+ * `--workers`: the gain of a second and a fourth event loop, compared with a bare Node server with as many threads, and
+ * their cost: CPU time per request, the latency of a single durable create, and memory. Also with more workers than
+ * cores.
  */
 import { setTimeout } from 'node:timers/promises'
 import { Client } from '../client.ts'
@@ -22,9 +23,9 @@ interface Rates {
   readonly create: Measured
   readonly lone: Measured
   readonly bare: Measured
-  /** By the number of writers. */
+  /** Results by number of writers. */
   readonly fanOut: { readonly [writers: number]: FanOut }
-  /** Private bytes at rest. */
+  /** Private bytes when idle. */
   readonly memory: number
 }
 
@@ -77,16 +78,16 @@ async function atRest(side: Side): Promise<number> {
 }
 
 interface FanOut {
-  /** Events that all watchers together were sent in a second. */
+  /** Events per second sent to all watchers together. */
   readonly delivered: number
-  /** Microseconds of the server's processor time for each. */
+  /** Microseconds of the server's CPU time per event. */
   readonly cpu: number
 }
 
 const watchers = 300
 const watchSeconds = 12
 
-/** Watchers with a connection each, and so many writers who wait for each answer. */
+/** Watchers with a connection each, and several writers that wait for each response. */
 async function fanOut(side: Side, writers: number): Promise<FanOut> {
   const watching = h2loadWatchers(side)
   const clients = await Promise.all(Array.from({ length: writers }, () => Client.connect(side)))

@@ -1,4 +1,4 @@
-/** Durable creates and updates by 64 clients, against a bare loop of lmdb transactions of 64 on the same disk. */
+/** Durable creates and updates by 64 clients, compared with a bare loop of lmdb transactions of 64 on the same disk. */
 import { join } from 'node:path'
 import { openTables, write } from '../../src/storage/store/lmdb/tables.ts'
 import { cpuPair, type Drive, http1, http2Each, limitOf, measure } from '../load.ts'
@@ -7,7 +7,7 @@ import type { Bench, Side } from '../servers.ts'
 import { perSecond, type Row, short } from '../table.ts'
 
 const clients = 64
-/** Objects there are to update. */
+/** Number of existing objects to update. */
 const known = 2000
 const script = join(import.meta.dirname, '../writes.lua')
 
@@ -20,7 +20,7 @@ export function creates(prefix: string): Drive {
   return http1(collection, { connections: clients, script, scriptArgs: ['create', prefix, bodyOf('NAME', 'TEXT')] })
 }
 
-/** 64 clients of one program: they share connections. */
+/** 64 clients of one program, which share connections. */
 const shared = { connections: 4, streams: clients / 4 }
 
 export function http2Creates(prefix: string): Drive {
@@ -30,7 +30,7 @@ export function http2Creates(prefix: string): Drive {
   }, shared)
 }
 
-/** Goes round the first `count` objects. `salt` tells runs apart. */
+/** Updates the first `count` objects in turn. `salt` distinguishes runs. */
 export function http2Updates(count: number, salt: string): Drive {
   return http2Each((index) => {
     const name = nameOf(index % count)
@@ -71,7 +71,7 @@ async function writeRow(name: string, side: Side, drive: Drive, { bare }: { bare
 const bareSeconds = 2
 const value = Buffer.alloc(1024, 'value ')
 
-/** One record per write, 64 to a transaction, each transaction synced: the least that durability costs. */
+/** One record per write, 64 per transaction, each transaction synced: the minimum cost of durability. */
 function bareLoop(directory: string, keyOf: (index: number) => number): number {
   const tables = openTables(directory)
   const start = performance.now()

@@ -1,16 +1,16 @@
 /**
- * The certificate authority of a test server, as the files that it made. Objects name it, such as `kube-root-ca.crt` in
- * every namespace, so it goes with a state: a server that begins with that state has the same authority.
+ * The CA files of a test server. Objects contain its certificate, such as `kube-root-ca.crt` in every namespace, so the
+ * CA belongs to a snapshot: a server that starts from the snapshot has the same CA.
  */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** The text of each file, by its path below the directory of the authority. */
+/** Contents of the files by path relative to the CA directory. */
 export type AuthorityFiles = ReadonlyMap<string, string>
 
 const folder = 'data/pki'
 
-/** What the server in this directory has made. */
+/** Reads the CA that the server in this directory created. */
 export function readAuthority(directory: string): AuthorityFiles {
   const place = join(directory, folder)
   const files = readdirSync(place, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
@@ -22,7 +22,7 @@ export function readAuthority(directory: string): AuthorityFiles {
   )
 }
 
-/** Puts it where a server in this directory looks for it. */
+/** Writes the CA to where a server in this directory expects it. */
 export function writeAuthority(directory: string, files: AuthorityFiles): void {
   for (const [name, text] of files) {
     const file = join(directory, folder, name)

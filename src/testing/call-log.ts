@@ -1,40 +1,41 @@
-/** What a test can ask about the calls of clients. */
+/** The call log of a test server. */
 /** One request to the API. */
 export interface Call {
   /** `get`, `list`, `watch`, `create`, `update`, `patch`, `delete` or `deletecollection`; the method for other paths. */
   readonly verb: string
-  /** The group as in `apiVersion`; empty for the core group. */
+  /** API group as in `apiVersion`. Empty for the core group. */
   readonly group: string
-  /** The plural name, with the sub-resource where there is one: `pods`, `pods/status`; empty for other paths. */
+  /** Plural name and subresource, if any: `pods`, `pods/status`. Empty for other paths. */
   readonly resource: string
   readonly namespace: string
-  /** Empty where the path names no object, as that of a creation or a list. */
+  /** Empty if the path names no object, as for create and list. */
   readonly name: string
-  /** The user as which the call ran; empty where nobody was authenticated. */
+  /** User of the call. Empty if the request was not authenticated. */
   readonly user: string
   readonly path: string
-  /** The code of the answer; 0 where there is none yet, or where the connection broke before. */
+  /** Status code of the response. 0 if there is none yet or the connection broke. */
   readonly code: number
 }
 
-/** Which calls are meant: all that have each of these; none of them: all calls but those of the server's own loops. */
+/**
+ * Selects calls that match all given members. An empty match selects all calls except those of the server's own loops.
+ */
 export interface CallMatch {
   readonly verb?: string
   readonly group?: string
-  /** `pods`, or `pods/status` for a sub-resource, as in a rule of RBAC. */
+  /** Resource such as `pods`, or `pods/status` for a subresource, as in an RBAC rule. */
   readonly resource?: string
   readonly namespace?: string
   readonly name?: string
   readonly user?: string
 }
 
-/** What clients asked of a test server, the latest calls last: at least the last 10,000 of them. */
+/** The calls of clients to a test server in order, at least the last 10,000. */
 export interface CallLog extends Iterable<Call> {
-  /** All calls, or those that match. */
+  /** Returns all calls, or those that match. */
   list(match?: CallMatch): Call[]
   /**
-   * Resolves with the next call that matches and has been answered. Rejects when none has come in time; five seconds by
-   * default.
+   * Resolves to the next matching call that has a response. Rejects after a timeout, by default five seconds.
    *
    * @example
    * const updated = server.calls.next({ verb: 'update', resource: 'deployments/status' })
@@ -42,6 +43,6 @@ export interface CallLog extends Iterable<Call> {
    * assert.equal((await updated).code, 200)
    */
   next(match?: CallMatch, options?: { readonly timeoutMs?: number }): Promise<Call>
-  /** Forgets all calls. */
+  /** Clears the log. */
   clear(): void
 }

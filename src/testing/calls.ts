@@ -1,8 +1,8 @@
 /**
- * What clients asked of a test server, in the order in which it came in: the latest calls, up to a bound.
+ * Records the calls of clients to a test server in the order of arrival, up to a maximum number.
  *
- * Calls of the server's own control loops are left out unless a match names their user: a test is about a controller of
- * its own, and would find them in between.
+ * Calls of the server's own control loops are left out unless a match names their user: a test checks its own
+ * controller, and these calls would appear in between.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Exchange } from '../apiserver/http/request/exchange.ts'
@@ -11,7 +11,7 @@ import type { Call, CallLog, CallMatch } from './call-log.ts'
 const defaultMaxCalls = 10_000
 const defaultTimeoutMs = 5_000
 
-/** A call whose answer may still be under way. */
+/** A call that may not have a response yet. */
 class OpenCall implements Call {
   readonly verb: string
   readonly group: string
@@ -21,7 +21,7 @@ class OpenCall implements Call {
   readonly path: string
   #user = ''
   #code = 0
-  /** Undefined when it has been handled. */
+  /** Undefined after the call has been handled. */
   #exchange: Exchange | undefined
 
   constructor(exchange: Exchange) {
@@ -43,7 +43,7 @@ class OpenCall implements Call {
     return this.#exchange?.status ?? this.#code
   }
 
-  /** Lets go of the request, which may be large. */
+  /** Releases the request, which may be large. */
   end(exchange: Exchange): void {
     this.#user = userOf(exchange)
     this.#code = exchange.status
@@ -56,12 +56,12 @@ class OpenCall implements Call {
   }
 }
 
-/** The user is set by a step of the pipeline, which may not have run. */
+/** A pipeline step sets the user. That step may not have run. */
 function userOf(exchange: Exchange): string {
   return (exchange.user as Exchange['user'] | undefined)?.name ?? ''
 }
 
-/** The calls of a server, as its pipeline reports them. */
+/** The calls of a server as its pipeline reports them. */
 export class Calls implements CallLog {
   readonly #isOwn: (user: string) => boolean
   readonly #max: number
@@ -105,32 +105,32 @@ export class Calls implements CallLog {
     this.#calls = []
   }
 
-  /** Whether a call is meant. */
+  /** Whether a call matches. */
   matches(call: Call, match: CallMatch): boolean {
     if (match.user === undefined && this.#isOwn(call.user)) return false
     return fields.every((field) => match[field] === undefined || match[field] === call[field])
   }
 
-  /** A request has come in. */
+  /** Called when a request arrives. */
   begin(exchange: Exchange): void {
     const call = new OpenCall(exchange)
     this.#open.set(exchange, call)
     this.#calls.push(call)
-    // Several at a time, so that it costs little per call.
+    // Drops several calls at a time to keep the cost per call low.
     if (this.#calls.length > this.#max * 1.1) this.#calls = this.#calls.slice(-this.#max)
   }
 
-  /** The call of a request that is under way. */
+  /** Returns the call of a running request. */
   of(exchange: Exchange): Call {
     return this.#open.get(exchange)!
   }
 
-  /** The requests under way that match. */
+  /** Returns the running requests that match. */
   underWay(match: CallMatch): Exchange[] {
     return [...this.#open].filter(([, call]) => this.matches(call, match)).map(([exchange]) => exchange)
   }
 
-  /** A request has been handled. */
+  /** Called when a request has been handled. */
   end(exchange: Exchange): void {
     const call = this.#open.get(exchange)
     this.#open.delete(exchange)

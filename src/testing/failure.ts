@@ -1,29 +1,29 @@
-/** Failures that a test can ask for. */
+/** Failures that a test can inject. */
 import type { Call } from './call-log.ts'
 
-/** What happens to a call. */
+/** A failure of a call. */
 export type Failure =
-  /** It is answered with this code, and nothing is carried out. */
+  /** Responds with this status code without executing the request. */
   | {
       readonly code: number
-      /** The reason in the Status; that of the code by default, such as `Conflict` for 409. */
+      /** Reason of the Status. Defaults to that of the code, such as `Conflict` for 409. */
       readonly reason?: string
       readonly message?: string
-      /** Seconds, for the header `Retry-After`. */
+      /** Seconds for the `Retry-After` header. */
       readonly retryAfter?: number
     }
   /**
-   * The connection breaks: before the request is carried out (`'request'`), or after it, so that only its answer is lost
-   * (`'answer'`). The answer of a watch breaks off after so many events: `afterEvents`, 0 by default.
+   * Breaks the connection before the request is executed (`'request'`), or afterwards, so that only its response is
+   * lost (`'answer'`). The response of a watch breaks after `afterEvents` events, by default 0.
    */
   | { readonly cut: 'request' | 'answer'; readonly afterEvents?: number }
-  /** It is carried out after so many milliseconds. */
+  /** Executes the request after this many milliseconds. */
   | { readonly delayMs: number }
 
-/** A failure that a test has asked for. */
+/** An injected failure. */
 export interface PlannedFailure {
-  /** Resolves with the call that it happened to. */
+  /** Resolves to the call that failed. */
   readonly happened: Promise<Call>
-  /** Takes it back, if it has not happened. */
+  /** Cancels the failure if it has not happened. */
   cancel(): void
 }

@@ -1,6 +1,6 @@
 /**
- * Failures that a test asks for: the next call that matches gets one, once, and then everything is as before. A failure
- * takes place inside the server, behind authentication, so it is the same over TLS and in-process.
+ * Failures that a test injects. Each applies once, to the next call that matches. Failures happen inside the server
+ * after authentication, so they are the same over TLS and in-process.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { ApiError } from '../api/model/api-error.ts'
@@ -16,7 +16,7 @@ interface Plan {
   readonly happened: PromiseWithResolvers<Call>
 }
 
-/** The failures that a test has asked for and that have not happened yet. */
+/** Planned failures that have not happened yet. */
 export class Failures {
   readonly #calls: Calls
   readonly #plans = new Set<Plan>()
@@ -26,7 +26,7 @@ export class Failures {
     this.#calls = calls
   }
 
-  /** Plans are used up in the order in which they were made. */
+  /** Plans a failure. Failures are used in the order in which they were planned. */
   plan(match: CallMatch, failure: Failure): PlannedFailure {
     checkFailure(failure)
     const plan: Plan = { match, failure, happened: Promise.withResolvers() }
@@ -44,7 +44,7 @@ export class Failures {
     this.#stopped.abort()
   }
 
-  /** A step of the pipeline: whatever it throws is the answer. */
+  /** A pipeline step. An error that it throws becomes the response. */
   strike(exchange: Exchange): void | Promise<void> {
     if (this.#plans.size === 0) return
     const call = this.#calls.of(exchange)
@@ -94,14 +94,14 @@ function errorOf({ code, reason, message, retryAfter }: Extract<Failure, { code:
   return new ApiError(code, reason ?? reasons[code] ?? '', message ?? 'a failure that the test asked for', details)
 }
 
-/** Cuts the connection off; what is thrown ends the pipeline, and finds that there is nothing to answer. */
+/** Closes the connection. The returned error ends the pipeline without a response. */
 export function cutOff(exchange: Exchange): ApiError {
   exchange.answered = true
   exchange.transport.cut()
   return new ApiError(500, 'InternalError', 'the connection was cut off, as the test asked for')
 }
 
-/** Lets the request be carried out and breaks its answer off. */
+/** Lets the request execute and truncates its response. */
 class CutTransport implements ServerTransport {
   readonly #inner: ServerTransport
   #eventsLeft: number
@@ -169,7 +169,7 @@ class CutTransport implements ServerTransport {
     this.#eventsLeft -= end.events
     const room = this.#inner.write(chunk.subarray(0, end.bytes))
     if (this.#eventsLeft > 0) return room
-    // What was written before is to arrive.
+    // Earlier writes must arrive first.
     return (room ?? delay(0)).then(() => this.cut())
   }
 
@@ -186,7 +186,7 @@ class CutTransport implements ServerTransport {
   }
 }
 
-/** Events are lines; those in Protobuf have their length before them. */
+/** JSON events are lines. Protobuf events have a length prefix. */
 function endOfEvents(chunk: Buffer, max: number): { events: number; bytes: number } {
   let bytes = 0
   let events = 0

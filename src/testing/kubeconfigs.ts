@@ -1,6 +1,6 @@
 /**
- * Client configs for the users of a test server, in the three forms that programs take: an object, text, and a file.
- * Users prove who they are by tokens, which stay good however far the clock of the server is moved.
+ * Kubeconfigs for the users of a test server in three forms: an object, text and a file. Users authenticate with
+ * tokens, which stay valid when the test advances the server's clock.
  */
 import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
@@ -8,17 +8,17 @@ import { join } from 'node:path'
 import { stringifyYaml } from '../api/codec/write-yaml.ts'
 import type { JsonObject } from '../api/json/json.ts'
 
-/** A client config (kubeconfig) for one user of one test server. */
+/** A kubeconfig for one user of one test server. */
 export interface TestKubeconfig {
-  /** As an object, such as `KubeConfig.loadFromOptions` and its likes take. */
+  /** As an object, for `KubeConfig.loadFromOptions` and similar functions. */
   readonly object: KubeconfigObject
-  /** As text. */
+  /** As YAML text. */
   readonly yaml: string
-  /** The name of a file that holds it, which only this user of the machine may read. It is removed with the server. */
+  /** Path of a file that only this user of the machine may read. Removed with the server. */
   readonly file: string
 }
 
-/** What a kubeconfig says, as an object. */
+/** A kubeconfig as an object. */
 export interface KubeconfigObject {
   readonly apiVersion: 'v1'
   readonly kind: 'Config'
@@ -34,18 +34,18 @@ export interface KubeconfigObject {
   readonly 'current-context': string
 }
 
-/** What it is made of. */
+/** Content of a kubeconfig. */
 export interface KubeconfigParts {
   readonly server: string
-  /** PEM of the authority by which the server is verified. */
+  /** CA certificate in PEM form that verifies the server. */
   readonly authority: string
   readonly user: string
   readonly token: string
-  /** Where its file is put. */
+  /** Directory of the file. */
   readonly directory: string
 }
 
-/** Text and file are made when they are first asked for. */
+/** The text and the file are created on first use. */
 export function makeKubeconfig({ server, authority, user, token, directory }: KubeconfigParts): TestKubeconfig {
   const cluster = 'test'
   const object: KubeconfigObject = {

@@ -1,13 +1,13 @@
 /**
- * Which versions of Node run a test server: those of `engines` in package.json. Test runners start with whatever Node is on
- * the PATH, and an older one would stop somewhere inside, at a name that it does not have.
+ * Checks the Node version against `engines` in package.json. Test runners use the Node in PATH, and an old one would
+ * fail somewhere inside with an unknown name.
  */
 const floors: readonly (readonly [number, number, number])[] = [
   [24, 18, 1],
   [26, 5, 1],
 ]
 
-/** Throws an error that names the versions that do, where this one does not. */
+/** Throws an error that names the supported versions if this one is not supported. */
 export function assertNodeFits(version: string): void {
   const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number)
   const isNewer = major > floors.at(-1)![0]

@@ -1,10 +1,10 @@
-/** A moment in the life of a test server, as a test holds it. */
+/** A snapshot of a test server. */
 import type { ProfileName } from '../api/model/vendor.ts'
 
-/** The state of a test server at a moment. It can be used any number of times, and by other servers. */
+/** The state of a test server at one point in time. It can be used repeatedly and by other servers. */
 export interface Snapshot {
-  /** The profile of the server that it was taken of: its names are part of the state. */
+  /** Profile of the server. Its names are part of the state. */
   readonly profile: ProfileName
-  /** The `resourceVersion` up to which it holds everything. */
+  /** The `resourceVersion` of the snapshot. */
   readonly revision: number
 }

@@ -1,10 +1,10 @@
 /**
- * The state of a test server at a moment, and the way back to it. A server goes back by writing what has changed since,
- * as changes like any other: caches, watches and control loops follow as they follow everything, versions only rise, and
- * it costs as much as has changed, not as much as there is.
+ * Snapshots of a test server and how to restore them. A server restores a snapshot with ordinary writes of the
+ * differences, so caches, watches and control loops follow as usual, resource versions only increase, and the cost
+ * depends on the changes, not on the size of the state.
  *
- * Not part of the state: what lies beside the objects (`meta/`, such as the key of service account tokens) stays as it is
- * when a server goes back, so that credentials stay good; a fork takes it over.
+ * Data next to the objects (`meta/`, such as the service account key) is not restored, so that credentials stay valid.
+ * A fork copies it.
  */
 
 import { allKinds } from '../api/kinds/all.ts'
@@ -13,17 +13,17 @@ import type { Entry, Revision, Store, Write } from '../storage/store/store.ts'
 import type { AuthorityFiles } from './authority-files.ts'
 import type { Snapshot } from './snapshot.ts'
 
-/** What a snapshot holds besides, for servers alone. */
+/** Stored data of a snapshot, for servers only. */
 export interface StoredSnapshot extends Snapshot {
   readonly entries: readonly Entry[]
   readonly authority: AuthorityFiles
 }
 
 const metaPrefix = 'meta/'
-/** How often it is tried to write what others change at the same time. */
+/** Maximum number of attempts to write objects that others change at the same time. */
 const maxRounds = 20
 
-/** Everything that the store holds now. */
+/** Returns the complete current content of the store. */
 export async function takeSnapshot(
   store: Store,
   { profile, authority }: Pick<StoredSnapshot, 'profile' | 'authority'>,
@@ -32,14 +32,14 @@ export async function takeSnapshot(
   return { profile, authority, revision, entries }
 }
 
-/** The same without what lies beside the objects: for a server that makes keys of its own. */
+/** Returns the snapshot without the data next to the objects, for a server that creates its own keys. */
 export function withoutMeta({ entries, ...snapshot }: StoredSnapshot): StoredSnapshot {
   return { ...snapshot, entries: entries.filter(({ key }) => !key.startsWith(metaPrefix)) }
 }
 
 /**
- * Brings the store back to a snapshot. Watches that are under way see it as changes; what happened before is forgotten,
- * so that a watch which resumes from before learns that its version is gone.
+ * Restores a snapshot. Open watches see the changes. History is compacted, so that a watch that resumes from an earlier
+ * version gets 410.
  */
 export async function restore(store: Store, { entries }: StoredSnapshot, eventTtlMs: number): Promise<void> {
   const wanted = new Map(entries.map((entry) => [entry.key, entry]))
@@ -54,7 +54,7 @@ export async function restore(store: Store, { entries }: StoredSnapshot, eventTt
   throw new Error('the state of the server did not come to rest: stop what writes to it before it is reset')
 }
 
-/** Deletions first, so that what is wanted finds its place free. */
+/** Deletions come first to free the keys of the restored objects. */
 function differences(now: readonly Entry[], wanted: ReadonlyMap<string, Entry>, eventTtlMs: number): Write[] {
   const held = new Map(now.filter(({ key }) => !key.startsWith(metaPrefix)).map((entry) => [entry.key, entry]))
   const writes: Write[] = []
@@ -75,7 +75,7 @@ function isSame(a: Uint8Array, b: Uint8Array): boolean {
 
 const expiring = allKinds.filter(({ life }) => life?.expires).map(({ group, plural }) => prefixOf(group, plural))
 
-/** What expires gets a whole new lifetime: how much of it was left is known to the store alone. */
+/** Objects that expire get a full lifetime, because only the store knows how much was left. */
 export function lifetimeOf(key: string, eventTtlMs: number): { lifetimeSeconds?: number } {
   return expiring.some((prefix) => key.startsWith(prefix)) ? { lifetimeSeconds: Math.ceil(eventTtlMs / 1000) } : {}
 }

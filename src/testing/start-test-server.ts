@@ -1,4 +1,6 @@
-/** Starts test servers: the parts of `orch up` on a store of their own, with everything that a test may look at or change. */
+/**
+ * Starts test servers: the parts of `orch up` on a separate store, with everything that a test may inspect or change.
+ */
 import { join } from 'node:path'
 import { serviceAccountName } from '../api/model/user.ts'
 import { systemNamespace } from '../apiserver/upkeep/system-objects.ts'
@@ -44,7 +46,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   return await start(options, undefined)
 }
 
-/** Users of `parent` are known to a fork of it. */
+/** A fork knows the users of its `parent`. */
 async function start(options: TestServerOptions, parent: Users | undefined): Promise<TestServer> {
   await using opened = new AsyncDisposableStack()
   const directory = temporaryDirectory('orch-testing-')
@@ -75,7 +77,7 @@ async function start(options: TestServerOptions, parent: Users | undefined): Pro
 
 type Flags = ServerOptions & UpOptions
 
-/** What a server is made of. */
+/** Parts of a server. */
 interface Around {
   readonly directory: string
   readonly flags: Flags
@@ -84,7 +86,7 @@ interface Around {
   readonly store: Store
   readonly calls: Calls
   readonly failures: Failures
-  /** Closes what is opened. */
+  /** Closes opened resources. */
   readonly opened: AsyncDisposableStack
 }
 
@@ -131,17 +133,17 @@ function hasLoops({ controlLoops = true }: TestServerOptions): boolean {
   return controlLoops !== false
 }
 
-/** Resolves when the loops have looked at everything once. */
+/** Resolves when the loops have reconciled everything once. */
 async function runLoops(server: ApiServer, { flags, opened }: Pick<Around, 'flags' | 'opened'>): Promise<void> {
   const loops = startOwnControlLoops(server, flags, { inProcessNodes: simulatedNodes })
   opened.defer(() => loops.stop())
   await loops.firstPass
 }
 
-/** Long enough for the first requests of a test to come before those by which the loops begin. */
+/** Delay before the loops start, so that the first requests of a test come first. */
 const loopsLaterMs = 10
 
-/** For a state in which the loops will find that all is done: nobody has to wait for them. */
+/** Starts the loops later, for a state that is already reconciled, so that the caller need not wait for them. */
 function runLoopsLater(server: ApiServer, { flags, opened }: Pick<Around, 'flags' | 'opened'>): void {
   const running = new AsyncDisposableStack()
   const timer = setTimeout(() => void runLoops(server, { flags, opened: running }).catch(() => {}), loopsLaterMs)
@@ -158,14 +160,14 @@ const loopUsers = new Set([
   ),
 ])
 
-/** Whether this is one of the server's own control loops. */
+/** Whether the user is one of the server's own control loops. */
 function isOwnUser(name: string): boolean {
   return loopUsers.has(name)
 }
 
 interface RunningParts extends Around {
   readonly server: ApiServer
-  /** The state when it had started. */
+  /** State of the server after its start. */
   readonly baseline: StoredSnapshot
 }
 

@@ -1,7 +1,7 @@
 /**
- * The stores of test servers. What every server begins with (default roles, namespaces, API services) takes most of its
- * start, so it is made once for each set of flags in a process: a server that is started like an earlier one finds it in
- * its store, as if it had been started before, and has the same certificate authority. Other keys are not among it.
+ * Stores of test servers. Creating the initial objects of a server (default roles, namespaces, API services) takes most
+ * of its start, so they are created once per set of flags in a process. A server with the same flags as an earlier one
+ * finds them in its store, as after a restart, and has the same CA. Other keys are not shared.
  */
 import { join } from 'node:path'
 import { vendorOf } from '../api/model/vendor.ts'
@@ -13,9 +13,9 @@ import { MemoryStore } from '../storage/store/memory.ts'
 import type { Entry, Store } from '../storage/store/store.ts'
 import { lifetimeOf, type StoredSnapshot, withoutMeta } from './snapshots.ts'
 
-/** Those of the last sets of flags. */
+/** Maximum number of sets of flags to remember. */
 const maxBeginnings = 50
-/** What servers begin with, by how they were started. */
+/** Initial contents by start options. */
 const beginnings = new BoundedMap<string, StoredSnapshot>(maxBeginnings)
 
 export interface StoreParts {
@@ -25,7 +25,7 @@ export interface StoreParts {
   readonly eventTtlMs: number
 }
 
-/** A store that holds this at first. */
+/** Opens a store with this initial content. */
 export async function openTestStore(parts: StoreParts, beginning: StoredSnapshot | undefined): Promise<Store> {
   if (parts.kind === 'memory') return await openMemory(parts, beginning)
   const store = await openTemporary(parts)
@@ -33,7 +33,7 @@ export async function openTestStore(parts: StoreParts, beginning: StoredSnapshot
   return store
 }
 
-/** The same in memory: its entries keep their versions, but for those that expire. */
+/** Opens a store in memory. Entries keep their versions, except those that expire. */
 export async function openMemory(
   { clock, eventTtlMs }: Pick<StoreParts, 'clock' | 'eventTtlMs'>,
   beginning: StoredSnapshot | undefined,
@@ -51,12 +51,12 @@ export async function openMemory(
   return store
 }
 
-/** What a server that is started in this way begins with, if one was started before. */
+/** Returns the initial content for these start options, if a server was started with them before. */
 export function knownBeginning(way: string): StoredSnapshot | undefined {
   return beginnings.get(way)
 }
 
-/** Keeps what a server that was started in this way, and that nobody has talked to yet, has in its store. */
+/** Remembers the content of a new server that no client has used yet. */
 export function keepBeginning(way: string, snapshot: StoredSnapshot): void {
   if (beginnings.has(way)) return
   beginnings.set(way, withoutMeta(snapshot))
@@ -78,7 +78,10 @@ async function write(store: Store, entries: readonly Entry[], eventTtlMs: number
   )
 }
 
-/** The Service that a server itself is names its port, so each makes its own; what that holds is held under its key. */
+/**
+ * The Service of the API server contains its port, so each server creates its own. Reservations of that Service are
+ * stored under its key.
+ */
 function carriedOver(beginning: StoredSnapshot | undefined): readonly Entry[] {
   if (beginning === undefined) return []
   const own = `${prefixOf('core', 'services')}default/${vendorOf(beginning.profile).apiService}`

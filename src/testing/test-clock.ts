@@ -1,41 +1,41 @@
 /**
- * The clock of a test server: it runs on with that of the machine, and a test can move it forward. Whatever waits by it,
- * such as a control loop that deletes something in an hour, is called when its time has come either way.
+ * The clock of a test server. It runs with the system clock, and a test can advance it. Timers, such as that of a
+ * control loop that deletes an object in an hour, fire in both cases.
  *
- * It never goes back: what a server has written, and what its clients have read, would else come from the future.
+ * The clock never goes back, because stored and returned times would then be in the future.
  */
 import type { TimerClock } from '../base/time/clock.ts'
 import { parseDuration } from '../base/time/duration.ts'
 
 interface Waiting {
-  /** On the monotonic clock. */
+  /** Monotonic due time. */
   readonly due: number
   readonly run: () => void
   timer: NodeJS.Timeout | undefined
 }
 
-/** The machine's timers hold no more; what is due later is looked at again then. */
+/** Maximum delay of system timers. Later timers are re-armed. */
 const longestTimerMs = 2 ** 31 - 1
 
-/** The clock of a test server, as a test sees it. */
+/** The clock of a test server, for tests. */
 export interface ServerClock {
-  /** The time in milliseconds since 1970. */
+  /** Current time in milliseconds since 1970. */
   now(): number
   /**
-   * Moves it forward: by milliseconds, or by a duration such as `'1h30m'`. What has become due by then is called in the
-   * order in which it became due, each once, before this returns; what that begins goes on afterwards.
+   * Advances the clock by milliseconds or by a duration such as `'1h30m'`. Timers that become due fire once each, in
+   * order, before this returns. Work that they start continues afterwards.
    */
   advance(by: number | string): void
 }
 
-/** A clock that can be moved forward. */
+/** A clock that can be advanced. */
 export class TestClock implements TimerClock, ServerClock {
-  /** How far it is ahead of the clock of the machine. */
+  /** Offset from the system clock. */
   #wallAhead: number
   #monotonicAhead = 0
   readonly #waiting = new Set<Waiting>()
 
-  /** `start` is the time that it shows at first: a Date, or whatever `new Date(start)` reads; now by default. */
+  /** `start` is the initial time: a Date, or a value for `new Date(start)`. Defaults to now. */
   constructor(start?: Date | string | number) {
     this.#wallAhead = start === undefined ? 0 : readTime(start) - Date.now()
   }
@@ -48,7 +48,7 @@ export class TestClock implements TimerClock, ServerClock {
     return performance.now() + this.#monotonicAhead
   }
 
-  /** Calls `run` once when so many milliseconds have passed. Returns a function that cancels this. */
+  /** Calls `run` once after this many milliseconds. Returns a function that cancels the timer. */
   after(ms: number, run: () => void): () => void {
     const waiting: Waiting = { due: this.monotonic() + ms, run, timer: undefined }
     this.#waiting.add(waiting)
@@ -78,7 +78,7 @@ export class TestClock implements TimerClock, ServerClock {
     else this.#arm(waiting)
   }
 
-  /** One that was called before may have cancelled it. */
+  /** An earlier timer may have cancelled this one. */
   #fire(waiting: Waiting): void {
     if (!this.#waiting.has(waiting)) return
     this.#forget(waiting)

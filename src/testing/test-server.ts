@@ -1,4 +1,4 @@
-/** What a test sees of its server. Whatever stands here is public: docs/testing.md shows how it is used. */
+/** Public interface of a test server, documented in docs/testing.md. */
 
 import type { ProfileName } from '../api/model/vendor.ts'
 import type { Client } from '../client/requests/client.ts'
@@ -9,57 +9,56 @@ import type { TestKubeconfig } from './kubeconfigs.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { ServerClock } from './test-clock.ts'
 
-/** How a test server is made. Everything may be left out. */
+/** Options of a test server. All are optional. */
 export interface TestServerOptions {
-  /**
-   * The names of the API: `kubernetes`, as kubectl, client-go and all clients of Kubernetes know them (the default), or
-   * `orch`.
-   */
+  /** API names: `kubernetes` (the default), which kubectl, client-go and all Kubernetes clients expect, or `orch`. */
   readonly profile?: ProfileName
   /**
-   * Whether namespaces are deleted, garbage is collected, service accounts are made and so on: `true` (the default) for
-   * what `orch up` runs, `false` for an API server alone, or the names of control loops as `--controllers` takes them.
+   * Control loops to run, such as namespace deletion, garbage collection and service accounts: `true` (the default) for
+   * those of `orch up`, `false` for an API server alone, or names as for `--controllers`.
    */
   readonly controlLoops?: boolean | readonly string[]
-  /** Where objects are kept: in `memory` (the default), or in the embedded store in a `temporary` directory. */
+  /** Store for objects: `memory` (the default), or the embedded store in a `temporary` directory. */
   readonly store?: 'memory' | 'temporary'
   /**
-   * How the clients that the server hands out reach it: `in-process` (the default) without a network in between, or over
-   * `tls`. The port is open either way, for kubectl and other programs.
+   * Transport of the server's own clients: `in-process` (the default) without a network, or `tls`. The port is open in
+   * both cases, for kubectl and other programs.
    */
   readonly transport?: 'in-process' | 'tls'
-  /** The state that it begins with, in place of that of a new cluster. */
+  /** Snapshot to start from instead of a new cluster. */
   readonly from?: Snapshot
-  /** The time that its clock shows at first; the present by default. */
+  /** Initial time of the clock. Defaults to now. */
   readonly startAt?: Date | string | number
-  /** Further flags of `orch up`, such as `--feature-gates=...`. */
+  /** Additional flags of `orch up`, such as `--feature-gates=...`. */
   readonly flags?: readonly string[]
-  /** Takes the lines that the server logs; they are dropped by default. */
+  /** Receives the log lines of the server. They are dropped by default. */
   readonly log?: (line: string) => void
 }
 
-/** What is known of a user besides the name. */
+/** Attributes of a user. */
 export interface UserOptions {
-  /** `system:masters` may do everything; `system:authenticated` is everyone's. None by default. */
+  /**
+   * Groups of the user. `system:masters` may do everything. `system:authenticated` is always added. Defaults to none.
+   */
   readonly groups?: readonly string[]
   readonly uid?: string
   readonly extra?: { readonly [key: string]: readonly string[] }
 }
 
-/** A user of a test server, and the ways of this user to it. */
+/** A user of a test server with clients and credentials. */
 export interface TestUser {
   readonly name: string
   readonly client: Client
-  /** The way below the client: for a client of one's own making, as in `connect({ transport })`. */
+  /** Transport below the client, for custom clients: `connect({ transport })`. */
   readonly transport: Transport
-  /** For kubectl, client-go and every other program. */
+  /** For kubectl, client-go and all other programs. */
   readonly kubeconfig: TestKubeconfig
-  /** The bearer token that proves who this is. */
+  /** Bearer token of the user. */
   readonly token: string
 }
 
 /**
- * A whole API server with its control loops inside the process of a test. Any number may run at once.
+ * A complete API server with control loops in the process of a test. Any number may run at once.
  *
  * @example
  * import { startTestServer } from 'orch/testing'
@@ -68,24 +67,24 @@ export interface TestUser {
  * await server.client.create(configMaps, { metadata: { namespace: 'default', name: 'a' }, data: { k: 'v' } })
  */
 export interface TestServer extends AsyncDisposable {
-  /** Where it listens: `https://127.0.0.1:41234`. */
+  /** URL of the server: `https://127.0.0.1:41234`. */
   readonly url: string
-  /** A client that may do everything. */
+  /** A client with all permissions. */
   readonly client: Client
-  /** The way below that client. */
+  /** Transport of that client. */
   readonly transport: Transport
-  /** A client config that may do everything, for kubectl, client-go and every other program. */
+  /** A kubeconfig with all permissions, for kubectl, client-go and all other programs. */
   readonly kubeconfig: TestKubeconfig
-  /** What the server and its control loops go by: `server.clock.advance('1h')`. */
+  /** Clock of the server and its control loops: `server.clock.advance('1h')`. */
   readonly clock: ServerClock
-  /** What clients asked, in order. */
+  /** Calls of clients in order. */
   readonly calls: CallLog
 
-  /** A user with no rights but those that RBAC gives the name and the groups. */
+  /** Returns a user with only the permissions that RBAC grants to the name and groups. */
   user(name: string, options?: UserOptions): TestUser
 
   /**
-   * Makes the next call that matches fail, once.
+   * Makes the next matching call fail, once.
    *
    * @example
    * server.failOnce({ verb: 'update', resource: 'deployments', name: 'web' }, { code: 409 })
@@ -94,28 +93,28 @@ export interface TestServer extends AsyncDisposable {
    */
   failOnce(match: CallMatch, failure: Failure): PlannedFailure
 
-  /** Breaks watches off that are under way, without an end. Returns how many there were. */
+  /** Breaks open watches without a proper end. Returns their number. */
   cutWatches(match?: Omit<CallMatch, 'verb'>): number
 
-  /** The state as it is now, for `reset`, for `fork`, or for another server to begin `from`. */
+  /** Returns the current state, for `reset`, `fork`, or the `from` option of another server. */
   snapshot(): Promise<Snapshot>
 
   /**
-   * Brings all objects back to a snapshot, or to what there was when the server had started, and forgets calls and
-   * failures. Versions only rise. Watches stay open and see what goes and what comes back, so that a controller that is
-   * shared by several tests follows at once. Users stay, and so does the time of the clock.
+   * Restores all objects to a snapshot, or to the state after the start, and clears calls and failures. Resource
+   * versions only increase. Watches stay open and see the changes, so that a controller shared by several tests follows
+   * at once. Users and the time of the clock stay.
    */
   reset(to?: Snapshot): Promise<void>
 
   /**
-   * Resolves when nothing has been written for a moment: the control loops, and every controller of the test, have done
-   * what there was to do. For tests that check that something does *not* happen.
+   * Resolves when nothing has been written for a moment: the control loops and all controllers of the test have
+   * finished their work. For tests that check that something does *not* happen.
    */
   settled(): Promise<void>
 
-  /** Another server that begins with the state of this one as it is now. Each goes its own way from there. */
+  /** Starts another server from the current state of this one. The two are independent afterwards. */
   fork(options?: Omit<TestServerOptions, 'from' | 'profile'>): Promise<TestServer>
 
-  /** Ends the server, its clients and everything under way, and removes its files. */
+  /** Stops the server and its clients and removes its files. */
   close(): Promise<void>
 }

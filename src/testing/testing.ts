@@ -1,4 +1,6 @@
-/** The entry `orch/testing`: a real API server inside a test. Whatever stands here is public: see docs/testing.md. */
+/**
+ * Entry point `orch/testing`: a real API server for tests. All exports are public and documented in docs/testing.md.
+ */
 export type { Call, CallLog, CallMatch } from './call-log.ts'
 export type { Failure, PlannedFailure } from './failure.ts'
 export type { KubeconfigObject, TestKubeconfig } from './kubeconfigs.ts'

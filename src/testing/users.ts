@@ -1,23 +1,23 @@
-/** The users of a test server, made when a test names them. They are known by tokens that are drawn at random. */
+/** The users of a test server, created when a test names them. They authenticate with random tokens. */
 import { randomBytes } from 'node:crypto'
 import type { User } from '../api/model/user.ts'
 import type { Authenticator } from '../apiserver/authn/authenticator.ts'
 import { staticTokens, tokenHash } from '../apiserver/authn/static-tokens.ts'
 import type { UserOptions } from './test-server.ts'
 
-/** Users by their tokens. */
+/** Users by token. */
 export class Users {
   readonly #tokens: Map<string, User>
-  /** Knows the users that there are at that moment. */
+  /** Authenticates the current users. */
   readonly authenticator: Authenticator
 
-  /** Those of another server are known here too, such as the one that this is a fork of. */
+  /** Includes the users of another server, such as the parent of a fork. */
   constructor(known: Users | undefined) {
     this.#tokens = new Map(known === undefined ? [] : known.#tokens)
     this.authenticator = staticTokens(() => this.#tokens)
   }
 
-  /** The same name may be given several times: each is the same user to the server, with the groups given there. */
+  /** Adds a user. A name may be added several times, each time with different groups. */
   add(name: string, { groups = [], uid = '', extra = {} }: UserOptions): { user: User; token: string } {
     if (name === '') throw new TypeError('a user needs a name')
     const user: User = { name, uid, groups: [...groups], extra: new Map(Object.entries(extra)) }

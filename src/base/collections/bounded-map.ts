@@ -55,12 +55,12 @@ export class BoundedMap<K, V> {
     this.#entries.clear()
   }
 
-  /** The values, oldest first. */
+  /** Returns the values, oldest first. */
   values(): MapIterator<V> {
     return this.#entries.values()
   }
 
-  /** The entries, oldest first. */
+  /** Returns the entries, oldest first. */
   [Symbol.iterator](): MapIterator<[K, V]> {
     return this.#entries.entries()
   }

@@ -16,7 +16,7 @@ const nothing: Buffer = Buffer.alloc(0)
 /** Received bytes, in order. */
 export class ByteQueue {
   #parts: Buffer[] = []
-  /** The only part so far, where it is not in `#parts`. */
+  /** The only part so far, if it is not in `#parts`. */
   #lone: Buffer | undefined
   /** Memory for small parts, and which of it is in use but not yet in `#parts`. */
   #tail = nothing
@@ -24,7 +24,7 @@ export class ByteQueue {
   #to = 0
   #size = 0
 
-  /** The number of bytes held. */
+  /** Number of bytes in the queue. */
   get size(): number {
     return this.#size
   }
@@ -39,7 +39,7 @@ export class ByteQueue {
     this.#size += part.length
   }
 
-  /** All bytes as one buffer. They stay in the queue. */
+  /** Returns all bytes as one buffer. They stay in the queue. */
   join(): Buffer {
     if (this.#lone !== undefined) return this.#lone
     this.#seal()

@@ -1,4 +1,4 @@
-/** A binary heap: the first of its values by a given order, in logarithmic time. Values are removed lazily by its owner. */
+/** A binary heap that finds its first value in logarithmic time. The owner removes outdated values lazily. */
 export class Heap<T> {
   readonly #isBefore: (a: T, b: T) => boolean
   readonly #values: T[] = []
@@ -11,7 +11,7 @@ export class Heap<T> {
     return this.#values.length
   }
 
-  /** The first value, which stays. */
+  /** Returns the first value without removing it. */
   peek(): T | undefined {
     return this.#values[0]
   }
@@ -28,7 +28,7 @@ export class Heap<T> {
     values[at] = value
   }
 
-  /** Takes the first value out. */
+  /** Removes and returns the first value. */
   pop(): T | undefined {
     const [first] = this.#values
     const last = this.#values.pop()

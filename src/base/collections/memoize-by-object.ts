@@ -1,6 +1,6 @@
 /**
- * What is worked out about an object once, and remembered for as long as the object is there: which fields of a schema
- * concern a reader, for example. It rests on that the object never changes.
+ * Returns a function that computes a result per object once and caches it as long as the object exists, such as the
+ * fields of a schema that concern a reader. The object must never change.
  */
 export function memoizeByObject<K extends object, V extends object>(workOut: (object: K) => V): (object: K) => V {
   const known = new WeakMap<K, V>()

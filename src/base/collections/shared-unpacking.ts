@@ -1,10 +1,10 @@
 /**
- * Content that is kept packed and given out unpacked. Those who need it at the same time share one copy, which goes with
- * the last of them: how many there are, and how slowly they take it, makes no difference to memory.
+ * Shares unpacked content. Concurrent readers of packed content share one unpacked copy, which is freed with the last
+ * of them. Memory use does not depend on their number or speed.
  */
 type Unpack = (packed: Buffer) => Promise<Buffer>
 
-/** The same function, for whom the result is shared while anybody holds it. */
+/** Returns the same function, whose result is shared while any caller holds it. */
 export function sharedUnpacking(unpack: Unpack): Unpack {
   const underWay = new Map<Buffer, Promise<Buffer>>()
   const inUse = new WeakMap<Buffer, WeakRef<Buffer>>()

@@ -1,34 +1,34 @@
 /**
- * A map whose keys are kept in UTF-8 byte order, for reading ranges.
+ * A map with keys in UTF-8 byte order, for range reads.
  *
- * Entries live in order in chunks of at most 512, keys beside values; a look-up goes through the hash map `#byKey`, an
- * insert or delete moves at most one chunk, so its cost does not grow with the map. Reading from a key onward starts
- * with two binary searches. Keys that come in order are appended without a search.
+ * Entries are in order in chunks of at most 512, keys next to values. A lookup uses the hash map `#byKey`. An insert or
+ * delete moves at most one chunk, so its cost does not grow with the map. A range read starts with two binary searches.
+ * Keys that arrive in order are appended without a search.
  *
- * `slices` reads a range in pieces that all show one state, however much is written in between: chunks that a reader
- * may still come to are copied before they are changed.
+ * `slices` reads a range in pieces that all show one state despite concurrent writes: a chunk that a reader may still
+ * need is copied before it is changed.
  */
 import { compareUtf8 } from './utf8-order.ts'
 
 const maxChunk = 512
-/** Only where one of these meets another can the two orders differ. */
+/** The two orders can differ only between characters of this range. */
 const fromSurrogatesOn = /[\ud800-\uffff]/
 
 interface Chunk<V> {
   readonly keys: string[]
   readonly values: V[]
-  /** The epoch in which it was made: no reader who came later than that has seen it change. */
+  /** Epoch of its creation. Later readers have not seen the chunk change. */
   readonly epoch: number
 }
 
-/** A map in the order of its keys that can be read in slices while it changes. */
+/** A sorted map that can be read in slices while it changes. */
 export class SortedMap<V> {
   readonly #byKey = new Map<string, V>()
-  /** In order; never empty ones, so a map without entries has none. */
+  /** Chunks in order. None is empty, so an empty map has no chunks. */
   readonly #chunks: Chunk<V>[] = []
-  /** Whether the order of the language itself is that of UTF-8 for the keys there are; it is far quicker. */
+  /** Whether the native string order equals UTF-8 order for all current keys. It is much faster. */
   #plain = true
-  /** Rises with every reader who may come back for more. Chunks of an earlier epoch are not changed but replaced. */
+  /** Incremented for every reader that may continue later. Chunks of earlier epochs are replaced instead of changed. */
   #epoch = 0
 
   get size(): number {
@@ -60,13 +60,13 @@ export class SortedMap<V> {
     if (keys.length === 0) this.#chunks.splice(index, 1)
   }
 
-  /** The values of the keys that start with `prefix`, in order: those past `after`, at most `limit`. */
+  /** Returns the values of keys with this prefix in order: those after `after`, at most `limit`. */
   withPrefix(prefix: string, after?: string, limit = Number.POSITIVE_INFINITY): V[] {
     const found: V[] = []
     let { index, at } = this.#start(prefix, after)
     for (; index < this.#chunks.length; index++, at = 0) {
       const { keys, values } = this.#chunks[index]!
-      // Most chunks lie within the range as a whole.
+      // Most chunks are entirely within the range.
       const whole = keys.at(-1)!.startsWith(prefix)
       for (; at < keys.length; at++) {
         if (found.length >= limit || (!whole && !keys[at]!.startsWith(prefix))) return found
@@ -76,14 +76,17 @@ export class SortedMap<V> {
     return found
   }
 
-  /** The same values in pieces of at most a chunk, all of them as they are now, whatever is changed meanwhile. */
+  /**
+   * Returns the same values in slices of at most one chunk. All slices show the current state, even if the map changes
+   * meanwhile.
+   */
   slices(prefix: string, after?: string): Generator<V[]> {
     const { index, at } = this.#start(prefix, after)
     this.#epoch++
     return readSlices(this.#chunks.slice(index), at, prefix)
   }
 
-  /** Where the keys that start with `prefix` and lie past `after` begin. */
+  /** Returns the position of the first key with this prefix after `after`. */
   #start(prefix: string, after: string | undefined): { index: number; at: number } {
     const start = after !== undefined && compareUtf8(after, prefix) >= 0 ? after : prefix
     const index = this.#chunkOf(start)
@@ -91,12 +94,12 @@ export class SortedMap<V> {
     return { index, at: this.#chunks[index]?.keys[at] === after ? at + 1 : at }
   }
 
-  /** How many keys lie after `after` and before `end`, both exclusive; costs a step per chunk, not per key. */
+  /** Returns the number of keys between `after` and `end`, both exclusive. The cost is per chunk, not per key. */
   countBetween(after: string, end: string): number {
     return this.#rank(end) - this.#rank(after) - (this.#byKey.has(after) ? 1 : 0)
   }
 
-  /** How many keys lie before this one. */
+  /** Returns the number of keys before this one. */
   #rank(key: string): number {
     const index = this.#chunkOf(key)
     let count = 0
@@ -132,7 +135,7 @@ export class SortedMap<V> {
     }
   }
 
-  /** The chunk, or a copy in its place, that may be changed. */
+  /** Returns the chunk for writing, or replaces it with a copy. */
   #own(index: number): Chunk<V> {
     const chunk = this.#chunks[index]!
     if (chunk.epoch === this.#epoch) return chunk
@@ -141,7 +144,7 @@ export class SortedMap<V> {
     return copy
   }
 
-  /** The first chunk whose last key is not before `key`; the number of chunks when there is none. */
+  /** Returns the first chunk whose last key is not before `key`, or the number of chunks if there is none. */
   #chunkOf(key: string): number {
     let low = 0
     let high = this.#chunks.length
@@ -154,7 +157,7 @@ export class SortedMap<V> {
     return low
   }
 
-  /** The first index whose key is not before `key`. */
+  /** Returns the first index whose key is not before `key`. */
   #position(keys: readonly string[], key: string): number {
     let low = 0
     let high = keys.length
@@ -172,7 +175,7 @@ export class SortedMap<V> {
   }
 }
 
-/** A chunk that has been read is released, so that a slow reader holds only what it has yet to read. */
+/** Releases each chunk after reading it, so that a slow reader holds only unread chunks. */
 function* readSlices<V>(chunks: (Chunk<V> | undefined)[], from: number, prefix: string): Generator<V[]> {
   for (let index = 0; index < chunks.length; index++) {
     const { keys, values } = chunks[index]!

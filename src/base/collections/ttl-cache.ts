@@ -1,20 +1,20 @@
 /**
- * Answers that are remembered for a while, such as those of another service. Who asks the same while an answer is under
- * way shares it. How many are remembered is bounded: the oldest go first.
+ * Caches results for a limited time, such as responses of another service. Concurrent requests for the same key share
+ * one lookup. The cache has a maximum size and evicts the oldest entries first.
  */
 import type { Clock } from '../time/clock.ts'
 import { BoundedMap } from './bounded-map.ts'
 
-/** A value and how long it is kept. */
+/** A value and its time to live. */
 export interface Answer<V> {
   readonly value: V
-  /** How long it is remembered; 0: not at all. */
+  /** Time to live. 0 means not cached. */
   readonly ttlMs: number
 }
 
 const maxAnswers = 8192
 
-/** Keeps values for a time, within a bounded number. */
+/** A cache with a time to live and a maximum size. */
 export class TtlCache<V> {
   readonly #clock: Clock
   readonly #answers = new BoundedMap<string, { readonly value: V; readonly until: number }>(maxAnswers)
@@ -24,7 +24,7 @@ export class TtlCache<V> {
     this.#clock = clock
   }
 
-  /** What is remembered for this key, or is under way, or else is found out now. */
+  /** Returns the cached value or the pending one, or else looks it up. */
   get(key: string, find: () => Promise<Answer<V>>): V | Promise<V> {
     const known = this.#answers.get(key)
     if (known !== undefined && known.until > this.#clock.monotonic()) return known.value

@@ -1,6 +1,6 @@
 /**
- * Order of strings by their UTF-8 bytes: how every store backend orders keys and how maps are written out.
- * UTF-16 order, which `<` uses, differs from it only where a surrogate meets U+E000 to U+FFFF.
+ * Compares strings by their UTF-8 bytes, which is the key order of all store backends and of serialized maps. UTF-16
+ * order, which `<` uses, differs only between surrogates and U+E000 to U+FFFF.
  */
 export function compareUtf8(a: string, b: string): number {
   const length = Math.min(a.length, b.length)
@@ -14,17 +14,17 @@ export function compareUtf8(a: string, b: string): number {
 
 const few = 32
 
-/** Sorts in place. Most lists of keys are in order already, or short, for which `sort` takes much time and memory. */
+/** Sorts in place. Most lists are short or already in order, for which `sort` would be slow and allocate memory. */
 export function sortUtf8(keys: string[]): string[] {
   let sorted = 1
   while (sorted < keys.length && compareUtf8(keys[sorted - 1]!, keys[sorted]!) <= 0) sorted++
-  // Where no surrogate can meet what orders otherwise, the native order is the same, and faster by far.
+  // Without surrogates, the native order is the same and much faster.
   if (sorted < keys.length && keys.length > few) return keys.some(isHigh) ? keys.sort(compareUtf8) : keys.sort()
   for (; sorted < keys.length; sorted++) insertLast(keys, sorted)
   return keys
 }
 
-/** Moves the key at this index to its place among those before it. */
+/** Moves the key at this index to its position among the previous ones. */
 function insertLast(keys: string[], index: number): void {
   const key = keys[index]!
   let place = index
@@ -36,7 +36,7 @@ function isHigh(key: string): boolean {
   return /[\ud800-\uffff]/.test(key)
 }
 
-// A surrogate is half of a code point above U+FFFF, so it orders after every other unit.
+// A surrogate is half of a code point above U+FFFF, so it sorts after all other code units.
 function isSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdfff
 }

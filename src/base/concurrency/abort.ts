@@ -1,4 +1,4 @@
-/** Waiting that a signal can cut short. Nothing here leaves a timer or a listener behind. */
+/** Waiting that a signal can interrupt. No timer or listener is left behind. */
 
 /** Resolves after `ms`, or as soon as the signal aborts. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
@@ -14,7 +14,7 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
   })
 }
 
-/** Runs something with a signal that aborts with the outer one, or with `late()` as its reason after `ms`. */
+/** Runs a function with a signal that aborts with the outer one, or after `ms` with `late()` as its reason. */
 export async function withDeadline<T>(
   { ms, outer, late }: { ms: number; outer: AbortSignal | undefined; late: () => Error },
   run: (signal: AbortSignal) => Promise<T>,
@@ -32,7 +32,7 @@ export async function withDeadline<T>(
   }
 }
 
-/** The promise, or the signal's reason as an error if it aborts first. */
+/** Returns the result of the promise. Throws the signal's reason if the signal aborts first. */
 export async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   let stop!: () => void
   const aborted = new Promise<never>((_, reject) => {

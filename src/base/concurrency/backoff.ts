@@ -1,11 +1,15 @@
-/** How long to wait before trying again: doubling from failure to failure up to a limit, spread so that those who
- * failed together do not come back together. Pure; waiting is left to the caller. */
+/**
+ * Exponential backoff with jitter: the delay doubles with each failure up to a limit, and is random so that clients
+ * that failed together do not retry together. The caller does the waiting.
+ */
 export interface Backoff {
   readonly firstMs: number
   readonly longestMs: number
 }
 
-/** `failures` in a row so far, from 1. Between half of the full wait and all of it. */
+/**
+ * `failures` is the number of consecutive failures, from 1. The result is between half of the full delay and all of it.
+ */
 export function backoffMs({ firstMs, longestMs }: Backoff, failures: number, random = Math.random): number {
   const full = Math.min(firstMs * 2 ** Math.min(failures - 1, 30), longestMs)
   return full * (1 - random() / 2)

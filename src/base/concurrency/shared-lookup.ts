@@ -1,11 +1,11 @@
 /**
- * Shares one look-up among many callers, each of whom needs an answer that is not older than its question.
+ * Shares one lookup among many callers, each of which needs a result that is not older than its call.
  *
- * A caller may share a look-up only if it began after the caller arrived. So those who arrive while one is under way
- * wait together for the next, which begins when that one ends, or when it has taken too long to wait for.
+ * A caller may share only a lookup that began after its call. Callers that arrive during a lookup wait together for the
+ * next one, which begins when the current one ends or takes too long.
  */
 
-/** Runs one look-up for all callers that wait for it. */
+/** Runs one lookup for all waiting callers. */
 export class SharedLookup<T> {
   #current: Promise<T> | undefined
   #next: Promise<T> | undefined

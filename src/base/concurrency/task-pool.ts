@@ -1,4 +1,4 @@
-/** Tasks side by side, of which a bounded number are under way. The caller waits for room before it adds the next. */
+/** Runs tasks concurrently up to a limit. The caller waits for room before it adds a task. */
 export class TaskPool {
   readonly #limit: number
   readonly #running = new Set<Promise<void>>()
@@ -9,14 +9,14 @@ export class TaskPool {
     this.#limit = limit
   }
 
-  /** Resolves when another task may be added; undefined: at once. */
+  /** Resolves when another task may be added. Returns undefined if that is possible at once. */
   room(): Promise<void> | undefined {
     if (this.#busy < this.#limit) return undefined
     this.#room ??= Promise.withResolvers<void>()
     return this.#room.promise
   }
 
-  /** Begins a task, which handles its own errors. */
+  /** Starts a task, which must handle its own errors. */
   run(task: () => Promise<void>): void {
     this.#busy++
     const running = task().finally(() => {
@@ -26,7 +26,7 @@ export class TaskPool {
     this.#running.add(running)
   }
 
-  /** For a task that waits for something else: meanwhile another may be under way in its place. */
+  /** Lets another task run while this one waits for something else. */
   async outside<T>(waiting: Promise<T>): Promise<T> {
     this.#leave()
     try {
@@ -36,7 +36,7 @@ export class TaskPool {
     }
   }
 
-  /** Resolves when no task is under way. */
+  /** Resolves when no task is running. */
   async settled(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running)
   }

@@ -1,4 +1,4 @@
-/** The time that this thread has worked, in microseconds, whatever else the machine did meanwhile. */
+/** Returns the CPU time of this thread in microseconds, regardless of other load on the machine. */
 export function threadMicroseconds(): number {
   const { user, system } = process.threadCpuUsage()
   return user + system

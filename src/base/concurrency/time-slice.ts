@@ -1,42 +1,42 @@
 /**
- * Splits long work so that it never holds the event loop for long: a scan over many objects, or the steps of a write of
- * some megabytes. There are four ways to use it, from the finest to the coarsest.
+ * Splits long work so that it never blocks the event loop for long: a scan of many objects, or a write of some
+ * megabytes. There are four ways to use it, from the finest to the coarsest.
  *
  *   if (pace.charge(512)) await pace.yieldIfDue()   // in a loop of small steps: 512 units of about a microsecond
  *   await pace.yieldIfDue()                         // between two larger steps
  *   await pace.run(work)                            // for a generator that yields where it can be interrupted
  *   await roomInTurn()                              // before each of many short pieces, such as the requests of a loop
  *
- * Short work never rests, and always runs in the same order. All long work of a turn of the event loop shares one
- * stretch of time: however many pieces there are, others wait for a few milliseconds only. What rests is resumed in the
- * order in which it began to rest, and the pieces of loops after all else; but one of either sort in every turn, so that
- * nothing waits for ever, however busy the server is.
+ * Short work never yields and always runs in the same order. All long work in a turn of the event loop shares one time
+ * budget, so that other work waits for only a few milliseconds. Suspended work resumes in the order of suspension, and
+ * the pieces of loops come last. At least one piece of each sort resumes in every turn, so that no work starves on a
+ * busy server.
  */
 import { performance } from 'node:perf_hooks'
 
-/** The global of this name is a getter, which is not free. */
+/** The global of this name is a getter, which is slower. */
 const clock = performance
 const { nodeTiming } = clock
 
-/** How long work may take in a turn of the event loop, far less than a client would notice; longer while a server starts. */
+/** Time budget of a turn in milliseconds, far less than a client would notice. Longer while a server starts. */
 const stretches = { usual: 2, starting: 25 }
 let stretchMs = stretches.usual
-/** Work below this does not rest, whatever others did in the same turn; longer work looks as often whether it must. */
+/** Shorter work never yields, whatever else ran in the same turn. Longer work checks at this interval. */
 const briefMs = 0.25
-/** How much work is done before the clock is read again. */
+/** Number of work units between two reads of the clock. */
 const unitsBetweenLooks = 2000
 
-/** The pace of one piece of work, such as a request. */
+/** Time slicing of one task, such as a request. */
 export class TimeSlice {
   #since = clock.now()
   #units = 0
 
-  /** What came before was waiting, not work: to look whether others have worked in this turn is not free. */
+  /** Starts the measurement after waiting, which is not work. Checking the budget of the turn is not free. */
   begin(): void {
     this.#since = clock.now()
   }
 
-  /** Whether it is time to rest, now that so much has been done. */
+  /** Adds work units. Returns whether it is time to yield. */
   charge(units: number): boolean {
     this.#units += units
     if (this.#units < unitsBetweenLooks) return false
@@ -44,12 +44,12 @@ export class TimeSlice {
     return this.#isDue()
   }
 
-  /** Lets everybody else have a turn if this stretch has lasted long enough; else undefined: go on. */
+  /** Yields to other tasks if the budget is used up. Otherwise returns undefined. */
   yieldIfDue(): Promise<void> | undefined {
     return this.#isDue() ? longWork.rest() : undefined
   }
 
-  /** Does work that yields where it can be interrupted, or has to wait. */
+  /** Runs a generator that yields where it can be interrupted or has to wait. */
   async run<T>(work: Steps<T>): Promise<T> {
     for (let step = work.next(); ; ) {
       if (step.done) return step.value
@@ -67,7 +67,7 @@ export class TimeSlice {
     const now = clock.now()
     if (now - this.#since < briefMs) return false
     const isDue = now - stretchBegan(now) >= stretchMs
-    // What is due stays due until it has rested: `yieldIfDue` must say what `charge` has just said.
+    // Stays due until it has yielded, so that `yieldIfDue` agrees with the preceding `charge`.
     if (!isDue) this.#since = now
     return isDue
   }
@@ -76,8 +76,8 @@ export class TimeSlice {
 let starts = 0
 
 /**
- * A server starts, until this is disposed of. Clients hardly wait for it yet, and the objects that it creates in one turn of
- * the event loop share a transaction of the store: longer stretches make fewer of those.
+ * Uses a longer budget while a server starts, until the result is disposed of. Few clients wait yet, and all objects
+ * that the server creates in one turn share a store transaction, so longer turns need fewer transactions.
  */
 export function beginStart(): Disposable {
   starts++
@@ -90,10 +90,10 @@ export function beginStart(): Disposable {
   }
 }
 
-/** The turn of the event loop in which the present stretch began, and when. */
+/** The turn of the event loop in which the current measurement began, and its start time. */
 const stretch = { turn: -1, began: 0 }
 
-/** Since when this turn of the event loop has done long work, as far as anybody has noticed. */
+/** Returns when long work was first noticed in this turn of the event loop. */
 function stretchBegan(now: number): number {
   const turn = nodeTiming.uvMetricsInfo.loopCount
   if (turn !== stretch.turn) beginStretch(turn, now)
@@ -105,10 +105,10 @@ function beginStretch(turn: number, now: number): void {
   stretch.began = now
 }
 
-/** What there is to know of a turn of the event loop before something is resumed in it. */
+/** State of a turn of the event loop before work resumes in it. */
 interface Turn {
   readonly turn: number
-  /** Whether less time has gone than all long work of a turn shares. */
+  /** Whether the shared budget of the turn is not used up. */
   readonly hasTime: boolean
 }
 
@@ -118,17 +118,17 @@ function presentTurn(): Turn {
   return { turn: stretch.turn, hasTime }
 }
 
-/** Work of one sort that rests, the longest first. */
+/** Suspended work of one sort, longest suspended first. */
 class RestingWork {
   readonly #waiting: (() => void)[] = []
-  /** The turn of the event loop in which a piece was resumed last. */
+  /** The last turn in which a piece resumed. */
   #resumedIn = -1
 
   get length(): number {
     return this.#waiting.length
   }
 
-  /** Resolves in a later turn of the event loop, and there within the time that all long work of a turn shares. */
+  /** Resolves in a later turn of the event loop, within its shared budget. */
   rest(): Promise<void> {
     if (!isResuming) {
       isResuming = true
@@ -137,7 +137,7 @@ class RestingWork {
     return new Promise((resolve) => this.#waiting.push(resolve))
   }
 
-  /** Resumes one piece, if this turn has time left or has resumed none of this sort yet. Returns whether it did. */
+  /** Resumes one piece if the turn has time left or has resumed none of this sort yet. Returns whether it did. */
   resume({ turn, hasTime }: Turn): boolean {
     if (this.length === 0 || (!hasTime && this.#resumedIn === turn)) return false
     this.#resumedIn = turn
@@ -149,42 +149,42 @@ class RestingWork {
 const longWork = new RestingWork()
 const loopPieces = new RestingWork()
 
-/** Whether `resumeNext` is about to be called. */
+/** Whether a call of `resumeNext` is scheduled. */
 let isResuming = false
 
-/** Resumes one piece after the other while this turn has time for them, and goes on in the next one. */
+/** Resumes pieces one after another while the turn has time, then continues in the next turn. */
 function resumeNext(): void {
   const turn = presentTurn()
   const hasResumed = longWork.resume(turn) || loopPieces.resume(turn)
   isResuming = longWork.length + loopPieces.length > 0
   if (!isResuming) return
   if (!hasResumed) setImmediate(resumeNext)
-  // After all that the resumed piece does in this turn: ticks come when no microtask is left.
+  // Runs after all work of the resumed piece in this turn: ticks run when no microtask is left.
   else queueMicrotask(() => process.nextTick(resumeNext))
 }
 
 /**
- * For pieces of work that are short and of which loops may have hundreds in a turn. Resolves in a later turn where this one
- * has had its share, or other pieces wait already; undefined: go on. It is not free: for pieces of a tenth of a millisecond
- * and more.
+ * For short pieces of work of which loops may have hundreds in a turn. Resolves in a later turn if the budget of this
+ * one is used up or other pieces are waiting. Otherwise returns undefined. The check is not free, so use it for pieces
+ * of at least a tenth of a millisecond.
  */
 export function roomInTurn(): Promise<void> | undefined {
   return loopPieces.length === 0 && presentTurn().hasTime ? undefined : loopPieces.rest()
 }
 
 /**
- * Work that yields where it can be interrupted. What it yields is nothing, or a promise that it waits for: such work
- * cannot be done in one stretch.
+ * Work that yields where it can be interrupted. It yields nothing, or a promise to wait for. Work that yields promises
+ * cannot run to completion synchronously.
  */
 export type Steps<T> = Generator<unknown, T>
 
-/** Work that is done already. */
+/** Work that is already done. */
 export function* done<T>(value: T): Steps<T> {
   yield* []
   return value
 }
 
-/** A step that waits for somebody else. */
+/** A step that waits for a promise. */
 export function* waitFor<T>(promise: Promise<T>): Steps<T> {
   const found: { value?: T } = {}
   yield promise.then((value) => {
@@ -193,7 +193,7 @@ export function* waitFor<T>(promise: Promise<T>): Steps<T> {
   return found.value as T
 }
 
-/** The same work in one stretch. Throws where it would have to wait. */
+/** Runs the work synchronously. Throws if it would have to wait. */
 export function runToCompletion<T>(work: Steps<T>): T {
   for (;;) {
     const step = work.next()

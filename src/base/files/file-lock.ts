@@ -1,18 +1,18 @@
 /**
- * A lock between programs: a file that only one of them can make. One that was left behind by a program that was killed
- * counts no longer after a while; its end is not known otherwise, since it may have run on another machine.
+ * A lock between programs: a file that only one of them can create. The lock of a killed program expires after a while,
+ * because the program may have run on another machine and its end cannot be detected.
  */
 import { open, rm, stat } from 'node:fs/promises'
 import { pause } from '../concurrency/abort.ts'
 import { ignoring } from './files.ts'
 
-/** Longer than anybody holds one: what runs under it waits for a few answers at most. */
+/** Longer than any holder keeps the lock, which is for a few requests at most. */
 const staleMs = 60_000
 const retryMs = 50
-/** After this others are not waited for: they take it again and again. */
+/** Maximum time to wait while other programs keep taking the lock. */
 const patienceMs = 2 * staleMs
 
-/** Runs it while this program alone holds the lock; waits for others that hold it, and throws where that takes too long. */
+/** Runs a function while this program holds the lock. Waits for other holders and throws after a timeout. */
 export async function withFileLock<T>(file: string, run: () => Promise<T>): Promise<T> {
   const end = performance.now() + patienceMs
   while (!(await take(file))) {

@@ -1,15 +1,14 @@
 /**
- * Files and directories that are ours to make. A reader, or a crash at any moment, sees the old file or the new one and
- * never half of it. A file is always a new one under a name that nobody could foresee, with its own mode from the
- * start: what somebody else has put there before, a file or a link, is never written into. Callers explain errors to
- * the user, since they know what the file is for.
+ * Creates files and directories safely. A reader, or a crash at any moment, sees the old file or the new one, never a
+ * part. A file is always created under an unpredictable name with its final mode, so an existing file or link of
+ * another user is never written to. Callers explain errors to the user because they know the purpose of the file.
  */
 import { randomBytes } from 'node:crypto'
 import { chmod, link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { codeOf } from '../text/errors.ts'
 
-/** Writes the file unless it is there already: of several writers one wins, and its file is whole. */
+/** Writes the file unless it exists. If there are several writers, one of them wins with a complete file. */
 export async function createFile(file: string, text: string, mode: number): Promise<void> {
   await place(file, { text, mode }, async (temporary) => {
     await link(temporary, file).catch(ignoring('EEXIST'))
@@ -17,20 +16,20 @@ export async function createFile(file: string, text: string, mode: number): Prom
   })
 }
 
-/** Writes the file in place of the one that is there. */
+/** Replaces the file. */
 export async function replaceFile(file: string, text: string, mode: number): Promise<void> {
   await place(file, { text, mode }, (temporary) => rename(temporary, file))
 }
 
-/** Makes the directory and those above it that are missing. */
+/** Creates the directory and its missing parents. */
 export async function makeDirectory(directory: string, mode = 0o777): Promise<void> {
   const path = resolve(directory)
   try {
     await makeOne(path, mode)
   } catch (error) {
     if (codeOf(error) !== 'ENOENT') throw error
-    // Once more and not for ever, as mkdir with `recursive` does in /proc: there even what lies in an existing directory
-    // is ENOENT. Who looks instead whether the one above is there may find one that another has just made.
+    // Tries only once more, unlike `recursive` mkdir, which does not end in /proc: there mkdir fails with ENOENT even
+    // in an existing directory. Checking for the parent instead could race with another process that creates it.
     await makeDirectory(dirname(path), mode)
     await makeOne(path, mode)
   }
@@ -46,9 +45,9 @@ async function makeOne(path: string, mode: number): Promise<void> {
 }
 
 /**
- * Makes the directory, with those above it, and takes it away from everybody but the owner. One that was there before
- * is taken only if it holds nothing but `ours`, so that a slip (`--data-dir=/`) locks nobody out of theirs; and only
- * if it is empty where others could write into it, since what is there may be theirs.
+ * Creates the directory and its parents and restricts it to the owner. An existing directory is accepted only if it
+ * contains nothing but `ours`, so that a mistake (`--data-dir=/`) locks no other user out. If others could write to it,
+ * it must be empty, because its content may be theirs.
  */
 export async function makePrivateDirectory(directory: string, ours: readonly string[]): Promise<void> {
   await makeDirectory(directory, 0o700)
@@ -63,7 +62,7 @@ export async function makePrivateDirectory(directory: string, ours: readonly str
   await chmod(directory, 0o700)
 }
 
-/** For `catch`: turns the error with this code (`ENOENT`) into undefined, and throws any other. */
+/** For `catch`: returns undefined for an error with this code (`ENOENT`) and throws any other. */
 export function ignoring(code: string): (error: unknown) => undefined {
   return (error) => {
     if (codeOf(error) !== code) throw error
@@ -71,7 +70,7 @@ export function ignoring(code: string): (error: unknown) => undefined {
   }
 }
 
-// The temporary file is synced before it gets its name, and the directory after, so that both survive a power loss.
+// Syncs the temporary file before the rename and the directory after it, so that both survive a power loss.
 async function place(
   file: string,
   content: { text: string; mode: number },

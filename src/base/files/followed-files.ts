@@ -1,9 +1,9 @@
 /**
- * Tells when files change, by looking at them from time to time: that works on every file system, for files that are
- * written in place, replaced, or reached over a link that now leads elsewhere (as mounted volumes do it).
+ * Detects changes of files by polling, which works on every file system and for files that are written in place,
+ * replaced, or reached through a link with a new target (as in mounted volumes).
  *
- * A change is told once the file has looked the same twice, so that one that is still being written is not read half
- * way. A file that is gone has changed too. What has changed in the content, if anything, is for the reader to find.
+ * A change is reported after the file has looked the same twice, so that a file is not read while it is being written.
+ * A deleted file counts as changed. The reader checks whether the content differs.
  */
 import { statSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
@@ -18,7 +18,7 @@ export class FollowedFiles {
     this.#everyMs = everyMs
   }
 
-  /** To be called before the files are read for the first time. `onChange` must not throw. Gives what ends it. */
+  /** Call this before the files are first read. `onChange` must not throw. Returns a function that ends the polling. */
   follow(files: readonly string[], onChange: () => void): () => void {
     const look = looksNow(files)
     const followed: Followed = { files, onChange, told: look, last: look }
@@ -48,7 +48,7 @@ export class FollowedFiles {
 interface Followed {
   readonly files: readonly string[]
   readonly onChange: () => void
-  /** How the files looked when that was last told, and when they were last looked at. */
+  /** State of the files at the last report and at the last poll. */
   told: string
   last: string
 }

@@ -1,17 +1,17 @@
 /**
- * Directories for what need not outlast this process: in memory where the machine has a place for that. They are
- * removed with `removeTemporary`, or else when the process ends; what a killed process left behind, the next one removes.
+ * Temporary directories of this process, in memory if possible. `removeTemporary` removes them, or else the end of the
+ * process. The next process removes those of a killed one.
  */
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** A directory in memory, where there is one. */
+/** Memory-backed directory of Linux. */
 const inMemory = '/dev/shm'
-/** Those of this process that are still there. */
+/** Existing directories of this process. */
 const own = new Set<string>()
 
-/** Makes an empty directory that only this user may read. Its name begins with `prefix`. Throws where none can be made. */
+/** Creates an empty directory that only this user may read. Its name starts with `prefix`. Throws if that fails. */
 export function temporaryDirectory(prefix: string): string {
   try {
     return makeIn(inMemory, prefix)
@@ -20,7 +20,7 @@ export function temporaryDirectory(prefix: string): string {
   }
 }
 
-/** Removes such a directory with all that is in it. */
+/** Removes such a directory with its content. */
 export function removeTemporary(directory: string): void {
   rmSync(directory, { recursive: true, force: true })
   own.delete(directory)
@@ -35,12 +35,12 @@ function makeIn(place: string, prefix: string): string {
   return directory
 }
 
-/** One listener, however many directories there are. */
+/** A single exit listener for all directories. */
 function removeAll(): void {
   for (const directory of own) rmSync(directory, { recursive: true, force: true })
 }
 
-/** What processes of ours left behind that are no longer there. That of other users cannot be removed, and stays. */
+/** Removes directories of processes that have ended. Directories of other users cannot be removed and stay. */
 function removeAbandoned(place: string, prefix: string): void {
   for (const name of readdirSync(place)) {
     if (!name.startsWith(prefix)) continue
@@ -49,7 +49,7 @@ function removeAbandoned(place: string, prefix: string): void {
     try {
       rmSync(join(place, name), { recursive: true, force: true })
     } catch {
-      // It is somebody else's.
+      // The directory belongs to another user.
     }
   }
 }

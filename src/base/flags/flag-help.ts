@@ -1,8 +1,8 @@
-/** Flags as `--help` shows them: as a table, or in groups with the explanation of each flag below it. */
+/** Formats flags for `--help`: as a table, or in groups with the help of each flag below it. */
 import { fillLines } from '../text/fill-lines.ts'
 import type { Flag, Flags } from './flags.ts'
 
-/** A table of flags with their defaults. */
+/** Returns a table of flags with their defaults. */
 export function helpText(flags: Flags): string {
   const all = Object.values(flags).filter(({ hidden = false }) => !hidden)
   const lettered = all.some(({ letter }) => letter !== '')
@@ -12,10 +12,10 @@ export function helpText(flags: Flags): string {
 }
 
 const indent = ' '.repeat(14)
-/** Longer lines are hard to read, however wide the terminal is. */
+/** Longer lines are hard to read, even on a wide terminal. */
 const maxWidth = 120
 
-/** Groups of flags under their titles, in lines of at most `width` characters where words allow it. */
+/** Returns groups of flags under their titles, wrapped at `width` characters if the words allow it. */
 export function groupedHelp(groups: { readonly [title: string]: Flags }, width: number): string {
   const room = Math.min(width, maxWidth) - indent.length
   const sections = Object.entries(groups).map(([title, flags]) => {

@@ -1,44 +1,43 @@
 /**
- * The command line: tables of flags, and the one parser of them. A flag is `--name=value`, `--name value` or
- * `--switch`; one with a letter also `-n value`, `-nvalue`, and switches may share a dash (`-Aw`). After `--` there are
- * no flags. One that is `repeated` may be given several times; of any other the last counts, so that an alias may set it
- * before its user does. A mistake is reported before anything starts, with the name of the flag and, for a misspelt one,
- * the closest known flag.
+ * Tables of flags and their parser. A flag is `--name=value`, `--name value` or `--switch`. A flag with a letter is
+ * also `-n value` or `-nvalue`, and switches may share a dash (`-Aw`). `--` ends the flags. A `repeated` flag may be
+ * given several times. For any other flag the last value wins, so that users can override an alias. Mistakes are
+ * reported before anything starts, with the name of the flag and, for a misspelt one, the closest known flag.
  */
 
-/** The user wrote something wrong; the message says what, in one line. */
+/** A usage error, described in one line. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** One flag: its name, its default, its help, and how its text is read. */
+/** A flag: its name, default, help and parser. */
 export interface Flag<T> {
   readonly name: string
-  /** The one letter that also stands for it; '' for none. */
+  /** One-letter alias. Empty if there is none. */
   readonly letter: string
-  /** What stands for the value in the help: `PORT`. '' for a switch. */
+  /** Placeholder of the value in the help, such as `PORT`. Empty for a switch. */
   readonly value: string
   readonly help: string
-  /** The default as text, as it would be written; '' for none. */
+  /** Default value as text. Empty if there is none. */
   readonly default: string
-  /** Reads one value; throws UsageError with what is wrong with it. */
+  /** Parses one value. Throws UsageError if it is invalid. */
   readonly read: (text: string) => T
-  /** For one that may be given several times: reads all its values, in their order. */
+  /** Parses all values of a repeated flag, in order. */
   readonly readAll?: (texts: readonly string[]) => T
-  /** Where it is not given it is undefined, and has no default. */
+  /** The flag has no default and is undefined unless given. */
   readonly mayLack?: boolean
-  /** What it means where it stands without a value, though it may have one: the word after it is its value if it is one. */
+  /** Meaning of the flag without a value, if the value is optional. The next word is the value if it is a valid one. */
   readonly bare?: string
-  /** Neither help nor completion shows it: it is there to say why it is refused. */
+  /** Not shown in help and completion. The flag exists only to explain why it is rejected. */
   readonly hidden?: boolean
 }
 
-/** Flags by the names of their options. */
+/** Flags by option name. */
 export type Flags = { readonly [option: string]: Flag<unknown> }
-/** The values of flags, by the names of their options. */
+/** Values of flags by option name. */
 export type OptionsOf<F extends Flags> = { readonly [K in keyof F]: F[K] extends Flag<infer T> ? T : never }
 
-/** What a flag is made from. */
+/** Parameters of `flag`. */
 export interface FlagSpec<T>
   extends Pick<Flag<T>, 'name' | 'read' | 'help'>,
     Partial<Pick<Flag<T>, 'letter' | 'value' | 'default'>> {}
@@ -53,26 +52,26 @@ export function toggle(spec: Pick<FlagSpec<boolean>, 'name' | 'letter' | 'help'>
   return flag({ ...spec, read: (text) => text !== '' && readBoolean(text) })
 }
 
-/** The same, for those who ask whether it was given: undefined where it was not. */
+/** Returns the same flag, which is undefined unless given. */
 export function ifGiven<T>(asked: Flag<T>): Flag<T | undefined> {
   return { ...asked, mayLack: true }
 }
 
-/** Returns a flag that may be given several times, each time with one value; none unless it is given. */
+/** Returns a flag that may be given several times with one value each. Empty unless given. */
 export function repeated<T>({ read, help, ...spec }: Omit<FlagSpec<T>, 'default'>): Flag<readonly T[]> {
   const readAll = (texts: readonly string[]) => texts.filter((text) => text !== '').map(read)
   const one = flag({ ...spec, read: (text) => readAll([text]), help: `${help}; may be given several times` })
   return { ...one, readAll }
 }
 
-/** The same flag, which may also stand without a value. Its values are listed: `none|client|server`. */
+/** Returns the same flag with an optional value. Its values are listed: `none|client|server`. */
 export function withBare<T>(flag: Flag<T>, bare: string): Flag<T> {
   return { ...flag, bare }
 }
 
 /**
- * A flag that users know from elsewhere and that does nothing here. Only `accepted`, which says what happens anyway, is
- * let through; any other value is an error with the reason. Without `value` it is a switch.
+ * Returns a flag that users know from other programs and that has no effect here. Accepts only the value `accepted`,
+ * which describes the existing behavior. Any other value is an error with the reason. Without `value` it is a switch.
  */
 export function refusedFlag(
   name: string,
@@ -92,13 +91,13 @@ export const text = (value: string): string => value
 const truths = new Set(['true', 'True', 'TRUE', 't', 'T', '1'])
 const untruths = new Set(['false', 'False', 'FALSE', 'f', 'F', '0'])
 
-/** `true` or `false`, in the spellings that programs in Go take. */
+/** Parses `true` or `false` in the spellings that Go accepts. */
 export function readBoolean(value: string): boolean {
   if (!truths.has(value) && !untruths.has(value)) throw new UsageError(`${JSON.stringify(value)} is not true or false`)
   return truths.has(value)
 }
 
-/** Accepts one of these words. */
+/** Returns a parser for one of these words. */
 export function oneOf<const T extends string>(words: readonly T[]): (text: string) => T {
   return (text) => {
     const known = words.find((word) => word === text)
@@ -108,21 +107,21 @@ export function oneOf<const T extends string>(words: readonly T[]): (text: strin
   }
 }
 
-/** What was read from the command line: options and the other arguments. */
+/** A parsed command line: options and the other arguments. */
 export interface CommandLine<F extends Flags> {
   readonly options: OptionsOf<F>
-  /** The arguments that are not flags. */
+  /** Arguments that are not flags. */
   readonly words: readonly string[]
 }
 
-/** Reads flags and words, in any order. Throws UsageError. */
+/** Parses flags and words in any order. Throws UsageError. */
 export function parseCommandLine<F extends Flags>(flags: F, args: readonly string[]): CommandLine<F> {
   const { given, words } = scan(flags, args)
   const read = Object.entries(flags).map(([option, flag]) => [option, readFlag(flag, given.get(flag.name))])
   return { options: Object.freeze(Object.fromEntries(read)) as OptionsOf<F>, words }
 }
 
-/** The same where there may be nothing but flags, each once: what starts a server is mostly written in a file. */
+/** Parses flags only, each given once, because server command lines are usually in files. */
 export function parseFlags<F extends Flags>(flags: F, args: readonly string[]): OptionsOf<F> {
   const { options, words } = parseCommandLine(flags, args)
   for (const [name, texts] of scan(flags, args).given)
@@ -133,8 +132,8 @@ export function parseFlags<F extends Flags>(flags: F, args: readonly string[]): 
 }
 
 /**
- * Takes the first argument that is not a flag out of the others: `--config=x get y` is `get` and `--config=x y`. Before
- * it there may be flags of this table only.
+ * Separates the first argument that is not a flag from the others: `--config=x get y` becomes `get` and `--config=x y`.
+ * Only flags of this table may precede it.
  */
 export function splitCommand(flags: Flags, args: readonly string[]): { command: string | undefined; rest: string[] } {
   for (let i = 0; i < args.length && args[i] !== '--'; i++) {
@@ -160,18 +159,18 @@ function scan(flags: Flags, args: readonly string[]): { given: Map<string, strin
   return { given, words }
 }
 
-/** A dash alone is a word: it mostly stands for the standard input. */
+/** A single dash is a word, which usually means standard input. */
 function isFlag(argument: string): boolean {
   return argument.startsWith('-') && argument !== '-'
 }
 
 interface Given {
   readonly flag: Flag<unknown>
-  /** undefined: nothing in this argument. */
+  /** Undefined if this argument has no value. */
   readonly text: string | undefined
 }
 
-/** The flags in one argument: one, or several letters of which all but the last are switches. */
+/** Returns the flags in one argument: one, or several letters of which all but the last are switches. */
 function argumentFlags(flags: Flags, argument: string): Given[] {
   if (!argument.startsWith('--')) return letterFlags(flags, argument)
   const equals = argument.indexOf('=')
@@ -210,14 +209,17 @@ function findFlag(flags: Flags, name: string): Flag<unknown> {
   )
 }
 
-/** Whether the argument after a flag is its value: a number may be negative, anything else with a dash is a flag. */
+/**
+ * Whether the next argument is the value of a flag. A negative number is a value. Other arguments with a dash are
+ * flags.
+ */
 function takesNext({ value, bare }: Flag<unknown>, next: string | undefined): boolean {
   if (value === '' || next === undefined) return false
   if (bare !== undefined) return value.split('|').includes(next)
   return !isFlag(next) || /^-\d/.test(next)
 }
 
-/** Of a flag without a value. */
+/** Returns the value of a flag that is given without one. */
 function valueAlone({ name, value, bare }: Flag<unknown>): string {
   if (value !== '' && bare === undefined) throw new UsageError(`--${name} needs a value: --${name}=${value}`)
   return bare ?? 'true'
@@ -234,13 +236,13 @@ function readFlag(flag: Flag<unknown>, given: readonly string[] | undefined): un
   }
 }
 
-/** How many letters of a name may be wrong so that another was probably meant: none of a very short one. */
+/** Returns how many typos to tolerate in a name. None in a very short one. */
 export function maxTypos(name: string): number {
   if (name.length < 3) return 0
   return name.length < 6 ? 1 : 2
 }
 
-/** The closest of these words, if any is close: at most so many letters are wrong, missing or too much. */
+/** Returns the closest of these words within a maximum edit distance. Undefined if there is none. */
 export function closestMatch(
   word: string,
   known: readonly string[],
@@ -255,7 +257,7 @@ export function closestMatch(
   return best?.name
 }
 
-/** How many letters must be changed, added, dropped or swapped with their neighbour to get from one word to the other. */
+/** Returns the number of letters to change, add, drop or swap with a neighbor to turn one word into the other. */
 function distance(a: string, b: string): number {
   let before: number[] = []
   let row = Array.from({ length: b.length + 1 }, (_, i) => i)

@@ -1,7 +1,7 @@
-/** How many files and connections the system lets this process open. */
+/** Open-file limit of this process. */
 import { readFileSync } from 'node:fs'
 
-/** Undefined where the system does not say: only Linux does. */
+/** Returns undefined if the system does not report the limit. Only Linux does. */
 export function openFileLimit(): number | undefined {
   try {
     const found = /^Max open files +(\d+|unlimited)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]

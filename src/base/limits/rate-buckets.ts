@@ -1,25 +1,25 @@
 /**
- * Token buckets in memory that the workers of a process share, so that a rate holds for all of them together. Each key has
- * a bucket; when there is no room for another, the bucket that is closest to full is forgotten, which fills it.
+ * Token buckets in memory that all workers of a process share, so that a rate applies to all of them together. Each key
+ * has a bucket. If there is no room, the bucket closest to full is dropped, which has the same effect as filling it.
  *
- * A bucket is one number: the time at which it will be full again (the generic cell rate algorithm). So a worker takes from
- * it with one atomic exchange, holds no lock, and can end at any moment. Where two workers reuse the same room at the
- * same moment, one event more may pass.
+ * A bucket is one number: the time at which it will be full again (generic cell rate algorithm). A worker therefore
+ * takes a token with one atomic exchange, holds no lock and may end at any moment. If two workers reuse a slot at the
+ * same moment, one extra event may pass.
  *
- * `TokenBucket` cannot be used here: its two fields, the tokens and the time of the last refill, cannot be changed together
- * in one atomic exchange.
+ * `TokenBucket` cannot be used here: its two fields, the tokens and the time of the last refill, cannot be changed in
+ * one atomic exchange.
  */
 import { createHash, randomBytes } from 'node:crypto'
 
 const seedBytes = 16
-/** A key and a time, of 64 bits each. */
+/** A 64-bit key and a 64-bit time. */
 const bucketBytes = 16
-/** Memory that is reserved and not used until buckets need it. */
+/** Reserved memory, which is not allocated until buckets need it. */
 const maxBytes = 64 * 1024 * 1024
-/** How many buckets a key may be in: those are compared with it. */
+/** Number of slots that a key may be in, all of which are checked. */
 const ways = 8
 
-/** Makes memory for buckets. It begins with a secret, so that nobody can choose keys that share room. */
+/** Allocates memory for buckets. It starts with a secret seed, so that clients cannot choose colliding keys. */
 export function newBucketMemory(): SharedArrayBuffer {
   const memory = new SharedArrayBuffer(seedBytes, { maxByteLength: maxBytes })
   new Uint8Array(memory).set(randomBytes(seedBytes))
@@ -29,13 +29,13 @@ export function newBucketMemory(): SharedArrayBuffer {
 export interface Rate {
   readonly perSecond: number
   readonly burst: number
-  /** How many keys have a bucket at most. */
+  /** Maximum number of keys with a bucket. */
   readonly keys: number
 }
 
 /**
- * Makes a table of buckets for each rate. All workers must name the same rates in the same order. `now` is a time in
- * nanoseconds that is the same for all of them. Throws RangeError where there is not enough memory.
+ * Opens a table of buckets for each rate. All workers must pass the same rates in the same order. `now` returns
+ * nanoseconds of a clock that all workers share. Throws RangeError if the memory is too small.
  */
 export function openRateBuckets(memory: SharedArrayBuffer, rates: readonly Rate[], now: () => bigint): RateBuckets[] {
   const starts: number[] = []
@@ -49,7 +49,7 @@ export function openRateBuckets(memory: SharedArrayBuffer, rates: readonly Rate[
   return rates.map((rate, i) => new RateBuckets(memory, { ...rate, start: starts[i]! }, now))
 }
 
-/** Twice as many as needed: few sets overflow then, although keys are spread by chance. */
+/** Twice as many as needed, so that few sets overflow although keys are distributed randomly. */
 function setsFor(keys: number): number {
   return keys <= ways ? 1 : Math.ceil((2 * keys) / ways)
 }
@@ -62,7 +62,7 @@ function growTo(memory: SharedArrayBuffer, bytes: number): void {
   try {
     memory.grow(bytes)
   } catch (error) {
-    // Another worker was first.
+    // Another worker was faster.
     if (memory.byteLength < bytes) throw error
   }
 }
@@ -73,14 +73,14 @@ export class RateBuckets {
   readonly #start: number
   readonly #sets: number
   readonly #ways: number
-  /** Keys, each followed by its time; a key of 0 is none. */
+  /** Keys, each followed by its time. A key of 0 marks a free slot. */
   readonly #words: BigInt64Array
-  /** Nanoseconds for one event, and for all of the burst. */
+  /** Nanoseconds per event, and for the whole burst. */
   readonly #interval: bigint
   readonly #burst: bigint
   readonly #now: () => bigint
 
-  /** `start`: where the buckets begin in the memory. */
+  /** `start` is the offset of the buckets in the memory. */
   constructor(memory: SharedArrayBuffer, rate: Rate & { readonly start: number }, now: () => bigint) {
     const { perSecond, burst, keys, start } = rate
     this.#seed = new Uint8Array(memory, 0, seedBytes).slice()
@@ -93,7 +93,7 @@ export class RateBuckets {
     this.#now = now
   }
 
-  /** Takes one event from the bucket of the key; false where the bucket is empty. */
+  /** Takes one token from the bucket of the key. Returns false if the bucket is empty. */
   take(key: string): boolean {
     const [mark, first] = this.#placeOf(key)
     for (;;) {
@@ -107,7 +107,7 @@ export class RateBuckets {
     return [hash.readBigInt64LE(0) || 1n, 2 * this.#ways * (hash.readUInt32LE(8) % this.#sets)]
   }
 
-  /** Where the key is, or the place that it may have. */
+  /** Returns the slot of the key, or the slot to reuse for it. */
   #find(mark: bigint, first: number): number {
     let earliest = first
     for (let at = first; at < first + 2 * this.#ways; at += 2) {
@@ -117,7 +117,7 @@ export class RateBuckets {
     return earliest
   }
 
-  /** Undefined where another worker was faster. */
+  /** Returns undefined if another worker was faster. */
   #takeAt(mark: bigint, at: number): boolean | undefined {
     const words = this.#words
     const owner = Atomics.load(words, at)

@@ -1,20 +1,21 @@
 /**
- * A token bucket: allows a burst, and a steady rate in the long run. The server uses it for frames of HTTP/2, batches of
- * audit events, Events, and the keys of work queues.
+ * A token bucket: allows a burst and a steady long-term rate. Used for HTTP/2 frames, batches of audit events, Events
+ * and work-queue keys.
  *
- * A caller picks one of three ways to pay. `take` waits for a whole token, `reserve` takes a token in advance, and `spend`
- * is for hot paths: it reads the clock only when the bucket is empty. Workers that share a rate use `rate-buckets.ts`.
+ * There are three ways to take tokens. `take` takes a token only if there is one, `reserve` takes a token in advance,
+ * and `spend` is for hot paths: it reads the clock only when the bucket is empty. Workers that share a rate use
+ * `rate-buckets.ts`.
  */
 
-/** A rate in the long run, and a larger number at once after a quiet time. */
+/** A long-term rate, and a burst after a quiet period. */
 export interface RateLimit {
   /** Tokens added per second. */
   readonly perSecond: number
-  /** Number of tokens that the bucket holds, and starts with. */
+  /** Capacity of the bucket, which starts full. */
   readonly burst: number
 }
 
-/** The tokens that are left of one rate limit. */
+/** The remaining tokens of one rate limit. */
 export class TokenBucket {
   readonly #limit: RateLimit
   readonly #now: () => number
@@ -22,7 +23,7 @@ export class TokenBucket {
   #tokens: number
   #refilledAt: number
 
-  /** `now` returns milliseconds and never goes back. Throws RangeError for a limit that would never allow anything. */
+  /** `now` returns monotonic milliseconds. Throws RangeError for a limit that would never allow anything. */
   constructor(limit: RateLimit, now: () => number) {
     if (!(limit.perSecond > 0) || !(limit.burst >= 1))
       throw new RangeError('a rate limit needs perSecond above 0 and a burst of at least 1')

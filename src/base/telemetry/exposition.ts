@@ -1,28 +1,28 @@
 /**
- * Metrics as text that Prometheus reads. The metrics of the process (`process-metrics.ts`) are loaded at the first scrape, so
- * a server that nobody scrapes does not pay for them. The process is observed once, however many servers there are in it.
+ * Prometheus text exposition of metrics. The process metrics (`process-metrics.ts`) are loaded at the first scrape, so
+ * a server without scrapes does not pay for them. All servers in a process share one set.
  *
- * What a scrape costs is bounded: there are so many series at most (`metrics.ts`), the text is made in stretches that let
- * requests in between, and all who scrape at the same time get the same text.
+ * The cost of a scrape is bounded: the number of series is limited (`metrics.ts`), the text is created in time slices,
+ * and concurrent scrapes share the same text.
  */
 import { TimeSlice } from '../concurrency/time-slice.ts'
 import type { Metric, Sample } from './metrics.ts'
 
-/** Metrics as text, and what form of text that is. */
+/** Exposed text and its media type. */
 export interface Exposition {
   readonly mediaType: string
   readonly text: string
 }
 
-/** Writes metrics as Prometheus reads them. */
+/** Exposes metrics in the Prometheus format. */
 export interface Exposing {
   expose(): Promise<Exposition>
 }
 
-/** What is written of a metric. */
+/** The members of a metric that are exposed. */
 type WrittenMetric = Pick<Metric, 'name' | 'help' | 'type' | 'samples'>
 
-/** Writes all metrics of this thread, and those of the process. */
+/** Exposes all metrics of this thread and of the process. */
 export class Exposer implements Exposing {
   readonly #metrics: readonly Metric[]
   #underWay: Promise<Exposition> | undefined
@@ -39,7 +39,7 @@ export class Exposer implements Exposing {
   }
 }
 
-/** Writes the metrics of the process, and others that are handed in each time. */
+/** Exposes the metrics of the process and those passed in each call. */
 export class ProcessExposer {
   expose(metrics: readonly Metric[]): Promise<Exposition> {
     return exposeWithProcess(metrics)
@@ -53,7 +53,7 @@ async function exposeWithProcess(metrics: readonly Metric[]): Promise<Exposition
 
 const mediaType = 'text/plain; version=0.0.4; charset=utf-8'
 
-/** What writing a sample costs, in units of a pace. */
+/** Cost of writing a sample in units of a time slice. */
 const unitsPerSample = 2
 
 async function textOf(metrics: readonly WrittenMetric[]): Promise<string> {

@@ -1,9 +1,9 @@
 /**
- * The log: one line per event on standard error, as `key=value` pairs or as JSON, for people and programs.
- * Nothing that a client sent is logged without being quoted, and credentials are never handed to it.
+ * The log: one line per event on standard error, as `key=value` pairs or JSON. Data from clients is always quoted, and
+ * credentials are never logged.
  *
- * The level, which `-v` sets, decides how much is logged: at 0 what an operator must know, and each line of `detail`
- * from its own level on. At 3 every request and its answer are logged.
+ * The verbosity (`-v`) controls the amount: 0 logs what an operator must know, and each `detail` line has a minimum
+ * level. At 3, every request and its response are logged.
  */
 import { isError } from '../text/errors.ts'
 import { openStandardError } from './standard-error.ts'
@@ -11,16 +11,16 @@ import { openStandardError } from './standard-error.ts'
 /** Writes log lines. */
 export interface Log {
   info(message: string, fields?: LogFields): void
-  /** What works, but needs attention. */
+  /** Logs a problem that needs attention but does not stop the work. */
   warn(message: string, fields?: LogFields): void
   error(message: string, fields?: LogFields): void
-  /** Logged from this level on. */
+  /** Logs at this verbosity and above. */
   detail(level: number, message: string, fields?: LogFields): void
-  /** Whether lines of this level are logged: ask before gathering fields that cost something. */
+  /** Whether lines of this level are logged. Check this before computing expensive fields. */
   tells(level: number): boolean
 }
 
-/** What a log line says besides its message. */
+/** Structured fields of a log line. */
 export type LogFields = { readonly [key: string]: string | number | boolean }
 
 /** The formats of log lines. */
@@ -32,7 +32,7 @@ export interface LogOptions {
   readonly format?: LogFormat
   readonly write?: (line: string) => void
   readonly now?: () => number
-  /** In every line, after its own. */
+  /** Fields to append to every line. */
   readonly fields?: LogFields
 }
 
@@ -45,7 +45,7 @@ interface Line {
   readonly fields: LogFields
 }
 
-/** A log with the level and format of the flags; tests give their own writer and clock. */
+/** Opens a log with the level and format of the flags. Tests pass their own writer and clock. */
 export function openLog({
   level = 0,
   format = 'text',
@@ -79,7 +79,7 @@ const encoders: { readonly [F in LogFormat]: (line: Line) => string } = {
     `${JSON.stringify({ ts: time, level: severity, msg: message, ...fields })}\n`,
 }
 
-/** An error as fields of a line: what it says, and where it came from. */
+/** Returns the message and the stack of an error as log fields. */
 export function errorFields(error: unknown): LogFields {
   if (!isError(error)) return { error: String(error) }
   return { error: error.message, ...(error.stack === undefined ? {} : { stack: error.stack }) }

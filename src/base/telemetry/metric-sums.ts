@@ -1,15 +1,15 @@
 /**
- * The metrics of several threads as one: counters and histograms are added up, and what a thread had counted stays counted
- * when it ends. A gauge says for itself whether values are added up or the highest counts.
+ * Sums the metrics of several threads. Counters and histograms are added up, including those of ended threads. Each
+ * gauge defines whether its values are added up or the maximum is taken.
  */
 import type { Metric, Sample } from './metrics.ts'
 
-/** A metric as it was at one time, in a form that can be sent to another thread. */
+/** A metric at one point in time, in a form that can be posted to another thread. */
 export interface MetricSnapshot extends Pick<Metric, 'name' | 'help' | 'type' | 'across'> {
   readonly values: readonly Sample[]
 }
 
-/** These metrics as they are now. */
+/** Returns the current state of these metrics. */
 export function snapshotOf(metrics: readonly Metric[]): MetricSnapshot[] {
   return metrics.map((metric) => {
     const { name, help, type, across } = metric
@@ -17,18 +17,18 @@ export function snapshotOf(metrics: readonly Metric[]): MetricSnapshot[] {
   })
 }
 
-/** The last known metrics of threads, by their ids. */
+/** The last known metrics of threads by id. */
 export class MetricSums<Id> {
   readonly #known = new Map<Id, readonly MetricSnapshot[]>()
-  /** What threads had counted that have ended. */
+  /** Counters of ended threads. */
   #ended: readonly MetricSnapshot[] = []
 
-  /** Of one thread, as they are now. */
+  /** Sets the current metrics of a thread. */
   update(id: Id, metrics: readonly MetricSnapshot[]): void {
     this.#known.set(id, metrics)
   }
 
-  /** The thread has ended: its counts stay, what it was doing is over. */
+  /** Marks a thread as ended. Its counters stay and its gauges are dropped. */
   end(id: Id): void {
     const last = this.#known.get(id)?.filter(({ type }) => type !== 'gauge') ?? []
     this.#known.delete(id)

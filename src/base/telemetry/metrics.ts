@@ -1,14 +1,16 @@
 /**
- * Numbers about the running server, under the names that operators of kube-apiserver know.
+ * Metrics of the running server, with the names known from kube-apiserver.
  *
- * Every request is recorded, so recording costs next to nothing: a series is a plain object that its recorder
- * looks up once, keeps, and adds to. Whoever scrapes pays for the text (`exposition.ts`).
+ * Every request is recorded, so recording must be cheap: a series is a plain object that its recorder looks up once,
+ * keeps and increments. A scrape pays for creating the text (`exposition.ts`).
  *
- * Label values come from fixed sets, never from what a client sent, and no metric has more than `maxSeries` series:
- * further ones are counted together, so that no client can fill the memory with names of its own invention.
+ * Label values come from fixed sets, never from clients, and no metric has more than `maxSeries` series. Further ones
+ * are combined, so that no client can fill the memory with invented names.
  */
 export interface Sample {
-  /** Differs from the metric's name in histograms: `..._bucket`, `..._sum`, `..._count`. */
+  /**
+   * Name of the sample if it differs from that of the metric, as in histograms: `..._bucket`, `..._sum`, `..._count`.
+   */
   readonly metricName?: string
   readonly labels: { readonly [label: string]: string | number }
   readonly value: number
@@ -17,12 +19,12 @@ export interface Sample {
 /** A metric as it is exposed. */
 export interface Metric {
   readonly name: string
-  /** What is counted, in a sentence. */
+  /** Description in one sentence. */
   readonly help: string
   readonly type: 'counter' | 'gauge' | 'histogram'
-  /** What the metric of several threads is: all values added up, which is the default, or the highest. */
+  /** How to combine the values of several threads: the sum (default) or the maximum. */
   readonly across?: 'sum' | 'max' | undefined
-  /** One after the other: there may be many of them, and whoever writes them down rests in between. */
+  /** Yields samples one by one. There may be many, and the caller yields to other tasks in between. */
   samples(): Generator<Sample>
 }
 
@@ -34,16 +36,16 @@ export interface Description {
 }
 
 const maxSeries = 5000
-/** What stands for all values of a label in the series that counts what came after `maxSeries`. */
+/** Label value of the series that combines everything beyond `maxSeries`. */
 const other = 'other'
 
-/** Makes the labels of a sample from values in the order of `names`; they are shown sorted, as Prometheus shows them. */
+/** Returns a function that creates sorted labels, as Prometheus shows them, from values in the order of `names`. */
 function labelsFrom(names: readonly string[]): (values: readonly string[]) => { [label: string]: string } {
   const sorted = names.map((name, i) => [name, i] as const).sort(([a], [b]) => (a < b ? -1 : 1))
   return (values) => Object.fromEntries(sorted.map(([name, i]) => [name, values[i]!]))
 }
 
-/** The series of one metric, by their label values in the order of its labels. */
+/** The series of one metric by label values. */
 class SeriesMap<S> {
   readonly #labels: readonly string[]
   readonly #labelsOf: ReturnType<typeof labelsFrom>
@@ -72,12 +74,12 @@ class SeriesMap<S> {
   }
 }
 
-/** One number of a counter: whoever counts keeps it and adds to it. */
+/** A counter value, which its recorder keeps and increments. */
 export interface Count {
   value: number
 }
 
-/** Numbers that only rise, one per set of label values. */
+/** A counter with one value per set of label values. */
 export class Counter implements Metric {
   readonly name: string
   readonly help: string
@@ -90,7 +92,7 @@ export class Counter implements Metric {
     this.#series = new SeriesMap(labels, () => ({ value: 0 }))
   }
 
-  /** The number with these label values, in the order of the labels. */
+  /** Returns the value for these label values, in the order of the labels. */
   at(...values: readonly string[]): Count {
     return this.#series.at(values)
   }
@@ -100,7 +102,7 @@ export class Counter implements Metric {
   }
 }
 
-/** A number that is looked up at each scrape. */
+/** A gauge that is read at each scrape. */
 export class Gauge implements Metric {
   readonly name: string
   readonly help: string
@@ -122,10 +124,10 @@ export class Gauge implements Metric {
   }
 }
 
-/** How often a value fell below each bound; whoever observes keeps it. */
+/** Counts of observed values per bucket. Recorders keep it. */
 export class Distribution {
   readonly #bounds: readonly number[]
-  /** By bound, each for itself; the last is for what is above all. */
+  /** Counts per bucket, not cumulative. The last one is for values above all bounds. */
   readonly counts: number[]
   sum = 0
 
@@ -152,8 +154,8 @@ export class Distribution {
 }
 
 /**
- * Distributions of values over fixed bounds, one per set of label values. One with labels that has seen no value yet is not
- * shown: recorders keep many for what may happen, and a scrape is to cost by what has happened.
+ * Histograms with fixed bounds, one per set of label values. A series with labels and without values is not exposed,
+ * because recorders keep many series and a scrape should cost only what has happened.
  */
 export class Histogram implements Metric {
   readonly name: string

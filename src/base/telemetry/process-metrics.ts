@@ -1,7 +1,7 @@
 /**
- * Metrics of the process: memory, CPU, open files, the event loop, garbage collection. Names, help and labels are those of
- * the package prom-client, which dashboards for Node.js programs know. The observers of the event loop and of garbage
- * collection cost a little all the time, so they begin with the first scrape. There is one set for each thread.
+ * Process metrics: memory, CPU, open files, the event loop and garbage collection. Names, help and labels are those of
+ * the prom-client package, which dashboards for Node.js use. Observing the event loop and garbage collection has a
+ * constant cost, so it starts at the first scrape. Each thread has its own set.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { constants, monitorEventLoopDelay, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks'
@@ -10,7 +10,7 @@ import { Gauge, Histogram, type Metric } from './metrics.ts'
 
 type Values = Iterable<readonly [labels: readonly string[], value: number]>
 
-/** Returns the metrics of this process. The first call begins to observe it. */
+/** Returns the metrics of this process. The first call starts the observers. */
 export function processMetrics(): readonly Metric[] {
   observed ??= [
     ...cpuMetrics(),
@@ -31,7 +31,7 @@ let observed: readonly Metric[] | undefined
 
 const startTime = Math.round(Date.now() / 1000 - process.uptime())
 
-/** A gauge without labels; undefined where the system does not report the value. */
+/** Returns a gauge without labels. It has no value if the system does not report one. */
 function one(name: string, help: string, read: () => number | undefined): Metric {
   return new Gauge({ name, help, labels: [] }, () => {
     const value = read()
@@ -71,7 +71,7 @@ function memoryMetrics(): Metric[] {
 }
 
 function fileMetrics(): Metric[] {
-  // The directory itself is open while it is read.
+  // Reading the directory opens one more file.
   const open = () => ifReadable(() => readdirSync('/proc/self/fd').length - 1)
   const max = () => numberIn('/proc/self/limits', /^Max open files +(\d+)/m)
   return ifLinux(
@@ -94,7 +94,7 @@ function numberIn(file: string, pattern: RegExp): number | undefined {
   return found === undefined ? undefined : Number(found)
 }
 
-/** Undefined where the system does not show the file, as in some containers: the metric then has no value. */
+/** Returns undefined if the file is not readable, as in some containers. The metric then has no value. */
 function ifReadable<T>(read: () => T): T | undefined {
   try {
     return read()
@@ -105,7 +105,7 @@ function ifReadable<T>(read: () => T): T | undefined {
 
 const nanosecond = 1e-9
 
-/** Delays since the last scrape. The first metric is the delay that the scrape before has met. */
+/** Event loop delays since the last scrape. The first metric is the delay that the previous scrape observed. */
 function eventLoopMetrics(): Metric[] {
   const delays = monitorEventLoopDelay({ resolution: 10 })
   delays.enable()
@@ -134,12 +134,12 @@ function eventLoopMetrics(): Metric[] {
     delay('stddev', 'The standard deviation of the recorded event loop delays.', () => delays.stddev),
     percentile(50),
     percentile(90),
-    // Read last: it begins the next period.
+    // Must be read last because it starts the next period.
     delay('p99', 'The 99th percentile of the recorded event loop delays.', last),
   ]
 }
 
-/** Functions of Node that are not part of its documented interface. */
+/** Undocumented functions of Node. */
 interface ActiveObjects {
   _getActiveHandles?(): readonly object[]
   _getActiveRequests?(): readonly object[]
@@ -212,7 +212,7 @@ const gcKinds: ReadonlyMap<unknown, string> = new Map([
   [constants.NODE_PERFORMANCE_GC_WEAKCB, 'weakcb'],
 ])
 
-/** An entry as Node documents it for garbage collection. */
+/** A garbage collection entry as documented by Node. */
 type GcEntry = PerformanceEntry & { readonly detail?: { readonly kind?: number } }
 
 function garbageCollectionMetric(): Metric {

@@ -1,13 +1,12 @@
 /**
- * Writes lines to standard error so that a log that cannot be written ends nothing: its disk may be full, often the same
- * one as that of the store, or its reader may be gone. What could not be written is lost, and counted in a line of its
- * own once lines can be written again.
+ * Writes lines to standard error. A failed write, such as on a full disk, which is often that of the store, or after
+ * the reader has gone, must not end the process. Lost lines are counted and reported once writing works again.
  */
 import { fstatSync, writeSync } from 'node:fs'
 
 const descriptor = 2
 
-/** Of a process, for as long as it runs. */
+/** Opens standard error for the lifetime of the process. */
 export function openStandardError(): (line: string) => void {
   return isFile() ? fileWriter() : streamWriter()
 }
@@ -39,7 +38,7 @@ function writeAll(text: string): void {
   for (let done = 0; done < bytes.length; ) done += writeSync(descriptor, bytes, done)
 }
 
-/** A pipe or a terminal: an error is its end, as the reader will not come back. */
+/** A pipe or a terminal. An error is final because the reader does not return. */
 function streamWriter(): (line: string) => void {
   if (process.stderr.listenerCount('error') === 0) process.stderr.on('error', () => {})
   return (line) => void process.stderr.write(line)

@@ -1,14 +1,14 @@
-/** What the bundle was made from: the commit, and whether files had been changed since. */
+/** The commit that the bundle was built from, and whether the working tree was dirty. */
 
-/** Set by scripts/bundle.mjs; not there where the sources themselves run. */
+/** Set by scripts/bundle.mjs. Undefined if the sources run directly. */
 declare const __commit: string
 
 const made = typeof __commit === 'string' ? __commit : ''
 const mark = '-dirty'
 
-/** The commit, and the state of its files. */
+/** The commit and the state of the working tree. */
 export const builtFrom = {
-  /** Empty where it is not known: made outside of a repository, or not made at all. */
+  /** Empty if unknown: built outside of a repository, or not bundled. */
   commit: made.replace(mark, ''),
   treeState: made.endsWith(mark) ? 'dirty' : 'clean',
 }

@@ -1,4 +1,4 @@
-/** Words in lines of at most this length; a word that is longer has a line of its own. */
+/** Wraps words into lines of at most this length. A longer word gets its own line. */
 export function fillLines(text: string, width: number): string[] {
   const lines: string[] = []
   for (const word of text.split(' ')) {

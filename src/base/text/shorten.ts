@@ -1,6 +1,6 @@
-/** Shortens text from outside before it goes into one of our messages. */
+/** Shortens external text before it becomes part of a message. */
 
-/** The first `length` code units of a text, without cutting a character that takes two of them (an emoji) in half. */
+/** Returns the first `length` code units of a text without splitting a surrogate pair (an emoji). */
 export function shorten(text: string, longest: number): string {
   if (text.length <= longest) return text
   const last = text.charCodeAt(longest - 1)

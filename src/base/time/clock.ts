@@ -1,21 +1,21 @@
 /** The clock, passed in as a parameter so that tests can control it. */
 export interface Clock {
-  /** Wall clock in milliseconds since 1970: for what people and certificates read, never for measuring. */
+  /** Wall clock in milliseconds since 1970. For timestamps and certificates, never for measuring. */
   now(): number
-  /** Milliseconds that only ever rise, whatever happens to the wall clock: for time-outs and ages. */
+  /** Monotonic milliseconds, independent of the wall clock. For timeouts and ages. */
   monotonic(): number
 }
 
-/** A clock that can also be waited by. */
+/** A clock with timers. */
 export interface TimerClock extends Clock {
   /**
-   * Calls `run` once when so many milliseconds have passed, without keeping the process alive until then. Returns a
-   * function that cancels this.
+   * Calls `run` once after this many milliseconds, without keeping the process alive. Returns a function that cancels
+   * the timer.
    */
   after(ms: number, run: () => void): () => void
 }
 
-/** The clock of this machine. */
+/** The system clock. */
 export const systemClock: TimerClock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
@@ -25,7 +25,7 @@ export const systemClock: TimerClock = {
   },
 }
 
-/** Calls `run` each time so many milliseconds have passed. Returns a function that ends this. */
+/** Calls `run` at this interval in milliseconds. Returns a function that ends this. */
 export function repeat(clock: TimerClock, ms: number, run: () => void): () => void {
   const next = () => {
     cancel = clock.after(ms, next)

@@ -1,4 +1,4 @@
-/** Durations as flags and queries write them: `1h30m`, `5m`, `1.5s`, `250ms`, `0`. */
+/** Parses durations in flags and queries: `1h30m`, `5m`, `1.5s`, `250ms`, `0`. */
 const units: { readonly [unit: string]: number } = {
   ns: 1e-6,
   us: 1e-3,
@@ -10,7 +10,7 @@ const units: { readonly [unit: string]: number } = {
 }
 const form = /^(?:\d{1,12}(?:\.\d{1,9})?(?:ns|us|µs|ms|s|m|h))+$/
 
-/** Milliseconds; undefined when it is not a duration. */
+/** Returns milliseconds. Undefined if the text is not a duration. */
 export function parseDuration(text: string): number | undefined {
   if (text === '0') return 0
   if (text.length > 64 || !form.test(text)) return undefined

@@ -1,10 +1,10 @@
-/** Durations and ages as people read them: the shorter, the more exact. */
+/** Formats durations and ages for people: the shorter, the more exact. */
 const second = 1000
 const minute = 60 * second
 const hour = 60 * minute
 const day = 24 * hour
 
-/** `95s`, `4m20s`, `47m`, `3h5m`, `26h`, `2d3h`, `90d`, `3y20d`: the shorter the age, the more exact. */
+/** Formats an age: `95s`, `4m20s`, `47m`, `3h5m`, `26h`, `2d3h`, `90d`, `3y20d`. */
 export function humanDuration(ms: number): string {
   if (ms < -second) return '<invalid>'
   const age = Math.max(ms, 0)

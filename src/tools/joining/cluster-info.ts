@@ -1,10 +1,10 @@
 /**
- * How a client that has nothing but a token comes to trust a cluster: it reads `cluster-info` over a connection that it
- * cannot verify, sending no credentials, and checks the signature in it, whose key is the token. What is signed names
- * the CA; with that it reads `cluster-info` once more, and both must say the same.
+ * Establishes trust in a cluster from a token alone. The client reads `cluster-info` over an unverified connection
+ * without credentials and checks its signature, whose key is the token. The signed content contains the CA. With that
+ * CA the client reads `cluster-info` again, and both must be equal.
  *
- * The signature must be HS256 by the token: any other algorithm, a payload inside the signature, another token's entry or
- * a text that was changed on the way is refused. Which part of the token is the key tells the profile of the cluster.
+ * The signature must be HS256 with the token. Any other algorithm, an embedded payload, the entry of another token or
+ * changed content is rejected. The part of the token that is the key shows the profile of the cluster.
  */
 
 import { createHash, createHmac, timingSafeEqual, X509Certificate } from 'node:crypto'
@@ -28,15 +28,18 @@ export interface Token {
 
 export interface TrustedCluster {
   readonly vendor: Vendor
-  /** PEM of the CA by which the server is verified. */
+  /** CA certificate in PEM form that verifies the server. */
   readonly authority: string
 }
 
 export interface TrustRequest {
-  /** The address of the server. */
+  /** URL of the server. */
   readonly server: string
   readonly token: Token
-  /** Pins of public keys of CAs, `sha256:<hex>`: only the CAs that they name are trusted. Without pins the token vouches. */
+  /**
+   * Pins of CA public keys, `sha256:<hex>`. Only these CAs are trusted. Without pins, the token alone authenticates the
+   * CA.
+   */
   readonly pins: readonly string[]
   readonly signal: AbortSignal
 }
@@ -51,11 +54,11 @@ export async function trustCluster({ server, token, pins, signal }: TrustRequest
   return { vendor, authority }
 }
 
-/** A new token is signed with a moment later. */
+/** The server signs with a new token after a short delay. */
 const patienceMs = 10_000
 const retryMs = 500
 
-/** Waits a while for an entry of the token; what it says is judged by the caller. */
+/** Waits for an entry of the token. The caller verifies it. */
 async function readSigned({ server, token, signal }: Omit<TrustRequest, 'pins'>): Promise<Data> {
   const end = performance.now() + patienceMs
   for (;;) {
@@ -84,7 +87,7 @@ async function readInfo(
   }
 }
 
-/** What is signed, and the profile that signs like this. */
+/** Returns the signed content and the profile that signs in this way. */
 export function verified(data: Data, token: Token): { vendor: Vendor; kubeconfig: string } {
   const { kubeconfig } = data
   const entry = Object.hasOwn(data, signaturePrefix + token.id) ? data[signaturePrefix + token.id] : undefined
@@ -115,19 +118,19 @@ function parsed<T>(parse: () => T): T | undefined {
   try {
     return parse()
   } catch {
-    // What cannot be read is refused by whoever looks at it.
+    // The caller rejects unreadable content.
     return undefined
   }
 }
 
-/** In a time that does not tell how much of it is the same. */
+/** Compares in constant time. */
 function isSignedWith(key: string, content: string, signature: string): boolean {
   const wanted = createHmac('sha256', key).update(content).digest('base64url')
   const hash = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(hash(wanted), hash(signature))
 }
 
-/** It is signed, but still only text: whoever wrote it may have used all of YAML. */
+/** The content is signed but is still text that may use all of YAML. */
 async function readConfig(text: string): Promise<Json> {
   const plain = parsePlainYaml(text)
   if (plain !== undefined) return plain
@@ -141,12 +144,12 @@ async function readConfig(text: string): Promise<Json> {
 
 const pemBlock = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
 
-/** The certificates in PEM. Throws where one cannot be read. */
+/** Returns the certificates in PEM text. Throws if one is unreadable. */
 function certificatesIn(pem: string): X509Certificate[] {
   return (pem.match(pemBlock) ?? []).map((block) => new X509Certificate(block))
 }
 
-/** The certificates of the CA in a client config. Only these are used of what it holds: TLS would read further forms. */
+/** Returns the CA certificates in a kubeconfig. Only these are used, because TLS would accept other formats too. */
 function authoritiesIn(config: Json): X509Certificate[] {
   const clusters = isObject(config) && Array.isArray(config.clusters) ? config.clusters : []
   const cluster = isObject(clusters[0]) && isObject(clusters[0].cluster) ? clusters[0].cluster : ({} as JsonObject)
@@ -157,13 +160,13 @@ function authoritiesIn(config: Json): X509Certificate[] {
   return found
 }
 
-/** The pin of a CA: a hash of its public key. */
+/** Returns the pin of a CA: a hash of its public key. */
 function pinOf({ publicKey }: X509Certificate): string {
   const key = publicKey.export({ type: 'spki', format: 'der' })
   return `sha256:${createHash('sha256').update(key).digest('hex')}`
 }
 
-/** The pins of all certificates in PEM. Throws JoinError where there is none, or one cannot be read. */
+/** Returns the pins of all certificates in PEM text. Throws JoinError if there is none or one is unreadable. */
 export function pinsOf(pem: string): string[] {
   const found = parsed(() => certificatesIn(pem)) ?? []
   if (found.length === 0) throw new JoinError('the CA of the client config is not a certificate in PEM form')
@@ -172,7 +175,7 @@ export function pinsOf(pem: string): string[] {
 
 const maxShownPins = 3
 
-/** The certificates that the pins name, as PEM; all of them where there are no pins. */
+/** Returns the certificates that match the pins in PEM form, or all of them if there are no pins. */
 function pinned(authorities: readonly X509Certificate[], pins: readonly string[]): string[] {
   const trusted = pins.length === 0 ? authorities : authorities.filter((each) => pins.includes(pinOf(each)))
   const shown = authorities.slice(0, maxShownPins).map(pinOf)

@@ -1,4 +1,4 @@
-/** `orch join`: makes a client config for a node agent out of a token and the address of a server. */
+/** `orch join`: creates a kubeconfig for a node agent from a token and the address of a server. */
 import { existsSync } from 'node:fs'
 import { tokenForm } from '../../api/model/bootstrap-token.ts'
 import { checkDnsSubdomain } from '../../api/model/names.ts'
@@ -11,7 +11,7 @@ import { trustCluster } from './cluster-info.ts'
 import { JoinError } from './join-error.ts'
 import { nodeCertificate } from './node-certificate.ts'
 
-/** The flags of `orch join`. */
+/** Flags of `orch join`. */
 export const joinFlags = {
   server: flag({
     name: 'server',
@@ -49,7 +49,7 @@ export const joinFlags = {
 
 type JoinOptions = OptionsOf<typeof joinFlags>
 
-/** Throws UsageError and JoinError. `say` is told what happens. */
+/** Throws UsageError and JoinError. `say` prints progress messages. */
 export async function join(options: JoinOptions, say: (line: string) => void): Promise<void> {
   for (const name of ['server', 'token', 'node-name', 'kubeconfig'] as const)
     if (options[name === 'node-name' ? 'nodeName' : name] === '') throw new UsageError(`--${name} is needed`)
@@ -76,7 +76,7 @@ function readServer(value: string): string {
   return value
 }
 
-/** A wrong token is not repeated: it may be a right one with a typo. */
+/** Does not print an invalid token, which may be a valid one with a typo. */
 function readToken(value: string): string {
   if (value !== '' && !tokenForm.test(value))
     throw new UsageError('a token has the form abcdef.0123456789abcdef: six and sixteen of a-z and 0-9')

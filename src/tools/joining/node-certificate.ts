@@ -1,6 +1,6 @@
 /**
- * Gets a client certificate for a node agent: creates the request as the token, waits until it is signed, and says why
- * where it is not. The key never leaves this process but into the file that the caller writes.
+ * Gets a client certificate for a node agent: creates the request with the token, waits until it is signed, and
+ * otherwise reports why it is not. The key leaves this process only for the file that the caller writes.
  */
 
 import type { CertificateSigningRequest } from '../../api/kinds/certificates/certificate-signing-request.ts'
@@ -23,13 +23,13 @@ export interface NodeRequest {
   readonly token: Token
   readonly nodeName: string
   readonly signal: AbortSignal
-  /** Told the name of the request, once there is one. */
+  /** Called with the name of the created request. */
   readonly onRequested: (name: string) => void
 }
 
 const watchSeconds = 300
 
-/** Throws JoinError where the request is denied or fails, or the signal aborts while it is pending. */
+/** Throws JoinError if the request is denied or fails, or if the signal aborts while it is pending. */
 export async function nodeCertificate(
   { vendor, authority }: TrustedCluster,
   { server, token, nodeName, signal, onRequested }: NodeRequest,
@@ -43,19 +43,19 @@ export async function nodeCertificate(
   }
 }
 
-/** What a node agent asks to have signed. */
+/** A certificate request of a node agent. */
 export interface CertificateWish {
   readonly vendor: Vendor
   readonly nodeName: string
-  /** To show to the API server, or to serve with. */
+  /** Whether the certificate authenticates a client of the API server or serves TLS. */
   readonly use: 'client' | 'serving'
-  /** Where it serves. */
+  /** Names and addresses of the server. */
   readonly names?: AlternativeNames
   readonly signal: AbortSignal
   readonly onRequested?: (name: string) => void
 }
 
-/** A new key with a certificate of its node. Throws as above. */
+/** Returns a new key with a certificate for its node. Throws like `nodeCertificate`. */
 export async function requestCertificate(
   client: Client,
   { vendor, nodeName, use, names, signal, onRequested }: CertificateWish,

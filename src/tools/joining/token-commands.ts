@@ -1,4 +1,4 @@
-/** `orch token create|list|delete`: the bootstrap tokens of a cluster, with which clients join it. */
+/** `orch token create|list|delete`: bootstrap tokens, with which nodes join a cluster. */
 
 import { randomInt, X509Certificate } from 'node:crypto'
 import { homedir } from 'node:os'
@@ -55,7 +55,7 @@ const createFlags = {
   quiet: toggle({ name: 'quiet', letter: 'q', help: 'print the token alone, not the command to join with' }),
 }
 
-/** The flags of `orch token`, in groups for its help. */
+/** Flags of `orch token`, grouped for its help. */
 export const tokenFlagGroups: { readonly [title: string]: Flags } = {
   'orch token create': createFlags,
   'orch token list and delete': connectionFlags,
@@ -186,13 +186,13 @@ function endText(expiration: string): string {
   return end <= Date.now() ? '<expired>' : expiration
 }
 
-/** What others wrote must not steer the terminal. */
+/** Escapes control characters in external text, which could manipulate the terminal. */
 function printable(value: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
   return value === '' ? '<none>' : value.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, '?')
 }
 
-/** By its id; a whole token will do. */
+/** Deletes a token by its id, or by the whole token. */
 async function deleteToken({ client }: Cluster, word: string, print: (line: string) => void): Promise<void> {
   const id = tokenForm.exec(word)?.[1] ?? word
   if (!/^[a-z0-9]{6}$/.test(id)) throw new UsageError('the id of a token has six of a-z and 0-9')

@@ -1,20 +1,20 @@
 /**
- * Sends spans to a collector: OTLP over HTTP in JSON, in batches. Spans wait in a bounded queue; when the collector is
- * away or slow, further ones are dropped and counted, and requests never wait for it.
+ * Exports spans to a collector with OTLP over HTTP in JSON, in batches. Spans wait in a bounded queue. If the collector
+ * is down or slow, further spans are dropped and counted. Requests never wait for it.
  */
 import { request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { Counter, type Metric } from '../metrics.ts'
 
-/** A span as OTLP has it; times are nanoseconds since 1970, as decimal digits. */
+/** An OTLP span. Times are nanoseconds since 1970 as decimal digits. */
 export interface Span {
   readonly traceId: string
   readonly spanId: string
   readonly parentSpanId: string
-  /** As in `tracestate`; only of what callers recorded before. */
+  /** The caller's `tracestate`. Set only if the caller sampled the trace. */
   readonly traceState?: string
   readonly name: string
-  /** 1: internal, 2: server. */
+  /** 1 is internal, 2 is server. */
   readonly kind: 1 | 2
   readonly startTimeUnixNano: string
   readonly endTimeUnixNano: string
@@ -22,16 +22,16 @@ export interface Span {
   readonly status: { readonly code?: 2 }
 }
 
-/** What is said of a span or a server: text or a whole number. */
+/** An attribute of a span or resource: a string or an integer. */
 export interface Attribute {
   readonly key: string
   readonly value: { readonly stringValue: string } | { readonly intValue: string }
 }
 
 export interface ExporterOptions {
-  /** Where the collector takes traces: http://127.0.0.1:4318/v1/traces */
+  /** Endpoint of the collector: http://127.0.0.1:4318/v1/traces */
   readonly url: URL
-  /** Describes this server. */
+  /** Attributes of this server. */
   readonly resource: readonly Attribute[]
   readonly onError: (error: Error) => void
 }
@@ -41,7 +41,7 @@ const maxBatch = 512
 const flushMs = 2000
 const timeoutMs = 5000
 
-/** What is counted of traces. */
+/** Metrics of tracing. */
 export class TraceMetrics {
   readonly #spans = new Counter({
     name: 'apiserver_trace_spans_total',
@@ -53,7 +53,7 @@ export class TraceMetrics {
   readonly metrics: readonly Metric[] = [this.#spans]
 }
 
-/** Sends spans in batches. */
+/** Exports spans in batches. */
 export class OtlpExporter {
   readonly #options: ExporterOptions
   readonly #counts: TraceMetrics
@@ -66,7 +66,7 @@ export class OtlpExporter {
     this.#counts = counts
   }
 
-  /** Takes the spans of a request, all or none. */
+  /** Queues all spans of a request, or none. */
   add(spans: readonly Span[]): void {
     if (this.#queue.length + spans.length > maxQueued) {
       this.#counts.dropped.value += spans.length
@@ -77,7 +77,7 @@ export class OtlpExporter {
     if (this.#queue.length >= maxBatch) this.#flush()
   }
 
-  /** Sends what waits, once. */
+  /** Makes one attempt to send the queued spans. */
   async close(): Promise<void> {
     clearTimeout(this.#timer)
     await this.#sending

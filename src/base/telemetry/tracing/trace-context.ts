@@ -1,38 +1,40 @@
 /**
- * The headers `traceparent` and `tracestate` of W3C Trace Context: which trace a request belongs to, whether it is recorded,
- * and what those whom the request leads to are told of that.
+ * W3C Trace Context headers `traceparent` and `tracestate`: the trace of a request, whether it is sampled, and the
+ * headers for downstream requests.
  */
 import { randomBytes } from 'node:crypto'
 
-/** The place of a request in a trace. */
+/** A request's span within a trace. */
 export interface TraceContext {
   /** 32 and 16 hexadecimal digits. */
   readonly traceId: string
   readonly spanId: string
-  /** The span of the caller; '' where the trace begins here. */
+  /** Span of the caller. Empty if the trace starts here. */
   readonly parentId: string
-  /** What tracing systems on the way here have noted; '' where that is nothing. */
+  /** State of upstream tracing systems. Empty if there is none. */
   readonly state: string
 }
 
-/** What a caller sent of the two headers. */
+/** Trace headers from the caller. */
 export interface SentTrace {
   readonly parent: string | undefined
-  /** All lines of `tracestate` as one list; '' where there is none. */
+  /** All `tracestate` lines as one list. Empty if there are none. */
   readonly state: string
 }
 
-/** Headers by their names in lower case. */
+/** Headers by lower-case name. */
 export type TraceHeaders = { readonly [name in 'traceparent' | 'tracestate']?: string }
 
-/** What belongs to a trace: a request. Those whom it leads to are told so. */
+/** A request that belongs to a trace, with the headers for downstream requests. */
 export interface Traced {
   readonly traceHeaders: TraceHeaders
 }
 
 const form = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 
-/** What the caller says: its trace, and whether it records that. Undefined where it says nothing that makes sense. */
+/**
+ * Parses `traceparent`: the trace of the caller and whether it is sampled. Returns undefined if the header is invalid.
+ */
 export function readTraceParent(header: string): { traceId: string; spanId: string; sampled: boolean } | undefined {
   const [, version, traceId = '', spanId = '', flags = '', rest] = form.exec(header) ?? []
   const isKnown = version !== undefined && version !== 'ff' && (version !== '00' || rest === undefined)
@@ -40,7 +42,7 @@ export function readTraceParent(header: string): { traceId: string; spanId: stri
   return { traceId, spanId, sampled: (Number.parseInt(flags, 16) & 1) === 1 }
 }
 
-/** Begins the span of a request, where it is to be recorded: as the caller does, else by chance. */
+/** Starts the span of a request if it is sampled, which the caller decides, or else the sampling rate. */
 export function beginTrace(sent: SentTrace, ratePerMillion: number): TraceContext | undefined {
   const parent = sent.parent === undefined ? undefined : readTraceParent(sent.parent)
   const isSampled = parent === undefined ? Math.random() * 1e6 < ratePerMillion : parent.sampled
@@ -50,7 +52,10 @@ export function beginTrace(sent: SentTrace, ratePerMillion: number): TraceContex
   return { traceId: parent.traceId, spanId, parentId: parent.spanId, state: soundState(sent.state) }
 }
 
-/** What others are told: the span of the request here, where it is recorded; else what the caller sent, if it makes sense. */
+/**
+ * Returns the headers for downstream requests: this request's span if it is sampled, or else the caller's valid
+ * headers.
+ */
 export function traceHeaders(trace: TraceContext | undefined, sent: () => SentTrace): TraceHeaders {
   if (trace !== undefined) return written({ ...trace, sampled: true })
   const { parent, state } = sent()
@@ -70,15 +75,15 @@ function written({ traceId, spanId, sampled, state }: Written): TraceHeaders {
   return state === '' ? { traceparent } : { traceparent, tracestate: state }
 }
 
-/** As much as everybody must be able to pass on. */
+/** Minimum length that all systems must propagate. */
 const maxState = 512
 
-/** What could keep a call from being sent, or from being read, is left out: a webhook is not avoided by a header. */
+/** Drops a state that could make a downstream request fail, so that a client cannot bypass a webhook with a header. */
 function soundState(state: string): string {
   return state.length <= maxState && /^[\x20-\x7e]*$/.test(state) ? state : ''
 }
 
-/** The id of a new span. */
+/** Returns a new span id. */
 export function newSpanId(): string {
   return randomBytes(8).toString('hex')
 }
