@@ -1,9 +1,9 @@
 /**
- * How the administrator signs in to the console without a token: a link that `orch up` prints, which counts once and for
- * a few minutes, and the session that it is exchanged for, which is a bearer token of the administrator for some hours.
+ * Sign-in to the console without a token: `orch up` prints a link that is valid once and for a few minutes. The link is
+ * exchanged for a session, which is a bearer token of the administrator for some hours.
  *
- * Promises: nothing of it is stored, so both end with the process. The workers of one process share the secret and the
- * mark that the link has been used, so a link counts once, whichever worker it is shown to.
+ * Nothing is stored, so links and sessions end with the process. The workers of a process share the secret and the used
+ * mark of the link, so a link is valid once, whichever worker gets it.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { superusers, type User } from '../../api/model/user.ts'
@@ -16,22 +16,22 @@ const linkMs = 10 * minute
 const sessionMs = 8 * 60 * minute
 const tokenPrefix = 'orch-console.'
 
-/** What the workers of a process share; it can be posted to a thread. */
+/** Secrets that the workers of a process share. Can be posted to a thread. */
 export interface ConsoleSecrets {
   readonly key: Uint8Array
-  /** Until when the link counts: milliseconds since 1970. */
+  /** Expiry of the link in milliseconds since 1970. */
   readonly linkExpires: number
-  /** In shared memory: 1 once the link has been used. */
+  /** Shared memory, set to 1 once the link has been used. */
   readonly linkUsed: Int32Array
 }
 
-/** Makes the secrets of a process. */
+/** Creates the secrets of a process. */
 export function newConsoleSecrets(clock: Clock): ConsoleSecrets {
   const linkUsed = new Int32Array(new SharedArrayBuffer(4))
   return { key: randomBytes(32), linkExpires: clock.now() + linkMs, linkUsed }
 }
 
-/** The user of sessions that began with a link: the one of the administrator's kubeconfig. */
+/** User of sessions that began with a link: the administrator of the kubeconfig. */
 const administrator: User = {
   name: 'orch-admin',
   uid: '',
@@ -41,11 +41,11 @@ const administrator: User = {
 
 export interface ConsoleSession {
   readonly token: string
-  /** Milliseconds since 1970. */
+  /** Expiry in milliseconds since 1970. */
   readonly expires: number
 }
 
-/** The link and the sessions of a process. */
+/** The sign-in link and the sessions of a process. */
 export class ConsoleAccess {
   readonly #secrets: ConsoleSecrets
   readonly #clock: Clock
@@ -55,12 +55,12 @@ export class ConsoleAccess {
     this.#clock = clock
   }
 
-  /** The secret of the link. */
+  /** Secret of the link. */
   get link(): string {
     return this.#mac(`link ${this.#secrets.linkExpires}`)
   }
 
-  /** The session for the secret of the link; undefined where that is wrong, used or too old. */
+  /** Returns a session for the secret of the link. Undefined if the secret is wrong, used or expired. */
   exchange(link: string): ConsoleSession | undefined {
     const { linkExpires, linkUsed } = this.#secrets
     if (!isEqual(link, this.link) || this.#clock.now() >= linkExpires) return undefined
@@ -69,9 +69,9 @@ export class ConsoleAccess {
     return { token: `${tokenPrefix}${expires}.${this.#mac(`session ${expires}`)}`, expires }
   }
 
-  /** Knows the tokens of sessions, and has no opinion on any other. */
+  /** Authenticates session tokens and has no opinion on others. */
   readonly authenticate: Authenticator = ({ authorization }) => {
-    // Of nearly all requests this much is looked at.
+    // Cheap check that nearly all requests fail.
     if (authorization === undefined || !authorization.includes(tokenPrefix)) return none
     const [, expires, mac] = /^orch-console\.(\d{1,16})\.([\w-]+)$/.exec(bearerToken(authorization) ?? '') ?? []
     if (expires === undefined || mac === undefined) return none

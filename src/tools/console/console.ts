@@ -1,7 +1,7 @@
 /**
- * Serves the console below `/console/`: its files, and the exchange of the one-time link for a session. It is a step
- * before authentication, since a page must load before anybody can sign in; the files are the same for everybody and hold
- * nothing of the cluster. Whatever the page does afterwards it does through the API, as the user who signed in.
+ * Serves the console under `/console/`: its files, and the exchange of the one-time link for a session. This step runs
+ * before authentication, because the page must load before a user can sign in. The files are public and contain no data
+ * of the cluster. The page uses only the API, as the user who signed in.
  */
 import { promisify } from 'node:util'
 import { brotliDecompress } from 'node:zlib'
@@ -17,7 +17,7 @@ import { type ConsoleFile, indexName, readConsoleFile } from './files.ts'
 
 const root = '/console'
 
-/** No script, style or frame but the console's own; no other host; nobody frames it. */
+/** Allows only scripts, styles and connections of the console itself, and forbids framing. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -41,12 +41,12 @@ const safety: readonly (readonly [name: string, value: string])[] = [
 ]
 
 export interface ConsoleParts {
-  /** The one-time link, where this process printed one. */
+  /** The one-time link, if this process printed one. */
   readonly access: ConsoleAccess | undefined
   readonly log: Log
 }
 
-/** The step that answers requests for the console, and leaves all others alone. */
+/** Returns a step that handles requests for the console and ignores all others. */
 export function serveConsole({ access, log }: ConsoleParts): Step {
   return (exchange) => {
     const { info, transport } = exchange
@@ -60,13 +60,13 @@ export function serveConsole({ access, log }: ConsoleParts): Step {
   }
 }
 
-/** The path ends in a slash, so that the page finds its files beside itself. */
+/** The path must end in a slash, because the page refers to its files by relative URLs. */
 function redirect(exchange: Exchange): void {
   exchange.setHeader('location', `${root}/`)
   sendText(exchange, 308, `the console is at ${root}/\n`)
 }
 
-/** The secret comes in a header: neither the address nor a body that would have to be read holds it. */
+/** The secret is sent in a header, so that neither the URL nor a body contains it. */
 function beginSession(exchange: Exchange, { access, log }: ConsoleParts): void {
   if (exchange.transport.method !== 'POST') throw notAllowed()
   const [, link = ''] = /^Link ([\w-]{1,100})$/.exec(exchange.headers.one('authorization') ?? '') ?? []
@@ -96,7 +96,7 @@ function sendUnchanged(exchange: Exchange): void {
 
 const unpack = sharedUnpacking(promisify<Buffer, Buffer>(brotliDecompress))
 
-/** Every browser takes Brotli over TLS; whatever does not gets the file as it is. */
+/** All browsers accept Brotli over TLS. Other clients get the uncompressed file. */
 async function sendContent(exchange: Exchange, { type, brotli }: ConsoleFile): Promise<void> {
   if (!/\bbr\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(exchange.headers.all('accept-encoding').join(',')))
     return exchange.send(200, type, await unpack(brotli))

@@ -1,12 +1,11 @@
 /**
- * The files of the console as the bundle has them (`dist/console`): compressed, under names that hold a hash of their
- * content. Nothing is read before a browser asks for it. What has a hash in its name is read once, however many ask for it:
- * nobody has to say who they are to do so.
+ * The console files in the bundle (`dist/console`): compressed, with a hash of the content in their names. Files are
+ * read on demand. A file with a hash is read only once, because unauthenticated clients can request it.
  */
 import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 
-/** A file, compressed with Brotli. */
+/** A file compressed with Brotli. */
 export interface ConsoleFile {
   readonly name: string
   readonly type: string
@@ -14,7 +13,7 @@ export interface ConsoleFile {
   readonly etag: string
 }
 
-/** The page itself, whose name says nothing of its content. */
+/** The page itself, whose name has no hash. */
 export const indexName = 'index.html'
 
 const types: { readonly [ending: string]: string } = {
@@ -24,12 +23,12 @@ const types: { readonly [ending: string]: string } = {
   svg: 'image/svg+xml',
 }
 
-/** A name that the bundle could have: it cannot lead out of the directory. */
+/** Names of bundled files, which cannot lead out of the directory. */
 const fileName = /^[A-Za-z0-9][\w-]*\.(html|js|css|svg)$/
 
 const kept = new Map<string, Promise<ConsoleFile | undefined>>()
 
-/** The file of this name; undefined where the console has none such. */
+/** Returns the file with this name. Undefined if there is none. */
 export async function readConsoleFile(name: string): Promise<ConsoleFile | undefined> {
   if (name === indexName) return await read(name)
   const reading = kept.get(name) ?? read(name)
@@ -51,7 +50,7 @@ async function read(name: string): Promise<ConsoleFile | undefined> {
   }
 }
 
-/** Beside the program in the bundle; tests run the sources, with the bundle of the checkout. */
+/** Next to the program in the bundle. Tests run the sources with the bundle of the checkout. */
 function directory(): URL {
   return new URL(import.meta.url.endsWith('.ts') ? '../../../dist/console/' : './console/', import.meta.url)
 }

@@ -1,4 +1,4 @@
-/** Files that the bundler takes in: styles, and images by their addresses. */
+/** Imports that the bundler resolves: styles, and images as URLs. */
 declare module '*.css'
 declare module '*.svg' {
   const address: string

@@ -1,4 +1,4 @@
-/** The console: a page that shows and changes the objects of a server, as the user who signs in. */
+/** The console: a page that shows and edits the objects of a server as the signed-in user. */
 import { render } from 'preact'
 import './style/base.css'
 import './style/layout.css'

@@ -1,6 +1,6 @@
 /**
- * Questions about access, asked of the server: why somebody may do something or not, and who may. To ask why is a right of
- * its own; whoever lacks it is told what everybody may ask for: their own rules, and which of them come nearest.
+ * Access questions to the server: why a user may or may not do something, and who may. Asking why needs a permission.
+ * Users without it get an answer from their own rules, which everyone may read.
  */
 import { explainByOwnRules, type OwnRules } from '../../../../apiserver/authz/rbac/own-rules.ts'
 import type { PolicyRule } from '../../../../apiserver/authz/rbac/rule.ts'
@@ -8,7 +8,7 @@ import { type Client, StatusError } from '../../../../client/library/client-brow
 import { refusedAction } from '../../../../client/requests/refused-action.ts'
 import type { Kinds } from './kinds.ts'
 
-/** What somebody would do, to a resource or to a path that is none. */
+/** An action on a resource or on a non-resource path. */
 export type Action = ResourceAction | PathAction
 
 export interface ResourceAction {
@@ -32,7 +32,7 @@ export interface Explanation {
   readonly reason?: string
   readonly nearRules?: readonly { rule?: Rule; role?: string; binding?: string; lacks?: readonly string[] }[]
   readonly smallestRule?: Rule
-  /** Whether this is what the user's own rules say, without the roles and bindings that they come from. */
+  /** Whether the answer is based on the user's own rules, without roles and bindings. */
   readonly byOwnRules?: boolean
 }
 
@@ -50,7 +50,10 @@ export interface WhoCan {
   readonly notes?: readonly string[]
 }
 
-/** Asks a question: `whocans` of the group `ops`, `plural.group` of another. The answer is the status of what comes back. */
+/**
+ * Sends a question, such as `whocans` of the group `ops` or `plural.group` of another, and returns the status of the
+ * response.
+ */
 export async function ask<T>(around: Asking, question: string, spec: object): Promise<T> {
   const [plural = '', group = 'ops'] = question.split('.', 2)
   const type = around.kinds.builtIn(plural, group)
@@ -66,12 +69,15 @@ export interface Asking {
 
 export interface Asked {
   readonly action: Action
-  /** Another user than the one who is signed in. */
+  /** A user other than the one who is signed in. */
   readonly user?: string
   readonly groups?: readonly string[]
 }
 
-/** Why somebody may do something or not; for oneself in any case, if need be by one's own rules alone. */
+/**
+ * Explains why a user may or may not do something. Works for the signed-in user in any case, if necessary from their
+ * own rules.
+ */
 export async function explainAccess(around: Asking, { action, user, groups = [] }: Asked): Promise<Explanation> {
   const who = { ...(user ? { user } : {}), ...(groups.length > 0 ? { groups } : {}) }
   try {
@@ -86,7 +92,7 @@ export async function whoCan(around: Asking, action: ResourceAction): Promise<Wh
   return await ask(around, 'whocans', { resourceAttributes: action })
 }
 
-/** What was refused; undefined where it was not for want of rights. */
+/** Returns the denied action. Undefined if the error is not a missing permission. */
 export function actionRefused({ code, message }: StatusError): Action | undefined {
   const refused = code === 403 ? refusedAction(message) : undefined
   if (refused === undefined) return undefined

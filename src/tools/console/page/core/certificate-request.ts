@@ -1,18 +1,18 @@
 /**
- * Reads certificate requests (PKCS#10) in the browser, to show what they ask for: subject, names and key. The server has
- * verified them when they were created; here nothing is decided, so what cannot be read is an error to show.
+ * Decodes certificate requests (PKCS#10) in the browser to show their subject, names and key. The server verified them
+ * at creation and nothing is decided here, so an unreadable request is an error to show.
  */
 import { childrenOf, type Element, readWhole, tags } from '../../../../api/pki/der.ts'
 import type { JudgedRequest } from '../../../../api/pki/requested-names.ts'
 
 export interface DecodedRequest extends JudgedRequest {
-  /** `EC P-256`, `RSA 2048 bits`. */
+  /** Key type such as `EC P-256` or `RSA 2048 bits`. */
   readonly key: string
 }
 
 type Part = Element<Uint8Array> | undefined
 
-/** `encoded` is the base64 of a PEM text, as in `spec.request`. */
+/** `encoded` is PEM text in base64, as in `spec.request`. */
 export function decodeRequest(encoded: string): DecodedRequest {
   const pem = atob(encoded)
   const [, body = ''] = /-----BEGIN CERTIFICATE REQUEST-----([^-]*)-----END/.exec(pem) ?? []

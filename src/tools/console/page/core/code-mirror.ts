@@ -1,4 +1,4 @@
-/** CodeMirror as the console uses it: YAML, search, undo, and colours that follow the page's. */
+/** CodeMirror for the console: YAML, search, undo, and the colors of the page. */
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
 import { yaml } from '@codemirror/lang-yaml'
 import {
@@ -29,7 +29,10 @@ export interface EditorOptions {
   readonly onChange: (text: string) => void
 }
 
-/** Opens an editor in a shadow root; returns what closes it. Tab moves on to the next part of the page, as elsewhere. */
+/**
+ * Opens an editor in a shadow root. Returns a function that closes it. Tab moves to the next element of the page, as
+ * elsewhere.
+ */
 export function openEditor(root: ShadowRoot, { text, label, readOnly, onChange }: EditorOptions): () => void {
   const view = new EditorView({
     root,
@@ -52,7 +55,7 @@ export function openEditor(root: ShadowRoot, { text, label, readOnly, onChange }
   return () => view.destroy()
 }
 
-/** Custom properties of the page reach into the shadow root. */
+/** Custom properties of the page also apply inside the shadow root. */
 const theme = EditorView.theme({
   '&': { height: '100%', fontSize: '13px', backgroundColor: 'var(--surface)', color: 'var(--text)' },
   '&.cm-focused': { outline: '2px solid var(--focus)', outlineOffset: '-1px' },

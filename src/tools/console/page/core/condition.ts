@@ -1,4 +1,4 @@
-/** A condition in the status of an object, as most kinds have them. */
+/** Conditions in the status of an object. */
 import type { ApiObject } from '../../../../api/model/object.ts'
 
 export interface Condition {
@@ -9,7 +9,7 @@ export interface Condition {
   readonly lastTransitionTime?: string
 }
 
-/** The conditions of an object; none where its status has no such list. */
+/** Returns the conditions of an object. Empty if its status has none. */
 export function conditionsOf(object: ApiObject): readonly Condition[] {
   const { status } = object as { status?: { conditions?: readonly Condition[] } }
   return Array.isArray(status?.conditions) ? status.conditions : []

@@ -1,7 +1,7 @@
 /**
- * Edits by server-side apply: from what a user changed to the smallest configuration that states it, a dry run of it, and
- * the write. So the console comes to own the fields that were changed here, and no others; fields that others own are
- * conflicts, which the user settles one by one. What apply cannot do, removing a field of others, is a JSON patch.
+ * Edits by server-side apply: the smallest configuration with the user's changes, its dry run, and the write. The
+ * console thus owns only the changed fields. Fields of other managers are conflicts, which the user resolves one by
+ * one. Removing fields of other managers needs a JSON patch because apply cannot do it.
  */
 
 import { isObject, type Json, type JsonObject } from '../../../../api/json/json.ts'
@@ -20,12 +20,12 @@ import type { Type } from './kinds.ts'
 import { ownedPaths } from './ownership.ts'
 import type { Schema } from './schema.ts'
 
-/** Who owns what is edited here. */
+/** Field manager of edits. */
 export const manager = 'console'
 
 export interface Edit {
   readonly type: Type
-  /** The object as it was when the edit began. */
+  /** The object when the edit began. */
   readonly base: ApiObject
   readonly draft: JsonObject
   readonly schema: Schema | undefined
@@ -36,14 +36,14 @@ export interface Conflict {
   readonly owner: string
 }
 
-/** What became of a dry run. */
+/** Result of a dry run. */
 export interface Review {
-  /** What would change in the object, as the server sees it. */
+  /** Changes of the object, as computed by the server. */
   readonly changes: readonly FieldChange[]
   readonly conflicts: readonly Conflict[]
-  /** Fields that the edit removes and that others own too: they would stay. */
+  /** Fields that the edit removes but that other managers also own, so they would stay. */
   readonly staying: readonly FieldChange[]
-  /** Why the server refuses it, where that is not a conflict. */
+  /** Error of the server other than a conflict. */
   readonly error: unknown
   readonly admission: Admission
 }
@@ -58,7 +58,7 @@ export interface Look {
   readonly more?: number | boolean
 }
 
-/** What admission controls and webhooks made of it, where the user may know. */
+/** Actions of admission controls and webhooks, if the user may see them. */
 export interface Admission {
   readonly looks: readonly Look[]
   readonly changes: readonly Look[]
@@ -68,7 +68,7 @@ export interface Admission {
 
 const noAdmission: Admission = { looks: [], changes: [], refusedBy: '', warnings: [] }
 
-/** Set by the server, or written through a path of their own. */
+/** Fields that the server sets or that have their own subresource. */
 const ignored =
   /^\.(?:apiVersion|kind|status\b.*|metadata\.(?:managedFields|resourceVersion|uid|generation|creationTimestamp|deletionTimestamp|deletionGracePeriodSeconds|selfLink|name|namespace)\b.*)$/
 
@@ -76,7 +76,7 @@ function editedFields({ base, draft, schema }: Edit): FieldChange[] {
   return compareFields(asJson(base), draft, schema).filter(({ path }) => !ignored.test(pathText(path)))
 }
 
-/** The fields that were changed, without those to leave alone, and those that the console owns already. */
+/** Returns the changed fields without those to leave alone, plus those that the console already owns. */
 function configurationOf(edit: Edit, left: ReadonlySet<string>): JsonObject {
   const { base, draft } = edit
   const { namespace, name = '' } = base.metadata
@@ -94,19 +94,19 @@ function configurationOf(edit: Edit, left: ReadonlySet<string>): JsonObject {
   return configuration
 }
 
-/** A field is left alone with whatever is in it: the server may name a conflict by a part of what was changed. */
+/** Whether a field or a part of it is left alone. The server may report a conflict for a part of a change. */
 function isLeft(left: ReadonlySet<string>, field: string): boolean {
   return left.has(field) || [...left].some((each) => each.startsWith(field))
 }
 
 export interface Choice {
-  /** Conflicting fields that are not to be changed after all. */
+  /** Conflicting fields to leave unchanged. */
   readonly left: ReadonlySet<string>
-  /** Whether to take the other conflicting fields from their owners. */
+  /** Whether to take over the other conflicting fields. */
   readonly force: boolean
 }
 
-/** Tries the edit and returns what it would do; nothing is stored. */
+/** Dry-runs the edit and returns its effect. Nothing is stored. */
 export async function reviewEdit(client: Client, edit: Edit, choice: Choice): Promise<Review> {
   const sent = await send(client, edit, { ...choice, dryRun: true })
   const { admission } = sent
@@ -125,7 +125,7 @@ export async function reviewEdit(client: Client, edit: Edit, choice: Choice): Pr
   return { changes, conflicts: [], staying, error: undefined, admission }
 }
 
-/** Writes the edit. `removing` are fields of others that are to go as well. */
+/** Writes the edit. `removing` lists fields of other managers to remove as well. */
 export async function applyEdit(
   client: Client,
   edit: Edit,
@@ -140,7 +140,7 @@ export async function applyEdit(
 
 async function removeFields(client: Client, { type, base }: Edit, removing: readonly FieldChange[]): Promise<void> {
   const pointers = removing.map(({ path }) => pointerTo(asJson(base), path)).filter((each) => each !== undefined)
-  // From the end, so that what is taken out of a list does not move what is still to be found.
+  // From the end, so that removing a list element does not shift those still to be removed.
   const operations = pointers.sort((a, b) => byIndex(b, a)).map((path) => ({ op: 'remove', path }))
   const test = { op: 'test', path: '/metadata/resourceVersion', value: base.metadata.resourceVersion }
   await client.patch(type, nameIn(base), { patch: { json: [test, ...operations] }, fieldManager: manager })
@@ -186,7 +186,7 @@ async function sendOnce(
   }
 }
 
-/** The JSON of an answer. */
+/** Returns the JSON of a response. */
 export async function readBody({ body }: TransportResponse): Promise<Json> {
   const decoder = new TextDecoder()
   let text = ''
@@ -194,12 +194,12 @@ export async function readBody({ body }: TransportResponse): Promise<Json> {
   return parseJson(text + decoder.decode()) as Json
 }
 
-/** The right to know what admission does is one of its own. */
+/** Explaining admission needs its own permission. */
 export function isExplanationRefused(error: unknown): boolean {
   return error instanceof StatusError && error.code === 403 && error.message.includes('admissionexplanations')
 }
 
-/** Reads the headers that `Explain-Admission` is answered with. */
+/** Reads the response headers for `Explain-Admission`. */
 export function readAdmission(headers: TransportResponse['headers']): Admission {
   return {
     looks: readLooks(headers['admission-trace']),
@@ -215,7 +215,7 @@ function readLooks(text: string | undefined): readonly Look[] {
   return Array.isArray(looks) ? (looks.filter(isObject) as unknown as Look[]) : []
 }
 
-/** The fields that others own, as the server lists them. */
+/** Returns the conflicting fields that the server lists. */
 function conflictsIn(error: unknown): Conflict[] {
   if (!(error instanceof StatusError) || error.code !== 409) return []
   const causes = error.status.details?.causes ?? []

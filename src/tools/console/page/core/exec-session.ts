@@ -1,6 +1,6 @@
 /**
- * A command in a container over one WebSocket, as `kubectl exec -it` runs it. The first byte of a message names its
- * stream. The last message of the server is a Status on the error stream.
+ * Runs a command in a container over a WebSocket, like `kubectl exec -it`. The first byte of a message is its channel.
+ * The last message of the server is a Status on the error channel.
  */
 
 const protocols = ['v4.channel.k8s.io']
@@ -8,14 +8,14 @@ const channel = { stdin: 0, stdout: 1, stderr: 2, error: 3 } as const
 
 export interface ExecHandlers {
   readonly onOutput: (text: string) => void
-  /** The command or the connection has ended; `reason` is '' if the command ran to its end. */
+  /** Called when the command or the connection ends. `reason` is empty if the command ran to its end. */
   readonly onEnd: (reason: string) => void
 }
 
 export class ExecSession {
   readonly #socket: WebSocket
   readonly #decoder = new TextDecoder()
-  /** What the user typed before the connection was open. */
+  /** Input typed before the connection was open. */
   #typedEarly = ''
   #reason = ''
   #isOpen = false
@@ -53,7 +53,7 @@ export class ExecSession {
   }
 }
 
-/** Opens the session; `path` is that of the pod's `exec` sub-resource. */
+/** Opens the session. `path` is that of the pod's `exec` subresource. */
 export function startExec(
   openSocket: (path: string, protocols: readonly string[]) => WebSocket,
   { path, container, command }: { readonly path: string; readonly container: string; readonly command: string[] },
@@ -71,7 +71,7 @@ export function startExec(
   return new ExecSession(openSocket(`${path}?${query}`, protocols), handlers)
 }
 
-/** Why the command could not run; '' if it ran, whatever its exit code. */
+/** Returns why the command could not run. Empty if it ran, whatever its exit code. */
 function failureOf(text: string): string {
   try {
     const { status, reason, message } = JSON.parse(text) as { status?: string; reason?: string; message?: string }

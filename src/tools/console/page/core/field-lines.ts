@@ -1,4 +1,4 @@
-/** An object as lines of fields, each with its path: what the view with owners shows. */
+/** An object as lines of fields with their paths, for the view with field owners. */
 import { stringifyYaml } from '../../../../api/codec/write-yaml.ts'
 import { isObject, type Json, type JsonObject, own } from '../../../../api/json/json.ts'
 import type { Path } from './fields.ts'
@@ -9,7 +9,7 @@ export interface FieldLine {
   readonly depth: number
   /** `name:` or `-`. */
   readonly label: string
-  /** '' where the value is on the lines below. */
+  /** Empty if the value is on the following lines. */
   readonly value: string
   readonly path: Path
   readonly description: string
@@ -17,7 +17,7 @@ export interface FieldLine {
 
 export const maxLines = 3_000
 
-/** Above this a text is shown as it is. */
+/** Longer texts are shown without quotes. */
 const maxQuoted = 1_000
 
 const firstKeys = ['apiVersion', 'kind', 'metadata', 'spec', 'data']
@@ -62,14 +62,14 @@ function addValue(lines: FieldLine[], value: Json, { label, ...place }: Place & 
   } else lines.push({ ...line, value: inline(value) })
 }
 
-/** An element with keys has a path of its own; any other belongs to its list. */
+/** An element of a keyed list has its own path. Other elements belong to their list. */
 function stepTo(element: Json, schema: Schema | undefined): Path {
   if (schema?.listType !== 'map' || !isObject(element)) return []
   const keys = schema.listKeys.map((name) => [name, own(element, name)] as const).filter(([, key]) => key !== undefined)
   return keys.length === 0 ? [] : [{ keys: Object.fromEntries(keys) as JsonObject }]
 }
 
-/** A text that reads like another type (`"1"`, `"true"`) has its quotes; one of several lines is shown as it is. */
+/** Quotes a text that looks like another type (`"1"`, `"true"`). Multi-line text is shown unchanged. */
 function inline(value: Json): string {
   if (typeof value === 'string')
     return value.length > maxQuoted || value.includes('\n') ? value : stringifyYaml(value).trimEnd()
@@ -77,7 +77,7 @@ function inline(value: Json): string {
   return isObject(value) ? '{}' : String(value)
 }
 
-/** The fields of an object, in the order in which people look for them. */
+/** Returns the fields of an object in the order in which people expect them. */
 export function topKeys(object: JsonObject): string[] {
   const rank = (key: string) => (firstKeys.indexOf(key) + firstKeys.length + 1) % (firstKeys.length + 1)
   return Object.keys(object).sort((a, b) => rank(a) - rank(b))

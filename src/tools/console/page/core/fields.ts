@@ -1,6 +1,6 @@
 /**
- * Fields of objects by their paths, as server-side apply sees them: a member by its name, an element of a list by its
- * keys. Compares two states of an object, and builds the smallest configuration that states some of the fields.
+ * Fields of objects by path, as in server-side apply: a member by name, a list element by its keys. Compares two states
+ * of an object and builds the smallest configuration with some of the fields.
  */
 import { isObject, type Json, type JsonObject, own, sameJson, setKey } from '../../../../api/json/json.ts'
 import type { Schema } from './schema.ts'
@@ -14,7 +14,7 @@ export interface FieldChange {
   readonly after: Json | undefined
 }
 
-/** `.spec.containers[name="web"].image`, as the server names fields in conflicts. */
+/** Formats a path as the server does in conflicts: `.spec.containers[name="web"].image`. */
 export function pathText(path: Path): string {
   return path.map((step) => ('member' in step ? `.${step.member}` : `[${keysText(step.keys)}]`)).join('')
 }
@@ -25,7 +25,7 @@ function keysText(keys: JsonObject): string {
     .join(',')
 }
 
-/** The value of a field; undefined where it is not there. */
+/** Returns the value of a field. Undefined if it does not exist. */
 export function valueAt(value: Json | undefined, path: Path): Json | undefined {
   let at = value
   for (const step of path) {
@@ -39,7 +39,7 @@ function hasKeys(element: Json, keys: JsonObject): boolean {
   return isObject(element) && Object.entries(keys).every(([name, value]) => sameJson(own(element, name), value))
 }
 
-/** The fields in which two states differ; the schema says which lists have keys and what is replaced as a whole. */
+/** Returns the fields in which two states differ. The schema defines keyed lists and atomic values. */
 export function compareFields(before: Json | undefined, after: Json | undefined, schema?: Schema): FieldChange[] {
   const changes: FieldChange[] = []
   compare({ before, after, schema, path: [] }, changes)
@@ -80,7 +80,7 @@ function compare({ before, after, schema, path }: Pair, changes: FieldChange[]):
   changes.push({ path, before, after })
 }
 
-/** The keys of a list whose elements are known by them, in both states. */
+/** Returns the keys of a keyed list if both states are lists. */
 function listKeysOf(one: Json | undefined, other: Json | undefined, schema: Schema | undefined) {
   if (schema?.listType !== 'map' || !Array.isArray(one) || !Array.isArray(other)) return undefined
   const isKeyed = [...one, ...other].every((element) => isObject(element))
@@ -95,7 +95,7 @@ function distinct(keys: readonly JsonObject[]): JsonObject[] {
   return [...new Map(keys.map((key) => [JSON.stringify(key), key])).values()]
 }
 
-/** Sets a field in a configuration that is being built; elements are made with their keys. */
+/** Sets a field in a configuration. Missing list elements are created with their keys. */
 export function setField(target: JsonObject, path: Path, value: Json): void {
   let at: JsonObject | Json[] = target
   for (const [i, step] of path.entries()) {
@@ -121,7 +121,7 @@ export function setField(target: JsonObject, path: Path, value: Json): void {
   }
 }
 
-/** The path as a JSON pointer into this object; undefined where it is not there. */
+/** Returns the path as a JSON pointer into this object. Undefined if it does not exist. */
 export function pointerTo(object: Json, path: Path): string | undefined {
   let pointer = ''
   let at: Json | undefined = object
@@ -139,12 +139,12 @@ export function pointerTo(object: Json, path: Path): string | undefined {
   return pointer
 }
 
-/** The object with another value of a member, or without it. */
+/** Returns the object with a changed or removed member. */
 export function withMember(object: JsonObject, name: string, value: Json | undefined): JsonObject {
   const { [name]: _, ...rest } = object
   const next: JsonObject = { ...rest }
   if (value === undefined) return next
-  // In its place, so that fields do not move while they are typed into.
+  // Keeps the order of members, so that form fields do not move while a user types.
   const ordered: JsonObject = {}
   const names = Object.hasOwn(object, name) ? Object.keys(object) : [...Object.keys(object), name]
   for (const each of names) setKey(ordered, each, each === name ? value : (own(object, each) ?? null))

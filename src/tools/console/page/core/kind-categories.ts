@@ -1,6 +1,6 @@
 /**
- * The categories of the side bar. Users look for a Deployment under workloads, not under an API group, so built-in kinds
- * are grouped by task. Kinds that no category names are either custom resources or kinds of the cluster itself.
+ * Categories of the side bar. Users look for a Deployment under workloads, not under an API group, so built-in kinds
+ * are grouped by task. Other kinds are custom resources or kinds of the cluster itself.
  */
 import type { Type } from './kinds.ts'
 
@@ -8,7 +8,7 @@ const categories = ['Workloads', 'Network', 'Storage', 'Configuration', 'Access'
 
 export type Category = (typeof categories)[number]
 
-/** Plurals by category, in the order of the side bar. */
+/** Plural names by category in the order of the side bar. */
 const plurals: { readonly [C in Exclude<Category, 'Cluster' | 'Custom'>]: readonly string[] } = {
   Workloads: [
     ...['pods', 'deployments', 'statefulsets', 'daemonsets', 'jobs', 'cronjobs', 'replicasets'],
@@ -38,7 +38,7 @@ const placeByPlural = new Map<string, { readonly category: Category; readonly ra
 
 const builtInGroups = new Set(['', 'apps', 'batch', 'autoscaling', 'policy', 'extensions'])
 
-/** The types that can be listed, by category. `domain` is the vendor's, such as `orch.io`. */
+/** Returns the listable types by category. `domain` is that of the vendor, such as `orch.io`. */
 export function byCategory(types: readonly Type[], domain: string): Map<Category, Type[]> {
   const listable = types.filter(({ verbs }) => verbs.includes('list'))
   const groups = Map.groupBy(listable, (type) => categoryOf(type, domain))

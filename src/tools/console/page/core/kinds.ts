@@ -1,6 +1,6 @@
 /**
- * What the server serves, asked by discovery: followed while the page is open, since kinds come and go with custom
- * resource definitions. All versions are asked for once; each type is shown in the version that its group prefers.
+ * Kinds that the server serves, from discovery. Refreshed while the page is open, because custom resource definitions
+ * add and remove kinds. Each type is shown in the preferred version of its group.
  */
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
@@ -13,14 +13,14 @@ export type Type = DiscoveredType
 
 export interface ServedKinds {
   readonly types: readonly Type[]
-  /** Whether the first answer is there. */
+  /** Whether the first response has arrived. */
   readonly known: boolean
   readonly failures: readonly string[]
   /** `orch.io` or `k8s.io`. */
   readonly domain: string
 }
 
-/** What is served, as of the last look; `follow` looks again. */
+/** The served kinds at the last refresh. `follow` refreshes them. */
 export class Kinds {
   readonly store = new Store<ServedKinds>({ types: [], known: false, failures: [], domain: '' })
   readonly #client: Client
@@ -36,7 +36,7 @@ export class Kinds {
     this.store.set({ types: sorted, known: true, failures, domain: ops.slice('ops.'.length) })
   }
 
-  /** Looks again every minute, and when a page finds its kind missing. */
+  /** Refreshes every minute, and when a page does not find its kind. */
   follow(signal: AbortSignal): void {
     const look = () => void this.refresh(signal).catch(() => {})
     look()
@@ -44,7 +44,7 @@ export class Kinds {
     signal.addEventListener('abort', () => clearInterval(timer))
   }
 
-  /** A type by its place in an address; `core` is the group without a name. */
+  /** Finds a type by its parts in the URL. `core` is the group without a name. */
   find({ group, version, plural }: TypePlace): Type | undefined {
     const name = group === 'core' ? '' : group
     const { types } = this.store.value
@@ -52,13 +52,13 @@ export class Kinds {
     return same.find((type) => type.version === version) ?? same[0]
   }
 
-  /** A built-in type: by its plural, and the first word of its group. */
+  /** Finds a built-in type by its plural name and the first word of its group. */
   builtIn(plural: string, group: string): Type | undefined {
     const { types, domain } = this.store.value
     return types.find((type) => type.plural === plural && (type.group === group || type.group === `${group}.${domain}`))
   }
 
-  /** The type of an object, by its apiVersion and kind. */
+  /** Finds the type of an object by its apiVersion and kind. */
   ofObject(apiVersion: string, kind: string): Type | undefined {
     const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : ''
     return this.store.value.types.find((type) => type.group === group && type.kind === kind)
@@ -73,7 +73,7 @@ export interface Surroundings {
 
 export const SurroundingsContext = createContext<Surroundings | undefined>(undefined)
 
-/** The client and the kinds of the session that the component is drawn in; it is drawn again when the kinds change. */
+/** Returns the client and the kinds of the session. The component is rendered again when the kinds change. */
 export function useSurroundings(): Surroundings {
   const around = useContext(SurroundingsContext)
   if (around === undefined) throw new Error('drawn outside of a session')

@@ -1,6 +1,6 @@
 /**
- * The rows of a table as the server prints them, kept up to date by a watch. Says what it is doing: it loads, is live, has
- * lost the server, fell behind and loads again, may not look, or its kind is gone. Whatever can be mended it mends itself.
+ * Rows of a server-printed table, kept up to date by a watch. Reports its state: loading, live, disconnected, reloading
+ * after falling behind, forbidden, or kind removed. Recovers on its own if possible.
  */
 
 import type { Json } from '../../../../api/json/json.ts'
@@ -18,7 +18,7 @@ export interface Row {
   readonly key: string
   readonly cells: readonly Json[]
   readonly metadata: ObjectMeta
-  /** When the row arrived, in milliseconds since 1970. Ages among the cells are as of this time. */
+  /** Arrival of the row in milliseconds since 1970. Ages in its cells refer to this time. */
   readonly receivedMs: number
 }
 
@@ -27,7 +27,7 @@ export type LiveState = 'loading' | 'live' | 'listed' | 'lost' | 'behind' | 'fai
 export interface LiveTable {
   readonly state: LiveState
   readonly columns: readonly TableColumn[]
-  /** Changed in place: `changes` counts how often. */
+  /** Changed in place. `changes` counts the changes. */
   readonly rows: ReadonlyMap<string, Row>
   readonly changes: number
   readonly error: unknown
@@ -40,10 +40,10 @@ export interface TableSelection {
 
 const pageSize = 500
 const backoff = { firstMs: 300, longestMs: 5_000 }
-/** After which what was refused is asked for again. */
+/** Delay before a rejected request is repeated. */
 export const refusalMs = 10_000
 
-/** Follows a selection until the signal aborts. */
+/** Lists and watches a selection until the signal aborts. */
 export class TableFollower {
   readonly store = new Store<LiveTable>({
     state: 'loading',
@@ -80,7 +80,7 @@ export class TableFollower {
     }
   }
 
-  /** Whether to try again soon after this error: a refusal stays one until somebody changes the rights. */
+  /** Whether to retry soon. A rejection stays until permissions change. */
   #survive(error: unknown): boolean {
     if (isExpired(error)) {
       this.#version = ''
@@ -93,7 +93,7 @@ export class TableFollower {
     return !isFinal
   }
 
-  /** Rows appear page by page; those of the list before stay until the new one is complete. */
+  /** Rows appear page by page. Those of the previous list stay until the new one is complete. */
   async #list(signal: AbortSignal): Promise<void> {
     const rows = new Map<string, Row>()
     const isFirst = this.#rows.size === 0
@@ -130,7 +130,7 @@ export class TableFollower {
     }
   }
 
-  /** What cannot be watched is listed again. */
+  /** Types without watch are listed again. */
   async #wait(signal: AbortSignal): Promise<void> {
     this.#set({ state: 'listed', error: undefined })
     await pause(5_000, signal)

@@ -1,4 +1,4 @@
-/** The numbers of `/metrics`, read every few seconds while a page shows them: the latest, and what they were before. */
+/** Samples of `/metrics`, read every few seconds while a page shows them, with previous ones. */
 import { useEffect, useState } from 'preact/hooks'
 import { useSurroundings } from './kinds.ts'
 import { Store, useStore } from './store.ts'
@@ -9,13 +9,13 @@ export interface Sample {
 }
 
 export interface Scrape {
-  /** Milliseconds. */
+  /** Time in milliseconds. */
   readonly time: number
   readonly samples: ReadonlyMap<string, readonly Sample[]>
 }
 
 export interface Scrapes {
-  /** From the oldest to the newest. */
+  /** Scrapes, oldest first. */
   readonly scrapes: readonly Scrape[]
   readonly error: unknown
 }
@@ -44,7 +44,7 @@ function readLabels(text: string): { [name: string]: string } {
   )
 }
 
-/** Follows these metrics while the component is drawn. */
+/** Reads these metrics while the component is shown. */
 export function useMetrics(wanted: ReadonlySet<string>): Scrapes {
   const { client } = useSurroundings()
   const [store] = useState(() => new Store<Scrapes>({ scrapes: [], error: undefined }))
@@ -79,12 +79,12 @@ export function useMetrics(wanted: ReadonlySet<string>): Scrapes {
 
 type Which = (labels: Sample['labels']) => boolean
 
-/** The sum of a metric in one scrape. */
+/** Returns the sum of a metric in one scrape. */
 export function sumOf({ samples }: Scrape, name: string, which: Which = () => true): number {
   return (samples.get(name) ?? []).reduce((sum, { labels, value }) => (which(labels) ? sum + value : sum), 0)
 }
 
-/** How much a counter grew per second, between each two scrapes. */
+/** Returns the growth of a counter per second between consecutive scrapes. */
 export function rates(scrapes: readonly Scrape[], name: string, which?: Which): number[] {
   return scrapes.slice(1).map((scrape, i) => {
     const before = scrapes[i]!
@@ -93,7 +93,7 @@ export function rates(scrapes: readonly Scrape[], name: string, which?: Which): 
   })
 }
 
-/** A quantile of a histogram between each two scrapes, in its own unit; 0 where nothing happened. */
+/** Returns a quantile of a histogram between consecutive scrapes, in its unit. 0 if there were no observations. */
 export function quantiles(scrapes: readonly Scrape[], name: string, part: number): number[] {
   return scrapes.slice(1).map((scrape, i) => quantile(scrapes[i]!, scrape, { name: `${name}_bucket`, part }))
 }

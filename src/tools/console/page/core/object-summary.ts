@@ -1,6 +1,6 @@
 /**
- * What people first want to know about an object, by kind: replicas, images, node, addresses, capacity. Each row is a
- * label and a text. Kinds without an entry get the rows that many kinds share, such as replicas and phase.
+ * Summaries of objects by kind: replicas, images, node, addresses, capacity. Each row is a label and a text. Kinds
+ * without an entry get the rows that many kinds share, such as replicas and phase.
  */
 import { isObject, type Json, type JsonObject } from '../../../../api/json/json.ts'
 import { type ApiObject, asJson } from '../../../../api/model/object.ts'
@@ -8,7 +8,7 @@ import type { Type } from './kinds.ts'
 
 export type SummaryRow = readonly [label: string, text: string]
 
-/** One container of a pod, with its status where the node agent has reported one. */
+/** A container of a pod, with its status if the node agent has reported one. */
 export interface ContainerSummary {
   readonly name: string
   readonly role: 'init' | 'main' | 'ephemeral'
@@ -20,7 +20,7 @@ export interface ContainerSummary {
 
 type Describe = (object: JsonObject) => readonly (readonly [label: string, value: unknown])[]
 
-/** The rows of an object's summary; rows without a value are left out. */
+/** Returns the rows of an object's summary. Rows without a value are left out. */
 export function summaryOf({ plural }: Type, object: ApiObject): readonly SummaryRow[] {
   const describe = Object.hasOwn(byPlural, plural) ? byPlural[plural]! : describeAny
   return describe(asJson(object)).flatMap(([label, value]) => {
@@ -141,7 +141,7 @@ const byPlural: { readonly [plural: string]: Describe } = {
   secrets: (object) => [['Type', at(object, 'type')]],
 }
 
-/** Init, main and ephemeral containers of a pod, in the order of its spec. */
+/** Returns the init, main and ephemeral containers of a pod, in the order of its spec. */
 export function containersOf(pod: ApiObject): readonly ContainerSummary[] {
   const object = asJson(pod)
   return [
@@ -191,7 +191,7 @@ function workload(object: JsonObject): ReturnType<Describe> {
   ]
 }
 
-/** What many kinds have in common, custom resources included. */
+/** Returns rows that many kinds share, including custom resources. */
 function describeAny(object: JsonObject): ReturnType<Describe> {
   return [
     ['Phase', at(object, 'status', 'phase')],
@@ -227,7 +227,7 @@ function loadBalancerAddresses(object: JsonObject): readonly unknown[] {
   return listAt(object, 'status', 'loadBalancer', 'ingress').map((each) => at(each, 'ip') ?? at(each, 'hostname'))
 }
 
-/** A label selector as users write it; expressions are counted, since the YAML tab shows them. */
+/** Formats a label selector. Expressions are only counted, because the YAML tab shows them. */
 function selectorText(selector: Json | undefined): string {
   const labels = isObject(at(selector, 'matchLabels')) ? at(selector, 'matchLabels') : undefined
   const expressions = listAt(selector, 'matchExpressions').length
@@ -252,7 +252,7 @@ function referenceText(reference: Json | undefined): string {
     .join('/')
 }
 
-/** The value at a path; undefined where the path leads nowhere. */
+/** Returns the value at a path. Undefined if there is none. */
 function at(value: Json | undefined, ...path: readonly string[]): Json | undefined {
   let current = value
   for (const key of path) {

@@ -1,4 +1,4 @@
-/** Whole objects that a page follows: a selection, or one object, kept up to date by an informer while it is drawn. */
+/** Whole objects that a page shows: a selection or one object, kept up to date by an informer. */
 import { useEffect, useState } from 'preact/hooks'
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { Informer } from '../../../../client/informers/informer.ts'
@@ -9,15 +9,15 @@ import { Store, useStore } from './store.ts'
 
 export interface Followed<T> {
   readonly objects: readonly T[]
-  /** Whether all that there is has come. */
+  /** Whether the first list is complete. */
   readonly synced: boolean
-  /** Why nothing comes, where that is so. */
+  /** The error that prevents updates, if any. */
   readonly error: unknown
 }
 
 const nothing: Followed<never> = { objects: [], synced: false, error: undefined }
 
-/** The objects of a selection; none where the server does not serve the type. */
+/** Returns the objects of a selection. Empty if the server does not serve the type. */
 export function useObjects<T extends ApiObject = ApiObject>(
   type: Type | undefined,
   selection: Selection = {},
@@ -41,7 +41,7 @@ export function useObjects<T extends ApiObject = ApiObject>(
       next.set({ ...next.value, error })
       if (!isRefusal(error) || aborting.signal.aborted) return
       aborting.abort()
-      // A kind that is gone answers 404, and rights may be granted: the page finds out by itself.
+      // A removed kind returns 404, and permissions may be granted, so the page retries.
       if (error.code === 404) void kinds.refresh().catch(() => {})
       retry = setTimeout(() => setAttempt({ place, refusal: error }), refusalMs)
     }
@@ -63,14 +63,14 @@ export function useObjects<T extends ApiObject = ApiObject>(
   return useStore(store)
 }
 
-/** One object; undefined while it is not there. */
+/** Returns one object. Undefined while it does not exist. */
 export function useObject(type: Type | undefined, { namespace, name }: ObjectName) {
   const selection = { fieldSelector: `metadata.name=${name}`, ...(namespace === undefined ? {} : { namespace }) }
   const { objects, synced, error } = useObjects(type, selection)
   return { object: objects.find(({ metadata }) => metadata.name === name), synced, error }
 }
 
-/** Asking again would be answered the same. */
+/** Whether a retry would get the same error. */
 function isRefusal(error: unknown): error is StatusError {
   return error instanceof StatusError && (error.code === 403 || error.code === 404 || error.code === 405)
 }

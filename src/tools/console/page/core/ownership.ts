@@ -1,4 +1,4 @@
-/** Who owns which field of an object, read from its managed fields. */
+/** Owners of an object's fields, from its managed fields. */
 import { isObject, type JsonObject } from '../../../../api/json/json.ts'
 import type { ManagedFieldsEntry, ObjectMeta } from '../../../../api/model/object.ts'
 import { type Path, pathText } from './fields.ts'
@@ -13,11 +13,11 @@ export interface Owner {
 
 interface Owned {
   readonly owners: readonly Owner[]
-  /** Whether the field is owned with all that is in it. */
+  /** Whether the field is owned with everything below it. */
   readonly whole: boolean
 }
 
-/** The owners of fields, by the text of their paths. */
+/** Owners by path text. */
 export type Ownership = ReadonlyMap<string, Owned>
 
 const maxFields = 20_000
@@ -44,7 +44,7 @@ export interface OwnedPath {
   readonly whole: boolean
 }
 
-/** The fields that an entry names. */
+/** Returns the fields of an entry. */
 export function ownedPaths({ fieldsV1 = {} }: ManagedFieldsEntry): OwnedPath[] {
   const paths: OwnedPath[] = []
   collect(fieldsV1, [], paths)
@@ -62,7 +62,7 @@ function collect(fields: JsonObject, path: Path, paths: OwnedPath[]): void {
   }
 }
 
-/** `f:name` is a member, `k:{…}` an element by its keys; values of sets and indexes have no field of their own here. */
+/** `f:name` is a member and `k:{…}` an element by its keys. Set values and indexes are not shown as fields. */
 function readStep(name: string): Path[number] | undefined {
   if (name.startsWith('f:')) return { member: name.slice(2) }
   if (!name.startsWith('k:')) return undefined
@@ -74,7 +74,7 @@ function readStep(name: string): Path[number] | undefined {
   }
 }
 
-/** The owners of a field: its own, or else those of a part above that is owned as a whole. */
+/** Returns the owners of a field, or those of the closest parent that is owned as a whole. */
 export function ownersOf(ownership: Ownership, path: Path): readonly Owner[] {
   for (let length = path.length; length > 0; length--) {
     const owned = ownership.get(pathText(path.slice(0, length)))
@@ -83,7 +83,7 @@ export function ownersOf(ownership: Ownership, path: Path): readonly Owner[] {
   return []
 }
 
-/** A colour for each manager, the same wherever it appears: one of eight. */
+/** Returns one of eight colors for a manager, the same everywhere. */
 export function colourOf(manager: string): string {
   let sum = 0
   for (let i = 0; i < manager.length; i++) sum = (sum * 31 + manager.charCodeAt(i)) >>> 0

@@ -1,4 +1,4 @@
-/** Reads ages as the server prints them in tables, so that the page can let them grow. */
+/** Parses ages that the server prints in tables, so that the page can update them. */
 
 const unitMs: { readonly [unit: string]: number } = {
   s: 1_000,
@@ -8,7 +8,7 @@ const unitMs: { readonly [unit: string]: number } = {
   y: 365 * 86_400_000,
 }
 
-/** The milliseconds of `95s`, `4m20s`, `2d3h`; undefined for anything else, such as `<unknown>`. */
+/** Returns the milliseconds of `95s`, `4m20s`, `2d3h`. Undefined for anything else, such as `<unknown>`. */
 export function printedAgeMs(text: string): number | undefined {
   if (!/^(?:\d{1,9}[smhdy]){1,2}$/.test(text)) return undefined
   return [...text.matchAll(/(\d{1,9})([smhdy])/g)].reduce(

@@ -1,5 +1,5 @@
 /**
- * The address of what is shown, behind the `#`: it stays in the browser, so nothing of it is sent or logged.
+ * The route after the `#` of the URL. It stays in the browser and is neither sent nor logged.
  *
  *   #/                                          the overview
  *   #/operations/quotas                         a work page
@@ -13,14 +13,14 @@ export interface Route {
   readonly query: ReadonlyMap<string, string>
 }
 
-/** What leads to a type: its group, version and plural. */
+/** Group, version and plural name of a type. */
 export interface TypePlace {
   readonly group: string
   readonly version: string
   readonly plural: string
 }
 
-/** The route of the address bar. */
+/** Current route of the address bar. */
 export const route = new Store<Route>(readRoute(location.hash))
 
 addEventListener('hashchange', () => route.set(readRoute(location.hash)))
@@ -39,7 +39,7 @@ function decoded(segment: string): string {
   }
 }
 
-/** The address of a route. */
+/** Returns the URL of a route. */
 function address(path: readonly string[], query: Iterable<readonly [string, string]> = []): string {
   const parameters = new URLSearchParams([...query].filter(([, value]) => value !== '').map(([k, v]) => [k, v]))
   const text = parameters.toString()
@@ -66,13 +66,13 @@ export function go(to: string): void {
   location.hash = to
 }
 
-/** Changes the query of the address, without a step back for each letter of a filter. */
+/** Changes the query of the URL without adding a history entry for each letter of a filter. */
 export function setQuery(changes: { readonly [name: string]: string }): void {
   const { path, query } = route.value
   replaceAddress(address(path, new Map([...query, ...Object.entries(changes)])))
 }
 
-/** Replaces the address without a step in the history. Sets the route too, because no `hashchange` event follows. */
+/** Replaces the URL without a history entry. Also sets the route, because no `hashchange` event follows. */
 export function replaceAddress(next: string): void {
   history.replaceState(null, '', next)
   route.set(readRoute(next))

@@ -1,34 +1,34 @@
-/** What OpenAPI says of a kind: the shape and the description of each field. Documents are fetched once per version. */
+/** OpenAPI schemas of kinds: types and descriptions of fields. Documents are fetched once per version. */
 
 import { isObject, type JsonObject, own } from '../../../../api/json/json.ts'
 import type { Client } from '../../../../client/library/client-browser.ts'
 import type { Type } from './kinds.ts'
 
-/** A schema, with what it refers to at hand. */
+/** A schema with resolved references. */
 export interface Schema {
   readonly description: string
-  /** `object`, `array`, `string`, `integer`, `number`, `boolean`; '' where it says nothing. */
+  /** `object`, `array`, `string`, `integer`, `number`, `boolean`, or empty if unspecified. */
   readonly type: string
   readonly format: string
   readonly enum: readonly string[]
   readonly required: readonly string[]
   readonly properties: readonly string[]
-  /** The schema of a member, by its name. */
+  /** Returns the schema of a member. */
   member(name: string): Schema | undefined
-  /** That of the elements of a list. */
+  /** Schema of list elements. */
   readonly items: Schema | undefined
-  /** That of the values of a map. */
+  /** Schema of map values. */
   readonly values: Schema | undefined
-  /** `map`, `set` or `atomic`: how lists are merged. */
+  /** How lists are merged: `map`, `set` or `atomic`. */
   readonly listType: string
   readonly listKeys: readonly string[]
-  /** Whether an object is replaced as a whole. */
+  /** Whether the object is atomic. */
   readonly isAtomic: boolean
 }
 
 const documents = new WeakMap<Client, Map<string, Promise<JsonObject | undefined>>>()
 
-/** The schema of a type; undefined where the server publishes none. */
+/** Returns the schema of a type. Undefined if the server publishes none. */
 export async function schemaOf(client: Client, type: Type): Promise<Schema | undefined> {
   const place = type.group === '' ? `api/${type.version}` : `apis/${type.group}/${type.version}`
   const kept = documents.get(client) ?? new Map<string, Promise<JsonObject | undefined>>()
@@ -41,7 +41,7 @@ export async function schemaOf(client: Client, type: Type): Promise<Schema | und
   return isObject(found) ? readSchema(found, schemas) : undefined
 }
 
-/** Kinds change with their definitions: what was fetched is dropped. */
+/** Drops cached documents, because kinds change with their definitions. */
 export function forgetSchemas(client: Client): void {
   documents.delete(client)
 }
@@ -54,7 +54,7 @@ function isOfKind(schema: JsonObject, { group, version, kind }: Type): boolean {
   )
 }
 
-/** A word of the vendor's, whichever vendor that is. */
+/** Returns a vendor extension of any vendor. */
 function marked(schema: JsonObject, word: string) {
   return own(schema, `x-orch-${word}`) ?? own(schema, `x-kubernetes-${word}`)
 }
@@ -88,7 +88,7 @@ function readSchema(written: JsonObject, schemas: JsonObject): Schema {
   }
 }
 
-/** What a reference leads to, with the description of the place that it stands in. */
+/** Returns the referenced schema, with the description of the referring field. */
 function resolved(written: JsonObject, schemas: JsonObject): { schema: JsonObject; description: string } {
   const [only] = Array.isArray(written.allOf) ? written.allOf : []
   const reference = textAt(isObject(only) ? only : written, '$ref')

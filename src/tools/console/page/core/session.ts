@@ -1,6 +1,6 @@
 /**
- * Who is signed in. The token lives in this object and nowhere else: not in the address, not in storage, not in a cookie,
- * so closing or reloading the page signs out. Every call goes through the client of the session; an answer 401 ends it.
+ * The signed-in user. The token exists only in this object, not in the URL, storage or a cookie, so closing or
+ * reloading the page signs out. All calls use the client of the session. A 401 ends it.
  */
 
 import type { Client, Transport } from '../../../../client/library/client-browser.ts'
@@ -13,29 +13,29 @@ export interface SignedIn {
   readonly client: Client
   readonly user: string
   readonly groups: readonly string[]
-  /** How: `token`, `certificate` or `link`. */
+  /** How the user signed in: `token`, `certificate` or `link`. */
   readonly way: string
   /** Opens a WebSocket as this user, such as for `exec`. */
   readonly openSocket: (path: string, protocols: readonly string[]) => WebSocket
 }
 
-/** The session, and why there is none. */
+/** The session, or the reason why there is none. */
 export interface SessionState {
   readonly session: SignedIn | undefined
-  /** A sentence for the sign-in page. */
+  /** Message for the sign-in page. */
   readonly notice: string
 }
 
 export const session = new Store<SessionState>({ session: undefined, notice: '' })
 
-/** Whether the server answers; set by the transport. */
+/** Whether the server responds, as seen by the transport. */
 export const connection = new Store<'connected' | 'lost'>('connected')
 
 export function signOut(notice = ''): void {
   session.set({ session: undefined, notice })
 }
 
-/** Signs in with a token, or with the certificate that the browser shows to the server where there is none. */
+/** Signs in with a token, or without one with the browser's client certificate. */
 export async function signIn(way: string, token: string | undefined): Promise<void> {
   const holder: { isCurrent: boolean } = { isCurrent: false }
   const client = clientOver(watched(token, holder), { userAgent: 'console', timeoutMs: 60_000 })
@@ -48,8 +48,8 @@ export async function signIn(way: string, token: string | undefined): Promise<vo
 }
 
 /**
- * Opens WebSockets with the token of the session. A browser sets no header of its own on a WebSocket, so the token is
- * sent as one of the offered subprotocols, as Kubernetes defines it; the server never answers with that one.
+ * Opens WebSockets with the token of the session. Browsers cannot set headers on WebSockets, so the token is sent as a
+ * subprotocol, as Kubernetes defines it. The server never selects that one.
  */
 function socketOpener(token: string | undefined): SignedIn['openSocket'] {
   const credential = token === undefined ? [] : [`base64url.bearer.authorization.k8s.io.${base64Url(token)}`]
@@ -79,14 +79,14 @@ export async function signInWithLink(link: string): Promise<void> {
   await signIn('link', token)
 }
 
-/** The secret in the address, taken out of it at once: neither history nor a look at the screen keeps it. */
+/** Returns the secret in the URL and removes it at once, so that it stays neither in the history nor on the screen. */
 export function takeLink(): string | undefined {
   const [, link] = /^#link=([\w-]+)$/.exec(location.hash) ?? []
   if (link !== undefined) replaceAddress('#/')
   return link
 }
 
-/** The requests of a session: notes whether the server answers, and when it no longer knows the token. */
+/** Transport of a session. Tracks whether the server responds and whether the token is still valid. */
 function watched(token: string | undefined, holder: { readonly isCurrent: boolean }): Transport {
   const send = fetchTransport({ server: location.origin, ...(token === undefined ? {} : { token }) })
   return async (request) => {
@@ -108,7 +108,7 @@ interface Who {
   readonly groups: readonly string[]
 }
 
-/** Asked of whichever vendor's group the server has. */
+/** Uses the API group of the server's vendor. */
 async function whoAmI(client: Client): Promise<Who | undefined> {
   const { groups } = await client.read<{ groups: readonly { name: string }[] }>('/apis')
   const group = groups.find(({ name }) => name.startsWith('ops.'))?.name

@@ -1,7 +1,7 @@
-/** A value that changes while the page is open, and the hooks by which components follow such values. */
+/** Observable values and hooks for components. */
 import { useEffect, useReducer, useState } from 'preact/hooks'
 
-/** Holds a value and tells listeners of each change; several changes within a frame are told once. */
+/** Holds a value and notifies listeners. Several changes within a frame cause one notification. */
 export class Store<T> {
   #value: T
   #isDue = false
@@ -19,7 +19,7 @@ export class Store<T> {
     this.#value = value
     if (this.#isDue || this.#listeners.size === 0) return
     this.#isDue = true
-    // Not by requestAnimationFrame alone: a page in the background has no frames, and must not pile up work.
+    // A page in the background has no animation frames and must not accumulate work, hence the timer.
     setTimeout(() => {
       this.#isDue = false
       for (const listener of this.#listeners) listener()
@@ -32,18 +32,18 @@ export class Store<T> {
   }
 }
 
-/** The value of a store; the component is drawn again when it changes. */
+/** Returns the value of a store. The component is rendered again when it changes. */
 export function useStore<T>(store: Store<T>): T {
   const [, redraw] = useReducer((count: number) => count + 1, 0)
   useEffect(() => {
-    // It may have changed between drawing and this.
+    // The value may have changed since rendering.
     redraw(undefined)
     return store.subscribe(() => redraw(undefined))
   }, [store])
   return store.value
 }
 
-/** The time, for ages: a component that uses it is drawn again every so many milliseconds. */
+/** Returns the current time, for ages. The component is rendered again at this interval in milliseconds. */
 export function useNow(everyMs = 10_000): number {
   const [now, setNow] = useState(Date.now())
   useEffect(() => {
@@ -65,13 +65,13 @@ export function useMatchingMedia(query: string): boolean {
   return matches
 }
 
-/** The outcome of asking something once. */
+/** State of a single request. */
 export type Asked<T> =
   | { readonly state: 'waiting' }
   | { readonly state: 'done'; readonly value: T }
   | { readonly state: 'failed'; readonly error: unknown }
 
-/** Asks when the component appears, and again when what it depends on changes. */
+/** Sends a request when the component appears, and again when its dependencies change. */
 export function useAsked<T>(ask: (signal: AbortSignal) => Promise<T>, depends: readonly unknown[]): Asked<T> {
   const [asked, setAsked] = useState<Asked<T>>({ state: 'waiting' })
   useEffect(() => {

@@ -1,6 +1,6 @@
 /**
- * The newest part of a text that keeps growing, such as a log or the output of a terminal: lines, with escape sequences
- * removed and other control characters made visible. Older lines are dropped, so a long log does not fill the page.
+ * The newest part of a growing text, such as a log or terminal output: lines without escape sequences and with other
+ * control characters made visible. Older lines are dropped, so that a long log does not fill the page.
  */
 import { shownLines } from './text.ts'
 
@@ -16,7 +16,7 @@ export class TextWindow {
   #last = ''
   #dropped = 0
 
-  /** How many lines were dropped because newer ones came. */
+  /** Number of dropped older lines. */
   get dropped(): number {
     return this.#dropped
   }
@@ -40,7 +40,7 @@ export class TextWindow {
   }
 }
 
-/** A lone carriage return starts the line anew, as progress bars do. */
+/** A lone carriage return restarts the line, as progress bars do. */
 function withReturns(line: string): string {
   const kept = line.endsWith('\r') ? line.slice(0, -1) : line
   return kept.slice(kept.lastIndexOf('\r') + 1).slice(0, 4 * maxLineLength)

@@ -1,20 +1,20 @@
 /**
- * What others wrote, made fit to be shown: characters that cannot be seen, or that turn the direction of writing, become
- * visible, and what is too long is cut. It is only ever put into text nodes, never read as HTML.
+ * Sanitizes external text: invisible characters and those that change the writing direction become visible, and long
+ * text is truncated. The result is only used in text nodes, never as HTML.
  */
 
 const longest = 2_000
 
 const unprintable = /[\p{Cc}\p{Cf}\u2028\u2029]/gu
 
-/** One line: control characters as `␀` or `<U+202E>`, and cut after `most` characters. */
+/** Formats one line: control characters become `␀` or `<U+202E>`, and text after `most` characters is cut. */
 export function shown(value: unknown, most: number = longest): string {
   const text = typeof value === 'string' ? value : value === undefined || value === null ? '' : String(value)
   const cut = text.length > most ? `${text.slice(0, most)}… (${text.length.toLocaleString('en')} characters)` : text
   return cut.replace(unprintable, visible)
 }
 
-/** Several lines: line ends and tabs stay. */
+/** Formats several lines. Line ends and tabs stay. */
 export function shownLines(text: string, most: number = 100_000): string {
   const cut =
     text.length > most
@@ -32,7 +32,7 @@ function visible(character: string): string {
   return `<U+${code.toString(16).toUpperCase().padStart(4, '0')}>`
 }
 
-/** `1.5 k`, `20 M`: a number as a chart shows it. */
+/** Formats a number for a chart: `1.5 k`, `20 M`. */
 export function shortNumber(value: number): string {
   const units: readonly (readonly [number, string])[] = [
     [1e9, ' G'],
@@ -44,7 +44,7 @@ export function shortNumber(value: number): string {
   return `${Number.isInteger(scaled) ? scaled : twoDigits(scaled)}${unit}`
 }
 
-/** `4.2 ms`, `1.3 s`. */
+/** Formats a duration: `4.2 ms`, `1.3 s`. */
 export function shortSeconds(seconds: number): string {
   if (seconds < 0.001) return `${Math.round(seconds * 1e6)} µs`
   if (seconds < 1) return `${twoDigits(seconds * 1000)} ms`
@@ -52,11 +52,11 @@ export function shortSeconds(seconds: number): string {
 }
 
 function twoDigits(value: number): string {
-  // From 99.5 on two digits would be written with an exponent.
+  // From 99.5, two significant digits would need an exponent.
   return Math.abs(value) >= 99.5 ? String(Math.round(value)) : value.toPrecision(2)
 }
 
-/** `118 MiB`. */
+/** Formats a size: `118 MiB`. */
 export function shortBytes(bytes: number): string {
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
   const step = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(bytes, 1)) / 10))

@@ -1,4 +1,4 @@
-/** Light or dark: as the system has it, until the user chooses; the choice is kept, as nothing else is. */
+/** Light or dark theme: that of the system until the user chooses. The choice is the only data that the page stores. */
 
 const key = 'orch-console-theme'
 
@@ -13,7 +13,7 @@ export function toggleTheme(): void {
   try {
     localStorage.setItem(key, next)
   } catch {
-    // A browser that keeps nothing: the choice holds until the page is closed.
+    // Without storage, the choice lasts until the page is closed.
   }
 }
 

@@ -1,4 +1,4 @@
-/** Access: who may do something, and why somebody may or may not. */
+/** Access page: who may do something, and why a user may or may not. */
 import { useState } from 'preact/hooks'
 import {
   type Explanation,
@@ -31,7 +31,7 @@ const verbs = [
   '*',
 ]
 
-/** What is typed into the form. */
+/** Content of the form. */
 interface Asked {
   readonly verb: string
   /** `group/plural`. */

@@ -1,4 +1,6 @@
-/** Admission: webhooks with the state of their breakers, the controls that run, and who would look at an object. */
+/**
+ * Admission page: webhooks with the state of their circuit breakers, the active controls, and a dry run of an object.
+ */
 import { useEffect, useState } from 'preact/hooks'
 import { parseYamlText } from '../../../../api/codec/yaml-text.ts'
 import { isObject } from '../../../../api/json/json.ts'
@@ -44,7 +46,7 @@ export function AdmissionPage() {
   )
 }
 
-/** What is not stored cannot be watched: it is listed again every few seconds. */
+/** Resources that are not stored cannot be watched, so they are listed every few seconds. */
 function useListed<T>(plural: string): { readonly objects: readonly T[] | undefined; readonly failure: unknown } {
   const { client, kinds } = useSurroundings()
   const type = kinds.builtIn(plural, 'ops')
@@ -88,7 +90,7 @@ function Webhooks() {
   )
 }
 
-/** Those that run, in their order; the others can be switched on by a flag. */
+/** Shows active controls in order. Flags can enable the others. */
 function Controls() {
   const { objects: controls = [], failure } = useListed<Control>('admissioncontrols')
   const running = controls.filter(({ status }) => status?.enabled)
@@ -162,12 +164,12 @@ data:
 `
 
 interface Tried {
-  /** Undefined where the user may not know. */
+  /** Undefined if the user may not see it. */
   readonly admission: Admission | undefined
   readonly failure?: unknown
 }
 
-/** Sends an object as a dry run and shows who looked at it; nothing is stored. */
+/** Sends an object as a dry run and shows which controls handled it. Nothing is stored. */
 function TryObject() {
   const around = useSurroundings()
   const [text, setText] = useState(example)

@@ -1,4 +1,4 @@
-/** The only list of work pages, in the order of the side bar. The frame, the side bar and the palette read it. */
+/** The list of work pages in the order of the side bar, used by the frame, the side bar and the palette. */
 import type { JSX } from 'preact'
 import { AccessPage } from './access.tsx'
 import { AdmissionPage } from './admission.tsx'
@@ -12,7 +12,7 @@ export interface WorkPage {
   readonly name: string
   /** Title in the side bar. */
   readonly title: string
-  /** Title in the palette; the title by default. */
+  /** Title in the palette. Defaults to the title. */
   readonly paletteTitle?: string
   readonly Page: () => JSX.Element
 }

@@ -1,5 +1,5 @@
 /**
- * The part of the overview that lists what fails or warns: workloads without all their pods, failed Jobs, pods that
+ * The part of the overview that lists failures and warnings: workloads without all their pods, failed Jobs, pods that
  * cannot start, nodes that are not ready, and the latest Warning events.
  */
 import type { ApiObject } from '../../../../api/model/object.ts'
@@ -121,7 +121,7 @@ function jobProblem(job: Workload): ReturnType<Judge> {
   return { tone: 'bad', text: `failed${because(failed)}`, since: failed.lastTransitionTime }
 }
 
-/** A pod that waits for its node or its images is normal for some seconds; the scheduler's reason says when it is not. */
+/** A pod may wait for its node or images for some seconds. The scheduler's reason shows a real problem. */
 function podProblem(pod: Workload): ReturnType<Judge> {
   const { phase, reason } = pod.status ?? {}
   if (phase === 'Failed')

@@ -1,4 +1,4 @@
-/** Certificate requests: what each asks for, decoded, the verdict of its signer's rules, and the two answers. */
+/** Certificate requests: decoded content, the check by the signer's rules, and buttons to approve or deny. */
 
 import { useState } from 'preact/hooks'
 import type { ApiObject } from '../../../../api/model/object.ts'
@@ -133,7 +133,7 @@ function Verdict({ request: { status } }: { readonly request: Request }) {
   )
 }
 
-/** The rules of the signer, where it is one that is built in. */
+/** Shows the rules of a built-in signer. */
 function Rules({ request: { spec = {} }, decoded }: { readonly request: Request; readonly decoded: DecodedRequest }) {
   const signer = builtIn(spec.signerName ?? '')
   if (signer === undefined)

@@ -135,7 +135,7 @@ function Uptime({ scrape }: { readonly scrape: Scrape | undefined }) {
   return <span class="sub">running for {text}</span>
 }
 
-/** What `/readyz?verbose` says: `[+]name ok` and `[-]name failed: …`, a line each. */
+/** Shows the lines of `/readyz?verbose`: `[+]name ok` and `[-]name failed: …`. */
 function Checks() {
   const { client } = useSurroundings()
   const now = useNow()

@@ -1,4 +1,4 @@
-/** Nodes as boxes with their pods as squares in them; pods without a node stand apart. */
+/** Shows nodes as boxes with their pods as squares. Pods without a node are shown separately. */
 import type { ComponentChildren } from 'preact'
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { type Type, useSurroundings } from '../core/kinds.ts'
@@ -30,7 +30,7 @@ export function MapPage() {
   const pods = useObjects<Pod>(podType, namespace === '' ? {} : { namespace })
   const byNode = Map.groupBy(pods.objects.slice(0, maxPods), ({ spec }) => spec?.nodeName ?? '')
   const drawn = new Set(nodes.objects.map(({ metadata }) => metadata.name ?? ''))
-  // Where nodes may not be listed, the nodes that pods name are all that is known of them.
+  // If the user may not list nodes, only the nodes named by pods are known.
   const unknown = [...byNode.keys()].filter((name) => name !== '' && !drawn.has(name)).sort()
   const podsOn = (name = '') => byNode.get(name) ?? []
   const unplaced = podsOn('')

@@ -1,4 +1,4 @@
-/** Namespaces that are going, and what each of them waits for; below them, all others. */
+/** Terminating namespaces and what each waits for, followed by all others. */
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { ask } from '../core/access.ts'
 import { useSurroundings } from '../core/kinds.ts'

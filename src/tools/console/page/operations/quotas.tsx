@@ -1,4 +1,4 @@
-/** Quotas as bars: what is used of what is allowed, the fullest first. */
+/** Quotas as bars of used and allowed amounts, fullest first. */
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { parseQuantity } from '../../../../api/model/quantity.ts'
 import { type Type, useSurroundings } from '../core/kinds.ts'
@@ -18,7 +18,7 @@ interface Bar {
   readonly resource: string
   readonly used: string
   readonly hard: string
-  /** 0 to 1, or more. */
+  /** Fraction from 0 to 1, or more. */
   readonly part: number
 }
 

@@ -1,4 +1,4 @@
-/** Which admission controls and webhooks looked at a write, for how long, what they said and what they changed. */
+/** Shows which admission controls and webhooks handled a write, their duration, response and changes. */
 import type { Admission } from '../core/edit.ts'
 import { shown } from '../core/text.ts'
 import { PlainTable } from './plain-table.tsx'

@@ -1,4 +1,4 @@
-/** Fields that change: each with its value before and after, and its owners. */
+/** Shows changed fields with their old and new values and their owners. */
 import { stringifyYaml } from '../../../../api/codec/write-yaml.ts'
 import type { Json } from '../../../../api/json/json.ts'
 import { type FieldChange, pathText } from '../core/fields.ts'

@@ -1,4 +1,4 @@
-/** A line chart of the last minutes, drawn as SVG: calm, without axes to study; the newest value stands beside it. */
+/** A line chart of the last minutes as SVG, without axes. The newest value is shown next to it. */
 
 interface ChartProps {
   readonly title: string
@@ -47,7 +47,7 @@ export function Chart({ title, lines, unit }: ChartProps) {
   )
 }
 
-/** The width holds a minute at first, and more as time goes on. */
+/** The width covers one minute at first and more over time. */
 function placesFor(values: readonly number[]): number {
   return Math.max(29, values.length - 1)
 }

@@ -1,4 +1,4 @@
-/** What a deletion waits for, as the server explains it: finalizers, and objects that must go first. */
+/** Shows what a deletion waits for: finalizers, and objects that must be deleted first. */
 import { useSurroundings } from '../core/kinds.ts'
 import { objectAddress } from '../core/route.ts'
 import { shown } from '../core/text.ts'

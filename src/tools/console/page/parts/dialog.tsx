@@ -1,4 +1,4 @@
-/** A dialog above the page, by the browser's own element: it keeps the focus inside, and Escape closes it. */
+/** A modal dialog with the browser's own element: it keeps the focus inside, and Escape closes it. */
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 

@@ -1,12 +1,12 @@
 /**
- * The editor for YAML: CodeMirror, loaded when it is first needed. It lives in a shadow root, since it makes its styles
- * while it runs: there it makes them as style sheets of its own, which the page's security policy has no need to allow.
+ * The YAML editor: CodeMirror, loaded on first use. It runs in a shadow root because it creates styles at run time:
+ * there they are constructed style sheets, which the page's security policy need not allow.
  */
 import { useEffect, useRef } from 'preact/hooks'
 
 interface EditorProps {
   readonly label: string
-  /** Where the text begins; another text begins anew. */
+  /** Initial text. A different text restarts the editor. */
   readonly text: string
   readonly readOnly?: boolean
   readonly onChange?: (text: string) => void

@@ -1,4 +1,4 @@
-/** An error as a person should see it: what the server said, and for a refusal why, and what would allow it. */
+/** Shows an error: the server's message and, for a missing permission, the reason and what would allow the action. */
 
 import { useState } from 'preact/hooks'
 import { messageOf } from '../../../../base/text/errors.ts'
@@ -24,7 +24,7 @@ function titleOf({ code, reason }: StatusError): string {
 
 function Refusal({ error }: { readonly error: StatusError }) {
   const around = useSurroundings()
-  // Only what was refused for want of rights can be explained by rights: admission says itself why it refuses.
+  // Only missing permissions can be explained by rules. Admission errors contain their own reason.
   const action = actionRefused(error)
   const [why, setWhy] = useState<Explanation | { readonly failed: unknown } | undefined>()
   const explain = async (asked: Action) =>
@@ -42,7 +42,7 @@ function Refusal({ error }: { readonly error: StatusError }) {
   )
 }
 
-/** An explanation of access: the smallest rule that would do, and those that come nearest. */
+/** Explains access: the smallest rule that would allow the action, and the closest existing ones. */
 export function Why({ explanation }: { readonly explanation: Explanation }) {
   const { allowed, reason = '', nearRules = [], smallestRule, byOwnRules = false } = explanation
   return (

@@ -1,4 +1,4 @@
-/** The few icons there are: drawn with the colour of the text, and never the only thing that says something. */
+/** The icons, drawn in the color of the text. None is the only carrier of information. */
 
 const paths = {
   menu: 'M3 5h14M3 10h14M3 15h14',

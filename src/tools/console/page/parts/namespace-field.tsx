@@ -1,14 +1,11 @@
-/**
- * The namespace that a page is about, in the address: chosen from those that there are, or typed by a user who may not
- * list namespaces and knows which one is theirs.
- */
+/** Namespace of a page, stored in the URL: selected from a list, or typed by a user who may not list namespaces. */
 import { useSurroundings } from '../core/kinds.ts'
 import { useObjects } from '../core/objects.ts'
 import { route, setQuery } from '../core/route.ts'
 import { useStore } from '../core/store.ts'
 import { shown } from '../core/text.ts'
 
-/** The namespace in the address; '' for all of them. */
+/** Returns the namespace in the URL. Empty for all namespaces. */
 export function useNamespace(): string {
   return useStore(route).query.get('namespace') ?? ''
 }

@@ -1,10 +1,10 @@
-/** A table of a few rows. Where the page is narrow each row is a block whose cells name their columns. */
+/** A small table. On a narrow page, each row is a block whose cells show their column names. */
 import type { ComponentChildren } from 'preact'
 import { Scrolling } from './shown.tsx'
 
 export interface PlainRow {
   readonly key: string
-  /** One for each column; what is undefined is left out of a block. */
+  /** One cell per column. Undefined cells are left out of a block. */
   readonly cells: readonly (ComponentChildren | undefined)[]
 }
 

@@ -1,11 +1,11 @@
-/** Small pieces that every page uses: texts of others, ages, chips, panels that say that something is so. */
+/** Small components of all pages: external texts, ages, chips and notices. */
 import type { ComponentChildren } from 'preact'
 import { humanDuration } from '../../../../base/time/human-duration.ts'
 import { colourOf, type Owner } from '../core/ownership.ts'
 import { useNow } from '../core/store.ts'
 import { shown } from '../core/text.ts'
 
-/** How long ago something was; the exact time is in the title. */
+/** Shows an age, with the exact time in its title. */
 export function Age({ since }: { readonly since: string | undefined }) {
   const now = useNow()
   if (since === undefined || since === '') return null
@@ -34,7 +34,7 @@ interface ChipProps {
   readonly children: ComponentChildren
 }
 
-/** Who owns a field. */
+/** Shows the owner of a field. */
 export function OwnerChip({ owner }: { readonly owner: Owner }) {
   const { manager, operation, subresource, time } = owner
   const how = `${operation}${subresource === '' ? '' : ` of ${subresource}`}${time === '' ? '' : `, ${time}`}`
@@ -45,7 +45,7 @@ export function OwnerChip({ owner }: { readonly owner: Owner }) {
   )
 }
 
-/** A box that says how something is. */
+/** A box with a message. */
 export function Notice({ tone = 'info', title, children }: NoticeProps) {
   return (
     <div class={`notice ${tone}`} role={tone === 'bad' ? 'alert' : 'status'}>
@@ -69,7 +69,7 @@ export function Loading({ what = 'Loading' }: { readonly what?: string }) {
   )
 }
 
-/** The head of a page: its title takes the focus when the page is come to, so that readers begin there. */
+/** The head of a page. Its title gets the focus on navigation, so that screen readers start there. */
 export function PageHead({ title, children, crumbs }: PageHeadProps) {
   return (
     <header class="page-head">
@@ -107,7 +107,7 @@ interface CardProps {
   readonly wide?: boolean
 }
 
-/** What may be wider than the page: it scrolls for itself, by the keyboard as well. */
+/** Content that may be wider than the page. It scrolls separately, also by keyboard. */
 export function Scrolling({ label, children }: { readonly label: string; readonly children: ComponentChildren }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard

@@ -1,4 +1,4 @@
-/** The frame of the page: who is signed in, the side bar, and the page that the address names. */
+/** The frame of the page: the user, the side bar, and the page of the current route. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { Kinds, SurroundingsContext } from '../core/kinds.ts'
 import { type Route, route } from '../core/route.ts'
@@ -110,7 +110,7 @@ function Connection() {
   )
 }
 
-/** A page of its own for each thing; filters and tabs do not make a new one. */
+/** Returns the key of a page. Filters and tabs do not start a new page. */
 function pageKey({ path }: Route): string {
   return path.join('/')
 }
@@ -137,7 +137,7 @@ function Nowhere() {
   )
 }
 
-/** Moves the focus to the title of each page that is come to, once it is drawn. */
+/** Moves the focus to the title of each new page once it is rendered. */
 function useFocusOn(place: string) {
   const main = useRef<HTMLElement>(null)
   const isFirst = useRef(true)

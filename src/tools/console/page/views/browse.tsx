@@ -1,4 +1,4 @@
-/** All objects of a kind as a live table: filters and the sort are in the address. */
+/** All objects of a kind as a live table. Filters and the sort order are in the URL. */
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { type Type, useSurroundings } from '../core/kinds.ts'
 import { type LiveState, type LiveTable, TableFollower } from '../core/live-table.ts'
@@ -20,7 +20,7 @@ export function BrowsePage({ place }: { readonly place: TypePlace }) {
   return <Vanished place={place} />
 }
 
-/** A kind that is not served, or not any more: it may come back. */
+/** Shown for a kind that is not served, or no longer served. It may come back. */
 export function Vanished({ place }: { readonly place: TypePlace }) {
   const { kinds } = useSurroundings()
   useEffect(() => {
@@ -60,7 +60,7 @@ function Browse({ type }: { readonly type: Type }) {
     return () => aborting.abort()
   }, [client, type.group, type.version, type.plural, namespace, labels])
   const { error, state } = table
-  // A kind whose definition was deleted answers 404: what is served has changed.
+  // A kind whose definition was deleted returns 404, so refresh the served kinds.
   useEffect(() => {
     if (state === 'failed') void kinds.refresh().catch(() => {})
   }, [state])

@@ -1,4 +1,4 @@
-/** Chooses a container of a pod. */
+/** Selects a container of a pod. */
 import type { ContainerSummary } from '../core/object-summary.ts'
 import { shown } from '../core/text.ts'
 

@@ -1,4 +1,4 @@
-/** Deletes an object, after a question that says what goes with it. */
+/** Deletes an object after a confirmation that shows what is deleted with it. */
 import { useState } from 'preact/hooks'
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { nameIn } from '../core/edit.ts'

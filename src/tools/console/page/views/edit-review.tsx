@@ -1,6 +1,6 @@
 /**
- * What an edit would do, before it is done: a dry run on the server, the fields that change, those that others own, and
- * what admission makes of it. Each conflict is settled by the user: take the field over, or leave it alone.
+ * Preview of an edit: a dry run on the server, the changed fields, those of other managers, and the effect of
+ * admission. The user resolves each conflict: take over the field or leave it alone.
  */
 import { useEffect, useState } from 'preact/hooks'
 import { applyEdit, type Conflict, type Edit, type Review, reviewEdit } from '../core/edit.ts'
@@ -65,12 +65,12 @@ export function EditReview({ edit, view, onClose, onApplied }: EditReviewProps) 
 }
 
 interface Choices {
-  /** Conflicting fields that are not to be changed after all. */
+  /** Conflicting fields to leave unchanged. */
   readonly left: ReadonlySet<string>
   readonly taken: ReadonlySet<string>
 }
 
-/** Tries the edit on the server, again when every conflict is settled; and applies it. */
+/** Dry-runs the edit, again when all conflicts are resolved, and applies it. */
 function useReview(edit: Edit, onApplied: () => void) {
   const { client } = useSurroundings()
   const [review, setReview] = useState<Review | undefined>()

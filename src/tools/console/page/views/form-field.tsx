@@ -1,4 +1,4 @@
-/** One field of a form, by its schema: a text, a number, a choice, a list, a map or an object of further fields. */
+/** A form field by its schema: a text, a number, a choice, a list, a map or an object of further fields. */
 import { useId, useState } from 'preact/hooks'
 import { isObject, type Json, type JsonObject, own } from '../../../../api/json/json.ts'
 import { type Path, withMember } from '../core/fields.ts'
@@ -92,7 +92,7 @@ function Input({ id, schema, value, context, path, onChange }: FieldProps & { re
   )
 }
 
-/** Longer texts are for YAML. */
+/** Longer texts can only be edited as YAML. */
 const inputLimit = 50_000
 
 function shownInput(text: string): string {
@@ -132,7 +132,7 @@ function Choice({ id, words, value, readOnly, onChange }: ChoiceProps) {
   )
 }
 
-/** An object of known fields, or a map of any: those that are there, and a way to add others. */
+/** An object with known fields, or a map: the existing members and a button to add others. */
 function MembersField({ name, path, schema, value, context, onChange }: FieldProps) {
   const object = isObject(value) ? value : {}
   const names = Object.keys(object)
@@ -227,7 +227,7 @@ function ListField({ name, path, schema, value, context, onChange }: FieldProps)
       {schema?.description && <p class="hint">{shown(schema.description, 400)}</p>}
       {list.slice(0, 100).map((element, i) => (
         <FormField
-          // Elements have no other identity while they are edited.
+          // Elements have no other identity during editing.
           key={i}
           name={titleOf(element, schema, i)}
           path={[...path, ...stepsTo(element, schema)]}

@@ -1,4 +1,4 @@
-/** Creates an object from YAML: tried on the server first, then created. */
+/** Creates an object from YAML after a dry run. */
 import { useState } from 'preact/hooks'
 import { stringifyYaml } from '../../../../api/codec/write-yaml.ts'
 import { parseYamlText } from '../../../../api/codec/yaml-text.ts'

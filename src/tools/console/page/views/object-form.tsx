@@ -1,4 +1,6 @@
-/** The object as a form, made from OpenAPI: each field with its description and its owners. Changes are reviewed as any edit. */
+/**
+ * The object as a form from OpenAPI: each field with its description and owners. Changes are reviewed like any edit.
+ */
 import { useMemo, useState } from 'preact/hooks'
 import { isObject, type Json, type JsonObject, own, sameJson } from '../../../../api/json/json.ts'
 import { type ApiObject, asJson } from '../../../../api/model/object.ts'
@@ -10,7 +12,7 @@ import { EditReview } from './edit-review.tsx'
 import { type FieldContext, FormField } from './form-field.tsx'
 import { isHidden, type ObjectView } from './object-view.ts'
 
-/** Written by the server, or through paths of their own. */
+/** Fields that the server sets or that have their own subresource. */
 const leftOut = new Set(['apiVersion', 'kind', 'metadata', 'status'])
 
 export function ObjectForm(view: ObjectView) {
@@ -19,7 +21,7 @@ export function ObjectForm(view: ObjectView) {
   const [draft, setDraft] = useState<JsonObject>(() => structuredClone(asJson(object)))
   const [edit, setEdit] = useState<Edit | undefined>()
   const isChanged = !sameJson(draft, asJson(base))
-  // While nothing is changed here, the form follows the object.
+  // The form follows the object until the user changes something.
   if (!isChanged && object !== base) {
     setBase(object)
     setDraft(structuredClone(asJson(object)))

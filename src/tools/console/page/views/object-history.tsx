@@ -1,6 +1,6 @@
 /**
- * How an object came to be: its changes, newest first, each with who made it, how and what changed, and a way back. It is
- * shown where the server serves `objecthistories` and `paststates`.
+ * History of an object: its changes, newest first, with author, operation and changed fields, and a button to revert.
+ * Shown if the server serves `objecthistories` and `paststates`.
  */
 import { useEffect, useState } from 'preact/hooks'
 import type { Json, JsonObject } from '../../../../api/json/json.ts'
@@ -55,7 +55,7 @@ export function ObjectHistory(view: ObjectView) {
   const [showsStatus, setShowsStatus] = useState(false)
   const [edit, setEdit] = useState<Edit | undefined>()
   const { revisions, readOlder, failure, setFailure } = useRevisions(place, object, { showsStatus })
-  /** The state at a revision becomes the draft of an edit, which is reviewed as any other. */
+  /** The state at a revision becomes the draft of an edit, which is reviewed like any other. */
   const goBack = async ({ revision }: Revision) => {
     try {
       const { items = [] } = await ask<Past>(around, 'paststates', { ...place, revision })
@@ -99,7 +99,7 @@ export function ObjectHistory(view: ObjectView) {
   )
 }
 
-/** The revisions of an object, newest first, read again when the object changes. */
+/** Returns the revisions of an object, newest first, and reads them again when the object changes. */
 function useRevisions(
   place: object,
   { metadata: { resourceVersion } }: ObjectView['object'],
@@ -107,7 +107,7 @@ function useRevisions(
 ) {
   const around = useSurroundings()
   const [revisions, setRevisions] = useState<readonly Revision[] | undefined>()
-  /** The oldest revision read, hidden ones included; undefined once there are no older ones. */
+  /** Oldest read revision, including hidden ones. Undefined if there are no older ones. */
   const [oldest, setOldest] = useState<string | undefined>()
   const [failure, setFailure] = useState<unknown>()
   const read = async (before?: string) => {
@@ -136,7 +136,7 @@ interface Wanted {
   readonly isShown: (revision: Revision) => boolean
 }
 
-/** Reads pages until some revisions are worth showing. Loops may have written hundreds of status changes between two. */
+/** Reads pages until there are revisions to show. Loops may have written hundreds of status changes in between. */
 async function readPages(
   read: (from: object) => Promise<History>,
   { before, isShown }: Wanted,
@@ -155,7 +155,7 @@ async function readPages(
 
 interface ItemProps {
   readonly revision: Revision
-  /** Undefined where there is nothing to go back to. */
+  /** Undefined if there is no state to revert to. */
   readonly onGoBack: (() => void) | undefined
 }
 
@@ -204,7 +204,7 @@ function asFieldChange({ steps = [], before, after, concealed }: Change): FieldC
   return concealed ? { path, before: '(secret)', after: '(secret)' } : { path, before, after }
 }
 
-/** What people wrote of the metadata goes back, what the server keeps stays. */
+/** Restores labels and annotations. Other metadata belongs to the server and stays. */
 function restored(object: ObjectView['object'], past: JsonObject): JsonObject {
   const { labels: _l, annotations: _a, ...kept } = object.metadata
   const { labels, annotations } = (past.metadata ?? {}) as JsonObject

@@ -1,4 +1,4 @@
-/** An object at a glance: its summary, its conditions, what blocks its deletion, and its events. */
+/** Overview of an object: its summary, conditions, deletion blockers and events. */
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { ask } from '../core/access.ts'
 import { type Condition, conditionsOf } from '../core/condition.ts'
@@ -35,7 +35,7 @@ export function ObjectOverview(view: ObjectView) {
   )
 }
 
-/** What a deletion waits for, or would wait for. */
+/** Shows what a deletion waits for, or would wait for. */
 function Deletion({ view: { type, object } }: { readonly view: ObjectView }) {
   const around = useSurroundings()
   const { namespace, name = '', finalizers = [], deletionTimestamp, resourceVersion } = object.metadata
@@ -100,7 +100,7 @@ function conditionRow({ type = '', status = '', reason, message, lastTransitionT
 
 function toneOf(type: string, value: string): Tone {
   if (value !== 'True' && value !== 'False') return 'plain'
-  // A name says by its words which of both is the good one; there is no better source.
+  // Whether a condition is bad when true can only be guessed from its name.
   const isBadWhenTrue =
     /fail|pressure|denied|unavailable|degraded|progressdeadline|remaining|dangling|nonstructural|terminating|suspended/i.test(
       type,

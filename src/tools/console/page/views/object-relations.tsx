@@ -1,7 +1,4 @@
-/**
- * Owners to the left, dependents to the right: the objects that this one came from, and those that go with it, theirs too,
- * drawn as a graph.
- */
+/** Graph of owners on the left and dependents on the right, over all levels. */
 import type { ApiObject, OwnerReference } from '../../../../api/model/object.ts'
 import { ask } from '../core/access.ts'
 import { type Kinds, type Surroundings, type Type, useSurroundings } from '../core/kinds.ts'
@@ -18,27 +15,27 @@ interface Node {
   readonly kind: string
   readonly name: string
   readonly namespace?: string | undefined
-  /** Undefined where its kind is not served. */
+  /** Undefined if the kind is not served. */
   readonly type: Type | undefined
   readonly mark: string
 }
 
-/** An object with what it owns. */
+/** An object with its dependents. */
 interface Branch {
   readonly node: Node
   below: Branch[]
-  /** How many more it owns than are drawn. */
+  /** Number of dependents that are not shown. */
   more: number
 }
 
 interface Graph {
-  /** From the farthest owners to the nearest. */
+  /** Levels of owners, farthest first. */
   readonly owners: readonly (readonly Node[])[]
   readonly self: Branch
 }
 
 const maxLevels = 4
-/** Of dependents, over all levels: the nearest are taken first. */
+/** Maximum number of shown dependents over all levels, nearest first. */
 const maxDrawn = 40
 
 export function ObjectRelations({ type, object }: ObjectView) {
@@ -69,7 +66,7 @@ async function readGraph(around: Surroundings, { type, object, signal }: Start):
   return { owners, self }
 }
 
-/** Level by level; an owner that cannot be read ends its branch. */
+/** Reads owners level by level. An unreadable owner ends its branch. */
 async function readOwners({ client, kinds }: Surroundings, object: ApiObject, signal: AbortSignal): Promise<Node[][]> {
   const levels: Node[][] = []
   let below: readonly ApiObject[] = [object]
@@ -89,7 +86,7 @@ async function readOwners({ client, kinds }: Surroundings, object: ApiObject, si
   return levels
 }
 
-/** Level by level; what cannot be asked about ends its branch, but for the object itself. */
+/** Reads dependents level by level. A failed request ends its branch, except for the object itself. */
 async function readDependents(around: Surroundings, self: Node): Promise<Branch> {
   const root: Branch = { node: self, below: [], more: 0 }
   const seen = new Set([self.key])
@@ -113,7 +110,7 @@ async function explain(around: Surroundings, { type, namespace, name }: Node): P
 
 interface Drawing {
   readonly kinds: Kinds
-  /** The keys of all that are drawn: owners may go in circles. */
+  /** Keys of all shown objects, because owner references may form cycles. */
   readonly seen: Set<string>
 }
 
@@ -190,7 +187,9 @@ function Drawn({ graph: { owners, self } }: { readonly graph: Graph }) {
   )
 }
 
-/** A column for each level. What owns others stands at the middle of them; owners stand around the object itself. */
+/**
+ * Lays out one column per level. An owner is centered on its dependents, and owners of the object are centered on it.
+ */
 function layOut(owners: readonly (readonly Node[])[], self: Branch): Picture {
   const picture: Picture = { boxes: [], lines: [], notes: [] }
   const own = placeBranch(picture, self, { column: owners.length, rows: { used: 0 } })
@@ -207,7 +206,7 @@ function layOut(owners: readonly (readonly Node[])[], self: Branch): Picture {
 
 interface Spot {
   readonly column: number
-  /** Rows are given out to those that own nothing, from the top. */
+  /** Next free row for objects without dependents, from the top. */
   readonly rows: { used: number }
 }
 

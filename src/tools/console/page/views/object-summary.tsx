@@ -1,4 +1,4 @@
-/** The cards of an object that depend on its kind: its summary, the containers of a Pod, the keys of its data. */
+/** Cards that depend on the kind of an object: its summary, the containers of a Pod, the keys of its data. */
 import { isObject, type Json } from '../../../../api/json/json.ts'
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { type ContainerSummary, containersOf, summaryOf } from '../core/object-summary.ts'

@@ -1,4 +1,4 @@
-/** The object as YAML with the owners of each field beside it; and the editor, whose text becomes an edit to review. */
+/** The object as YAML with the owners of each field, and the editor, whose text becomes an edit to review. */
 
 import { useMemo, useState } from 'preact/hooks'
 import { stringifyYaml } from '../../../../api/codec/write-yaml.ts'
@@ -131,7 +131,7 @@ function Editing({ view, base, onDone }: EditingProps) {
   )
 }
 
-/** Who owns what is shown beside the fields, and is not for people to write. */
+/** Field owners are shown next to the fields and are not editable. */
 function withoutManagedFields(object: ApiObject): JsonObject {
   const { managedFields: _, ...metadata } = object.metadata
   return { ...asJson(object), metadata: asJson(metadata) }

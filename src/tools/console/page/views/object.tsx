@@ -1,4 +1,4 @@
-/** One object: its head, and its tabs. It is followed by a watch, so what is shown is what is stored. */
+/** The page of one object: its head and tabs. A watch keeps it up to date. */
 import { useState } from 'preact/hooks'
 import type { ApiObject } from '../../../../api/model/object.ts'
 import type { ObjectName } from '../../../../client/library/client-browser.ts'

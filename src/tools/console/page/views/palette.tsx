@@ -1,4 +1,4 @@
-/** The palette (Ctrl-K): jump to any page, kind, namespace, or object by its name. */
+/** The palette (Ctrl-K): jumps to any page, kind, namespace, or object by name. */
 import type { TargetedKeyboardEvent } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import { type Type, useSurroundings } from '../core/kinds.ts'
@@ -33,7 +33,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
   const [chosen, setChosen] = useState(0)
   const names = namespaces.map(({ metadata }) => metadata.name ?? '')
   const found = goalsFor(text, types, names)
-  // Keys may come faster than the list is drawn: what they mean is what is typed by then.
+  // Keys may arrive faster than the list is rendered, so they apply to the latest input.
   const latest = useRef(0)
   const choose = (index: number) => {
     latest.current = index
@@ -104,7 +104,7 @@ function Goals({ goals, chosen, onTake }: GoalsProps) {
   )
 }
 
-/** `deploy web` or `deploy team-a/web` leads to an object, whether or not it is there. */
+/** `deploy web` or `deploy team-a/web` leads to an object, whether or not it exists. */
 function goalsFor(text: string, types: readonly Type[], namespaces: readonly string[]): Goal[] {
   const [word = '', name = ''] = text.trim().toLowerCase().split(/\s+/, 2)
   const listed = types.filter(({ verbs }) => verbs.includes('list'))

@@ -1,6 +1,6 @@
 /**
- * A shell in a container: its output, and a line to type into. It is no terminal emulator. Escape sequences are removed,
- * so that programs which draw on the whole screen are better used through `orchctl exec -it`.
+ * A shell in a container: its output and an input line. It is not a terminal emulator and removes escape sequences. For
+ * full-screen programs, use `orchctl exec -it`.
  */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { objectPath } from '../../../../client/requests/resource-type.ts'
@@ -71,7 +71,7 @@ export function PodTerminal({ type, object }: ObjectView) {
   )
 }
 
-/** Sends a line at a time; Ctrl+C and Ctrl+D are sent at once. */
+/** Sends one line at a time. Ctrl+C and Ctrl+D are sent at once. */
 function CommandLine({ onText }: { readonly onText: (text: string) => void }) {
   const [line, setLine] = useState('')
   const onKeyDown = (event: KeyboardEvent) => {

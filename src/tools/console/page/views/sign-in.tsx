@@ -1,4 +1,4 @@
-/** The first page: with a token, with the certificate that the browser shows, or by the link that `orch up` printed. */
+/** The sign-in page: with a token, the browser's client certificate, or the link that `orch up` printed. */
 
 import { useEffect, useState } from 'preact/hooks'
 import { messageOf } from '../../../../base/text/errors.ts'

@@ -1,6 +1,6 @@
 /**
- * A table of any length: only the rows in view are in the page. All rows have the same height; columns keep their width
- * while the table is scrolled. Arrow keys, Page Up, Page Down, Home and End move from row to row; Enter opens one.
+ * A table of any length that renders only the visible rows. All rows have the same height, and columns keep their width
+ * during scrolling. Arrow keys, Page Up, Page Down, Home and End move between rows, and Enter opens one.
  */
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { compareQuantities, parseQuantity } from '../../../../api/model/quantity.ts'
@@ -19,14 +19,14 @@ interface VirtualTableProps {
   readonly rows: readonly Row[]
   readonly columns: readonly TableColumn[]
   readonly showNamespace: boolean
-  /** The name of the column to sort by; after a `-`: the other way round. */
+  /** Column to sort by. A leading `-` reverses the order. */
   readonly sort: string
   readonly onSort: (sort: string) => void
 }
 
 const spare = 8
 
-/** A narrow page shows each row as two lines: the name and the age, then the other cells with their columns' names. */
+/** A narrow page shows each row as two lines: name and age, then the other cells with their column names. */
 const narrowPage = '(max-width: 600px)'
 const rowHeights = { wide: 36, narrow: 60 }
 
@@ -97,7 +97,7 @@ export function VirtualTable({ type, rows, columns, showNamespace, sort, onSort 
   )
 }
 
-/** Holds the place of rows that are not in view. */
+/** Placeholder for rows that are not visible. */
 function Spacer({ height, columns }: { readonly height: number; readonly columns: number }) {
   if (height === 0) return null
   return (
@@ -170,7 +170,7 @@ function Cell({ value }: { readonly value: unknown }) {
 
 type ColumnSource = Pick<VirtualTableProps, 'columns' | 'rows' | 'showNamespace'>
 
-/** The link to the object first, then the namespace where there are several, then the other columns of the server. */
+/** The link to the object, then the namespace if there are several, then the other columns of the server. */
 function columnsFor({ columns, rows, showNamespace }: ColumnSource): ShownColumn[] {
   const printed = columns.flatMap((column, index) => {
     if (column.priority > 0) return []
@@ -197,7 +197,7 @@ function roleOf({ name, format }: TableColumn): ColumnRole {
   return statusColumns.has(name) ? 'status' : 'plain'
 }
 
-/** Columns that a narrow page shows before the others. */
+/** Columns that a narrow page shows first. */
 const statusColumns = new Set(['Status', 'Phase', 'Ready', 'Condition', 'Reason'])
 
 function widthOf(rows: readonly Row[], index: number, name: string): number {
@@ -213,7 +213,7 @@ function sortRows(rows: readonly Row[], columns: readonly ShownColumn[], sort: s
   const wanted = columns.find(({ name }) => name === sort || `-${name}` === sort)
   if (wanted === undefined) return rows
   const sign = sort.startsWith('-') ? -1 : 1
-  // The age grows as the time falls.
+  // A later time means a lower age, so the order is reversed.
   const direction = wanted.role === 'age' || wanted.role === 'lastSeen' ? -sign : sign
   return [...rows].sort((a, b) => direction * compareCells(sortValue(wanted, a), sortValue(wanted, b)))
 }
@@ -237,7 +237,7 @@ function quantityOf(text: string) {
   return /^\d[\d.]{0,20}[A-Za-z]{0,2}$/.test(text) ? parseQuantity(text) : undefined
 }
 
-/** Which rows are in view. */
+/** Returns the visible rows. */
 function useWindow(length: number, rowHeight: number) {
   const view = useRef<HTMLElement>(null)
   const [place, setPlace] = useState({ top: 0, height: 600 })
@@ -270,7 +270,7 @@ interface RowScroll {
   readonly scrollTo: (index: number) => void
 }
 
-/** Moves the focus between rows: one of them takes part in the order of Tab. */
+/** Moves the focus between rows. Only one row is in the tab order. */
 function useRowKeys(view: { readonly current: HTMLElement | null }, { length, rowHeight, scrollTo }: RowScroll) {
   const [active, setActive] = useState(0)
   const wanted = useRef<number | undefined>(undefined)
