@@ -51,7 +51,7 @@ test('workers, their store and their process end under load, in every way', { ti
 
 /** Ends workers, and waits until so many others have taken their places. */
 async function replace({ server, end }: Fragile, how: string, count: number): Promise<void> {
-  const replaced = () => countOf(server.output(), /a worker took the place of one that ended/g)
+  const replaced = () => countOf(server.output(), /replaced a worker that ended/g)
   const before = replaced()
   end(how)
   await until(

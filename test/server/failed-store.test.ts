@@ -40,7 +40,7 @@ async function assertEnds(server: ServerHandle, client: HttpClient, why: RegExp)
   const lines = server
     .output()
     .split('\n')
-    .filter((line) => why.test(line) && !line.includes('a request failed'))
+    .filter((line) => why.test(line) && !line.includes('request failed'))
   assert.equal(lines.length, 1, server.output())
 }
 
@@ -68,7 +68,7 @@ for (const [what, failure, why, form] of [
     const headers = { 'impersonate-user': 'jane', 'impersonate-group': 'system:masters' }
     assert.ok((await client.send(configMaps, { method: 'POST', headers, body: named('during') })).status >= 500)
     await assertEnds(server, client, why)
-    assert.match(server.output(), /a request failed .*user="admin" as="jane"/)
+    assert.match(server.output(), /request failed .*user="admin" as="jane"/)
     rmSync(control)
     await server.restart()
     assert.equal((await server.client().get(`${configMaps}/before`)).status, 200)

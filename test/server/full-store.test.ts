@@ -97,14 +97,14 @@ test('a full store says so, and takes data again as soon as objects are deleted'
   while ((await create(`s${count}`, { text: 'x'.repeat(1000) })).status === 201) count++
   assert.match(
     (await storeLine())!,
-    /^\[\+\]store ok, but it is full since .*: writes are refused, deletes are not; free space/,
+    /^\[\+\]store ok, but it is full since .*: writes are rejected, deletes are allowed; free space/,
   )
   assert.equal((await client.get('/readyz')).status, 200)
   const isFull = async () => /^orch_store_full (\d)$/m.exec((await client.get('/metrics')).text)?.[1]
   assert.equal(await isFull(), '1')
   const size = Number(/^etcd_db_total_size_in_bytes (\d+)$/m.exec((await client.get('/metrics')).text)?.[1])
   assert.ok(size > 1024 * 1024 && size <= 20 * 1024 * 1024, `the store has ${size} bytes`)
-  assert.match(server.output(), /the store is full: writes are refused, deletes are not; free space on the disk/)
+  assert.match(server.output(), /the store is full: writes are rejected, deletes are allowed; free space on the disk/)
   for (let i = 0; i < 5; i++) assert.equal((await client.delete(`${configMaps}/c${i}`)).status, 200)
   assert.equal((await create('small', {})).status, 201)
   assert.equal((await create('large')).status, 201)

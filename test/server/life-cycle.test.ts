@@ -177,7 +177,7 @@ async function stoppedWhileItWaits(args: readonly string[], asked: Promise<unkno
   await Promise.race([asked, ended])
   child.kill('SIGTERM')
   const [code] = await ended
-  return [code, /the start was given up/.test(text) ? 'given up' : text]
+  return [code, /start cancelled/.test(text) ? 'given up' : text]
 }
 
 test('a stop that comes while etcd is waited for ends the start', { timeout: 120_000 }, async (t) => {

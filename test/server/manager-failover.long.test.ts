@@ -43,7 +43,7 @@ test('leaders that are killed or stopped', { timeout: 240_000 }, async (t) => {
   const managers = new Set<ManagerHandle>([start(), start()])
   const leader = () =>
     until(
-      async () => [...managers].find((each) => each.output().includes('this manager leads')),
+      async () => [...managers].find((each) => each.output().includes('became the leader')),
       (found) => found !== undefined,
     ) as Promise<ManagerHandle>
   const work = async (part: number, parts: number) => {
@@ -75,7 +75,7 @@ test('leaders that are killed or stopped', { timeout: 240_000 }, async (t) => {
       (code) => code !== null,
     )
     assert.equal(leading.process.exitCode, 1)
-    assert.match(leading.output(), /the lease of the managers is lost/)
+    assert.match(leading.output(), /lost the leader-election lease/)
   }
   for (const name of users)
     await until(

@@ -46,13 +46,13 @@ test('workers, the store and all of them end, and nothing acknowledged is lost',
       assert.ok(now >= shown, `${now} creates are counted, ${shown} were`)
       shown = now
       client.close()
-      assert.equal(countOf(fragile.output(), /a worker ended; another takes its place/g), i + 1)
+      assert.equal(countOf(fragile.output(), /a worker ended; starting a replacement/g), i + 1)
     })
   }
   await t.test('the end of the store is the end of the server, with the reason', async () => {
     const acknowledged = await endStore(fragile, () => end('hub'))
     assert.equal(fragile.process.exitCode, 1)
-    assert.equal(countOf(fragile.output(), /the store can no longer be written, so the server stops/g), 1)
+    assert.equal(countOf(fragile.output(), /the store is no longer writable; stopping/g), 1)
     await fragile.restart()
     await assertAllThere(fragile, acknowledged)
   })
@@ -69,7 +69,7 @@ test('workers, the store and all of them end, and nothing acknowledged is lost',
 longTest('a worker that stands still as it starts is replaced too', { timeout }, async (t) => {
   const { server, end } = await startFragile(t)
   end('1 start')
-  await untilTrue(async () => /took the place of one that ended.*worker=1/.test(server.output()), 120_000)
+  await untilTrue(async () => /replaced a worker that ended.*worker=1/.test(server.output()), 120_000)
   assert.match(server.output(), /a worker ended.*worker=1 why="it did not answer for 30 seconds"/)
 })
 

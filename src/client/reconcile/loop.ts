@@ -168,14 +168,14 @@ class LoopRun {
   #failed(key: string, error: unknown): void {
     const { log } = this.#records
     if (isRejection(error)) this.#refused.failed(key, error)
-    else log.error('loop failed; it is tried again', { loop: this.#loop.name, key, ...errorFields(error) })
+    else log.error('reconcile failed; will retry', { loop: this.#loop.name, key, ...errorFields(error) })
   }
 
   async #takeBack(): Promise<void> {
     const over = new AbortController()
     const { name, onStop } = this.#loop
     const failed = (error: unknown) =>
-      this.#records.log.warn('loop could not clean up as it stopped', { loop: name, ...errorFields(error) })
+      this.#records.log.warn('loop cleanup failed during shutdown', { loop: name, ...errorFields(error) })
     await Promise.race([onStop?.().catch(failed), pause(stopTimeoutMs, over.signal)])
     over.abort()
   }

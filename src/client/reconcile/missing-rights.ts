@@ -44,7 +44,7 @@ export class MissingRights {
     const refused = this.#refused.get(loop)
     if (refused === undefined || !refused.keys.delete(key) || refused.keys.size > 0) return
     this.#refused.delete(loop)
-    this.#log.info('loop is permitted again', { loop })
+    this.#log.info('loop has the required permission again', { loop })
   }
 
   /** Returns a note for the readiness. Undefined if no loop lacks a permission. */
@@ -57,7 +57,7 @@ export class MissingRights {
   #open(loop: string, message: string): Refused {
     const refused = { message, keys: new Map<string, number>() }
     this.#refused.set(loop, refused)
-    this.#log.error('loop is not permitted to do its work; grant its account the right', { loop, error: message })
+    this.#log.error('loop lacks a permission; grant it to the service account of the loop', { loop, error: message })
     return refused
   }
 }

@@ -22,7 +22,7 @@ export function openCaches(store: Store, { failed, log, kept, sharing }: CachePa
     ended = true
   })
   const onError = (error: unknown) => {
-    if (!ended) log.error('the watch that feeds the caches broke; resuming it', errorFields(error))
+    if (!ended) log.error('the store watch of the caches broke; resuming', errorFields(error))
   }
   return new Caches(store, { onError, onUnreadable: tellUnreadable(log) }, { kept, sharing })
 }

@@ -139,7 +139,7 @@ function cutOffDenied(listener: Listener, denied: DeniedCertificates): void {
 
 async function endOwnRequests(inProcess: InProcess, { shutdownGrace }: ServerOptions, log: Log): Promise<void> {
   const left = await inProcess.close(shutdownGrace)
-  if (left > 0) log.warn('requests of control loops did not end in time', { count: left })
+  if (left > 0) log.warn('requests of control loops did not end within the grace period', { count: left })
 }
 
 /** Renews self-signed certificates before they expire. Returns a function that ends the renewal. */
@@ -150,6 +150,6 @@ function keepFresh(
 ): () => Promise<void> {
   return certificates.keepFresh(url, {
     onRenewed: (tls) => listener.renew(tls),
-    onError: (error) => log.error('a certificate could not be renewed', errorFields(error)),
+    onError: (error) => log.error('cannot renew a certificate', errorFields(error)),
   })
 }

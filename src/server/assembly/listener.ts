@@ -38,7 +38,7 @@ export async function openListener(
   { handle, maySwitch, clock, log, counting }: ListenerParts,
 ): Promise<Listener> {
   const { bindAddress: host, securePort: port, workers, goawayChance, httpEngine } = options
-  const onError = (error: unknown) => log.error('a connection failed', errorFields(error))
+  const onError = (error: unknown) => log.error('connection failed', errorFields(error))
   const connections = new ConnectionCounts(maximaOf(options), counting)
   try {
     return await Listener.open({

@@ -74,8 +74,8 @@ export function handleRequests(parts: HandlingParts): Handling {
   const answerError = answerErrors(vendor, (error, exchange) => {
     const { method, target } = exchange.transport
     const fields = { method, target: shorten(target, 500), ...identities(exchange) }
-    if (isForClient(error)) log.warn('a request was answered with 503', { ...fields, error: error.message })
-    else log.error('a request failed', { ...fields, ...errorFields(error) })
+    if (isForClient(error)) log.warn('request failed with status 503', { ...fields, error: error.message })
+    else log.error('request failed', { ...fields, ...errorFields(error) })
   })
   const deadline = setDeadline(clock, parts.maxRequestMs, answerError)
   const dispatchRequest = dispatch(routes)

@@ -127,7 +127,7 @@ export async function fill(place: StorePlace, { load, pages, ttlMs }: Filling, t
   const loading = await loadPlace(place, load)
   const progress = new ProgressLine(terminal, 'load')
   try {
-    if (loading.done > 0) terminal.warn(`taking up an interrupted load after ${countText(loading.done, 'entry')}`)
+    if (loading.done > 0) terminal.warn(`resuming an interrupted load after ${countText(loading.done, 'entry')}`)
     await loadPages(loading, pages(), {
       lifetimeOf: lifetimes(ttlMs),
       keepsElsewhere: async (entry) => {

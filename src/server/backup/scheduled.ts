@@ -94,12 +94,12 @@ export class ScheduledBackups {
       await this.#deleteHalfWritten()
       const { entries, bytes, sha256 } = await writeBackupFile(file, this.#chunks())
       this.#failure = undefined
-      this.#log.info('made a backup', { file, entries: countText(entries, 'entry'), size: bytesText(bytes), sha256 })
+      this.#log.info('backup completed', { file, entries: countText(entries, 'entry'), size: bytesText(bytes), sha256 })
       await this.#deleteOld()
     } catch (error) {
       if (this.#stopped) return
       this.#failure = messageOf(error)
-      this.#log.error(`cannot make a backup: ${this.#failure}; it is tried again after --backup-interval`, { file })
+      this.#log.error(`cannot make a backup: ${this.#failure}; will retry after --backup-interval`, { file })
     }
   }
 
@@ -135,7 +135,7 @@ export class ScheduledBackups {
       // A modification time in the future comes from a clock that was ahead.
       if (found === undefined || Math.abs(this.#clock.now() - found.mtimeMs) < untouchedMs) continue
       await rm(file, { force: true })
-      this.#log.info('deleted a half-written backup of a server that was killed', { file })
+      this.#log.info('deleted a partial backup left by a killed server', { file })
     }
   }
 }

@@ -173,7 +173,7 @@ function servingPaths({ tlsCertFile, tlsPrivateKeyFile, certDir }: ServerOptions
 /** An administrator who sets --cert-dir expects a certificate there. */
 function noteSelfMade({ certDir: directory }: ServerOptions, log: Log): void {
   if (directory === '') return
-  log.warn('no apiserver.crt and apiserver.key in --cert-dir; serving with a self-made certificate', { directory })
+  log.warn('no apiserver.crt and apiserver.key in --cert-dir; serving a self-signed certificate', { directory })
 }
 
 /** Names for the self-signed certificate: this host, the Service of the API servers, and names from flags. */

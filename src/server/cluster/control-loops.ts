@@ -62,9 +62,9 @@ export function startOwnControlLoops(
     const start = (term: Term) =>
       startLoopsOf(server, options, { within: (transport) => withinTerm(transport, term), ...files })
     while (await runElected(election, start, ended.signal))
-      log.warn('the lease of the managers is lost; it is tried again')
+      log.warn('lost the leader-election lease; trying to acquire it again')
   }
-  const running = terms().catch((error: unknown) => log.error('the control loops ended', errorFields(error)))
+  const running = terms().catch((error: unknown) => log.error('control loops failed', errorFields(error)))
   return {
     // The first pass does not block the start: another server may be the leader.
     firstPass: Promise.resolve(),

@@ -54,7 +54,7 @@ export function simulatedNodes(
       nodeObjects: context.informer(kinds.Node),
       clientOf: nodeClients((user) => within(server.transport(user)), vendor),
       ...(stages === undefined ? {} : { stages }),
-      onError: (error) => context.log.warn('a simulated node failed at an event or a volume', errorFields(error)),
+      onError: (error) => context.log.warn('a simulated node failed to write an event or a volume', errorFields(error)),
     })
     return simulation
   }
@@ -90,7 +90,7 @@ class LaterPort {
         this.#opened = opened
       },
       (error: unknown) =>
-        log.error('the port of the simulated nodes does not listen: no logs, no exec', errorFields(error)),
+        log.error('cannot open the port of the simulated nodes; logs and exec are unavailable', errorFields(error)),
     )
   }
 

@@ -123,7 +123,7 @@ async function webhookMode({ options, vendor, clock, log, reloading, opened }: M
     authorizedTtlMs: options.authorizationWebhookCacheAuthorizedTtl,
     unauthorizedTtlMs: options.authorizationWebhookCacheUnauthorizedTtl,
     post: (review, trace) => service.post(review, trace),
-    onFailure: (error) => log.error('the authorization webhook failed; it has no opinion', errorFields(error)),
+    onFailure: (error) => log.error('authorization webhook failed; treated as no opinion', errorFields(error)),
   })
 }
 

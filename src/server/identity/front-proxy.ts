@@ -81,7 +81,7 @@ async function openOwn(
   }
   renewWhenDue({
     pairs: [{ current: own.pair, read, use }],
-    onError: (error) => log.error('the certificate of the front proxy could not be renewed', errorFields(error)),
+    onError: (error) => log.error('cannot renew the front-proxy certificate', errorFields(error)),
     signal: renewal.signal,
     everyMilliseconds: renewalPeriod(worker),
   })

@@ -75,7 +75,7 @@ function tokensOf(file: string, { reloading, log }: Pick<IdentityParts, 'reloadi
     const changed = stillGranted(users, readTokenFile(file, log))
     users = changed.users
     if (changed.added > 0)
-      log.warn('new and changed tokens in the file take effect after a restart', {
+      log.warn('new and changed tokens take effect after a restart', {
         flag: '--token-auth-file',
         tokens: changed.added,
       })
@@ -87,7 +87,7 @@ function tokensOf(file: string, { reloading, log }: Pick<IdentityParts, 'reloadi
 function readTokenFile(file: string, log: Log): TokenUsers {
   const csv = readFlagFile('token-auth-file', file)
   const skipped = (line: number) =>
-    log.warn('a line without a token is skipped', { flag: '--token-auth-file', file, line })
+    log.warn('skipped a line without a token', { flag: '--token-auth-file', file, line })
   try {
     return readTokens(csv, skipped)
   } catch (error) {

@@ -35,7 +35,7 @@ async function webhookOf(options: ServerOptions, parts: RemoteTokenParts): Promi
   const service = webhookService('authentication-token-webhook-config-file', file, reloading)
   opened.defer(() => service.close())
   const vendor = vendorOf(options.profile)
-  const tell = nowAndThen(clock, (error) => log.error('the token webhook failed', errorFields(error)))
+  const tell = nowAndThen(clock, (error) => log.error('token webhook failed', errorFields(error)))
   return tokenWebhook({
     vendor,
     clock,

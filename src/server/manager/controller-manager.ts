@@ -69,7 +69,7 @@ export async function startControllerManager(options: ManagerOptions, log: Log):
   if (port !== undefined) opened.defer(() => port.close())
   opened.defer(() => manager.stop())
   const owned = opened.move()
-  log.info('the controller manager runs', { server: config.server, loops: chosen.map(({ name }) => name).join(' ') })
+  log.info('controller manager started', { server: config.server, loops: chosen.map(({ name }) => name).join(' ') })
   return { port: port?.port, lost: manager.lost, stop: () => owned.disposeAsync() }
 }
 

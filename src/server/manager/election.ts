@@ -31,12 +31,12 @@ export async function runElected(
   signal: AbortSignal,
 ): Promise<boolean> {
   const identity = `${hostname()}_${randomUUID()}`
-  const onError = (error: unknown) => log.warn('the lease of the managers was not renewed or got', errorFields(error))
+  const onError = (error: unknown) => log.warn('cannot acquire or renew the leader-election lease', errorFields(error))
   const onLeader = (leader: string) => {
-    if (leader !== identity) log.info('another manager leads; this one waits', { leader })
+    if (leader !== identity) log.info('waiting for leadership; another manager leads', { leader })
   }
   const work = async (term: Term) => {
-    log.info('this manager leads', { identity })
+    log.info('became the leader', { identity })
     void tell(client, { lease, identity, clock, log })
     const running = start(term)
     await new Promise<void>((resolve) => {

@@ -16,9 +16,9 @@ export async function learnVendor(client: Client, log: Log, signal: AbortSignal)
       const names = new Set(groups.map(({ name }) => name))
       const found = profileNames.map(vendorOf).find((vendor) => names.has(groupName(vendor, 'coordination')))
       if (found !== undefined) return found
-      log.error('the API server has the groups of no known profile; it is asked again', { groups: names.size })
+      log.error('the API groups of the server match no known profile; will retry', { groups: names.size })
     } catch (error) {
-      if (!signal.aborted) log.warn('the API server does not answer; it is asked again', errorFields(error))
+      if (!signal.aborted) log.warn('the API server is unreachable; will retry', errorFields(error))
     }
     await pause(backoffMs(backoff, failures), signal)
   }

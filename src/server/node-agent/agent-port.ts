@@ -35,7 +35,7 @@ export async function openAgentPort(
   const names = { dns: [name], ips: isIP(nodeIp) === 0 ? [] : [nodeIp] }
   const request = async (): Promise<ServingCertificate> => {
     const inTime = AbortSignal.any([signal, AbortSignal.timeout(timeout)])
-    const onRequested = (request: string) => log.info('asked for a serving certificate', { request })
+    const onRequested = (request: string) => log.info('requested a serving certificate', { request })
     const wish = { vendor, nodeName: name, use: 'serving', names, signal: inTime, onRequested } as const
     const pair = await requestCertificate(client, wish)
     const { validFromDate: from, validToDate: to } = new X509Certificate(pair.certificate)
@@ -53,7 +53,7 @@ export async function openAgentPort(
     certificate: shared(request, clock),
     clientAuthorities: () => credentials.authority,
   })
-  log.info('the node serves logs, exec and port-forward', { address: nodeIp, port: opened.port })
+  log.info('serving logs, exec and port-forward', { address: nodeIp, port: opened.port })
   return opened
 
   /** Shares one request among all waiting connections. After a failed request, the next connection requests again. */
@@ -65,7 +65,7 @@ export async function openAgentPort(
         held = await ask()
         return held
       } catch (error) {
-        log.warn('there is no serving certificate of the node', errorFields(error))
+        log.warn('cannot get a serving certificate for the node', errorFields(error))
         throw error
       } finally {
         asking = undefined

@@ -62,7 +62,7 @@ export async function startNodeAgent(
   let port: NodePort | undefined
   const { simulation, loops } = startNode(options, { ...around, port: () => port?.port ?? 0 })
   if (options.port > 0) port = await openAgentPort(options, { ...around, runtime: simulation.runtimes[0]! })
-  log.info('the node agent runs', { node: options.name, directory })
+  log.info('node agent started', { node: options.name, directory })
   return {
     stop: async () => {
       ended.abort()
@@ -86,7 +86,8 @@ function startNode(options: NodeAgentOptions, { credentials, vendor, clock, log,
   const { name, nodeIp: address, capacity, nodeLabels: labels, taints } = options
   const podRange = options.podCidr || rangeOfName(name)
   const client = new Client(credentials.transport.send, { userAgent: vendor.nodeAgent })
-  const onError = (error: unknown) => log.warn('the node agent has lost its watch or an event', errorFields(error))
+  const onError = (error: unknown) =>
+    log.warn('node agent lost its watch or failed to write an event', errorFields(error))
   const podInformer = new Informer(client, kinds.Pod, {
     selection: { fieldSelector: `spec.nodeName=${name}` },
     onError,

@@ -97,10 +97,9 @@ export class NodeCredentials {
       try {
         await this.replace(vendor, signal)
         due = dueAt(this.#identity.pair)
-        log.info('the certificate of the node was renewed', { until: endOf(this.#identity.pair).toISOString() })
+        log.info('renewed the client certificate of the node', { until: endOf(this.#identity.pair).toISOString() })
       } catch (error) {
-        if (!signal.aborted)
-          log.warn('the certificate of the node was not renewed; it is tried again', errorFields(error))
+        if (!signal.aborted) log.warn('cannot renew the client certificate of the node; will retry', errorFields(error))
         due = clock.now() + retryMs
       }
     }
@@ -161,8 +160,8 @@ async function join(
   const signal = AbortSignal.any([stopping, AbortSignal.timeout(timeoutMs)])
   const pins = named === undefined ? [] : pinsOf(named)
   const cluster = await trustCluster({ server, token: { id, secret }, pins, signal })
-  log.info('the cluster is the one that the token is of', { server })
-  const onRequested = (name: string) => log.info('asked for a certificate', { request: name })
+  log.info('verified cluster-info with the bootstrap token', { server })
+  const onRequested = (name: string) => log.info('requested a client certificate', { request: name })
   const pair = await nodeCertificate(cluster, { server, token: { id, secret }, nodeName, signal, onRequested })
   return { server, authority: cluster.authority, pair }
 }

@@ -110,7 +110,7 @@ async function unlessStopped<T>(starting: Promise<T>, { log, stopping }: Around)
     return await starting
   } catch (error) {
     if (!stopping.aborted) throw error
-    log.info('the start was given up', { error: messageOf(error) })
+    log.info('start cancelled', { error: messageOf(error) })
     return undefined
   }
 }
@@ -165,9 +165,7 @@ async function runManager(args: readonly string[]): Promise<void> {
   ])
   const options = parseFlags(allManagerFlags, withoutForeign(args, allManagerFlags, managerForeign))
   const log = openLog({ level: options.verbosity, format: options.loggingFormat })
-  process.on('unhandledRejection', (error) =>
-    log.error('a promise was rejected and nobody waited for it', errorFields(error)),
-  )
+  process.on('unhandledRejection', (error) => log.error('unhandled promise rejection', errorFields(error)))
   const manager = await startControllerManager(options, log)
   void notifyManager('READY=1', log)
   stopOnSignal(async () => {
@@ -176,7 +174,7 @@ async function runManager(args: readonly string[]): Promise<void> {
     await manager.stop()
   })
   await manager.lost
-  log.error('the lease of the managers is lost, so this one ends: start it again to have it wait for the lease')
+  log.error('lost the leader-election lease; exiting: restart the manager to wait for the lease again')
   await Promise.race([manager.stop(), pause(noticeMs)])
   process.exit(1)
 }
@@ -233,7 +231,7 @@ function stopWhenFailed(
   { line, log }: { line: ServerCommandLine; log: Log },
 ): void {
   void failed.then((error) => {
-    log.error('the store can no longer be written, so the server stops: check the disk, then start it again', {
+    log.error('the store is no longer writable; stopping: check the disk and restart the server', {
       error: error.message,
     })
     return endAfterFailure(stop, line.options.shutdownGrace)

@@ -14,7 +14,7 @@ export async function notifyManager(state: 'READY=1' | 'STOPPING=1', log: Log): 
   await new Promise<void>((resolve) => {
     execFile('systemd-notify', [`--pid=${process.pid}`, state], { timeout: timeoutMs }, (error) => {
       if (error !== null)
-        log.error('systemd could not be notified: is systemd-notify installed?', { state, error: error.message })
+        log.error('cannot notify systemd: is systemd-notify installed?', { state, error: error.message })
       resolve()
     })
   })

@@ -214,7 +214,7 @@ class SimulationHost {
   #startAgain(why: string, livedMs: number): void {
     this.#pauseMs = livedMs >= soundMs ? firstPauseMs : Math.min(maxPauseMs, Math.max(firstPauseMs, 2 * this.#pauseMs))
     const fields = { why, restartMs: this.#pauseMs }
-    this.#server.loopRecords.log.error('the thread of the simulated nodes ended; it is started again', fields)
+    this.#server.loopRecords.log.error('the thread of the simulated nodes ended; restarting it', fields)
     this.#timer = setTimeout(() => this.#start(), this.#pauseMs)
   }
 }

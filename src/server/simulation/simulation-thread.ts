@@ -57,7 +57,10 @@ class SimulationThread {
     this.#loops.firstPass.finally(() => post({ type: 'first pass' })).catch(() => {})
     this.#opening = this.#openPort()
     this.#opening.catch((error: unknown) =>
-      this.#records.log.error('the port of the simulated nodes does not listen: no logs, no exec', errorFields(error)),
+      this.#records.log.error(
+        'cannot open the port of the simulated nodes; logs and exec are unavailable',
+        errorFields(error),
+      ),
     )
   }
 
@@ -83,11 +86,11 @@ class SimulationThread {
       clientOf: (node) => this.#clientOf(node),
       ...(volumeDirectory === undefined ? {} : { volumeDirectory }),
       ...(stages === undefined ? {} : { stages }),
-      onError: (error) => log.warn('a simulated node failed at an event or a volume', errorFields(error)),
+      onError: (error) => log.warn('a simulated node failed to write an event or a volume', errorFields(error)),
     })
     // Removes volumes of pods that were deleted between two runs of the thread.
     const removeLeftovers = async () => ((await podInformer.synced) ? simulation.removeLeftovers() : undefined)
-    removeLeftovers().catch((error: unknown) => log.warn('old volumes cannot be removed', errorFields(error)))
+    removeLeftovers().catch((error: unknown) => log.warn('cannot remove old volumes', errorFields(error)))
     return simulation
   }
 

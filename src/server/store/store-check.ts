@@ -33,7 +33,7 @@ export function tellUnreadable(log: Log): (held: Unreadable) => void {
   return ({ key, revision, why }) => {
     told++
     if (told <= loggedKeys) log.error('cannot read a stored object; it is not served', { key, revision, why })
-    if (told === loggedKeys) log.error('further unreadable objects are not logged; /readyz?verbose counts')
+    if (told === loggedKeys) log.error('further unreadable objects are not logged; /readyz?verbose counts them')
   }
 }
 

@@ -36,7 +36,7 @@ export class StoreNotice {
   /** Returns a note for the readiness check of the store. */
   note(): string | undefined {
     if (this.#since === undefined) return undefined
-    return `it is full since ${new Date(this.#since).toISOString()}: writes are refused, deletes are not; ${this.#remedy}`
+    return `it is full since ${new Date(this.#since).toISOString()}: writes are rejected, deletes are allowed; ${this.#remedy}`
   }
 
   #tellFull(): void {
@@ -44,7 +44,7 @@ export class StoreNotice {
     if (now - this.#toldAt < quietMs) return
     this.#toldAt = now
     this.#told = true
-    this.#log.warn(`the store is full: writes are refused, deletes are not; ${this.#remedy}`)
+    this.#log.warn(`the store is full: writes are rejected, deletes are allowed; ${this.#remedy}`)
   }
 
   #tellOver(): void {

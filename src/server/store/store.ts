@@ -153,7 +153,7 @@ export function embeddedListeners({ onFailed, onCapacity, log }: Omit<Listeners,
   return {
     onFailed,
     onCapacity,
-    onUpkeepError: ({ message }) => log.error(`cannot clean up the store: ${message}; it will be tried again`),
+    onUpkeepError: ({ message }) => log.error(`cannot clean up the store: ${message}; will retry`),
     onWarning: (text) => log.warn(text),
   }
 }

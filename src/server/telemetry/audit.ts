@@ -201,7 +201,7 @@ function faultsOf(sink: string, { log, metrics }: Pick<AuditMeans, 'log' | 'metr
       const now = performance.now()
       if (now - told < quietMs) return
       told = now
-      log.error('audit events are lost', { sink, error: messageOf(error) })
+      log.error('audit events were lost', { sink, error: messageOf(error) })
     },
   }
 }

@@ -45,7 +45,7 @@ export async function openTracing(file: string, parts: TracingParts): Promise<Tr
   const resource = [text('service.name', 'orch'), text('service.version', version)]
   let isReported = false
   const onError = (error: Error) => {
-    if (!isReported) parts.log.warn('traces cannot be sent; dropped spans are counted', { error: error.message })
+    if (!isReported) parts.log.warn('cannot export traces; counting dropped spans', { error: error.message })
     isReported = true
   }
   const exporter = new OtlpExporter({ url: endpoint, resource, onError }, parts.metrics)

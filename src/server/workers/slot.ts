@@ -176,7 +176,7 @@ export class Slot {
     nodes.remove(life.thread)
     life.ready.reject(new UsageError(why))
     if (this.#stopping || !this.#served) return
-    log.error('a worker ended; another takes its place', { worker: index, why })
+    log.error('a worker ended; starting a replacement', { worker: index, why })
     const isSound = performance.now() - life.began >= soundMs
     this.#pauseMs = isSound ? 0 : Math.min(maxPauseMs, Math.max(firstPauseMs, 2 * this.#pauseMs))
     this.#timer = setTimeout(() => void this.#replace(), this.#pauseMs)
@@ -188,10 +188,10 @@ export class Slot {
     this.#life = undefined
     try {
       await this.start()
-      log.info('a worker took the place of one that ended', { worker: index })
+      log.info('replaced a worker that ended', { worker: index })
     } catch (error) {
       if (this.#life === undefined && !this.#stopping)
-        log.error('a worker cannot be started', { worker: index, why: String(error) })
+        log.error('cannot start a worker', { worker: index, why: String(error) })
     }
   }
 

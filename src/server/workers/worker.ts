@@ -105,7 +105,7 @@ class Worker {
       const running = await this.#starting
       await running?.stop()
     } catch (error) {
-      this.#log.error('a worker did not stop in order', errorFields(error))
+      this.#log.error('a worker did not stop cleanly', errorFields(error))
     }
     this.#ended.resolve()
   }

@@ -72,7 +72,7 @@ function beginSession(exchange: Exchange, { access, log }: ConsoleParts): void {
   const [, link = ''] = /^Link ([\w-]{1,100})$/.exec(exchange.headers.one('authorization') ?? '') ?? []
   const session = access?.exchange(link)
   if (session === undefined) throw unauthorized()
-  log.info('the one-time link of the console was used', { address: exchange.transport.peer.address })
+  log.info('a client used the one-time console link', { address: exchange.transport.peer.address })
   exchange.setHeader('cache-control', 'no-store')
   exchange.send(200, 'application/json', Buffer.from(JSON.stringify(session)))
 }

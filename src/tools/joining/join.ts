@@ -60,8 +60,8 @@ export async function join(options: JoinOptions, say: (line: string) => void): P
   const signal = AbortSignal.timeout(options.timeout)
   if (pins.length === 0) say('no --ca-cert-hash is given: whoever knows the token could pose as the cluster')
   const cluster = await trustCluster({ server, token, pins, signal })
-  say('the cluster is the one that the token is of')
-  const onRequested = (name: string) => say(`asked for a certificate: ${name}`)
+  say('verified cluster-info with the bootstrap token')
+  const onRequested = (name: string) => say(`requested a client certificate: ${name}`)
   const pair = await nodeCertificate(cluster, { server, token, nodeName, signal, onRequested })
   const name = cluster.vendor.profile === 'orch' ? 'orch' : `orch-${cluster.vendor.profile}`
   const config = { cluster: name, user: `system:node:${nodeName}`, server, authority: cluster.authority, ...pair }

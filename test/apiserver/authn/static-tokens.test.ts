@@ -94,7 +94,7 @@ test('a changed token file', { timeout: 300_000 }, async (t) => {
   put(`,nobody,uid\n${tokens}${secret},named,\n`)
   await server.stop()
   await server.restart()
-  assert.match(server.output(), /a line without a token is skipped .*tokens\.csv" line=1\n/)
+  assert.match(server.output(), /skipped a line without a token .*tokens\.csv" line=1\n/)
   assert.deepEqual([(await bob()).user, (await whoIs(server, { token: secret })).user], ['bob', 'named'])
   assert.ok(!server.output().includes(secret), 'a token is in the log')
   assert.ok(!(await server.client().get('/metrics')).text.includes(secret), 'a token is in the metrics')

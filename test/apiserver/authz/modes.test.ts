@@ -108,7 +108,7 @@ test('Webhook: uses the configured version, caches responses and has no opinion 
   assert.equal(denied.status, 403, 'a no ends it, although the next mode would allow')
   assert.match(denied.body.message, /never/)
   assert.equal((await bob.get('/api/v1/pods')).status, 200, 'a failure is no opinion')
-  assert.match(server.output(), /the authorization webhook failed/)
+  assert.match(server.output(), /authorization webhook failed/)
   assert.ok(!server.output().includes('secret'), 'the token is not in the log')
 })
 

@@ -327,7 +327,7 @@ test('the server makes periodic backups and keeps the newest', async (t) => {
   await untilTrue(async () => !made().includes(first))
   await untilTrue(async () => made().filter((name) => name.endsWith('.backup')).length === 2)
   assert.ok(made().includes('notes.txt'))
-  assert.match(server.output(), /made a backup/)
+  assert.match(server.output(), /backup completed/)
   assert.equal(
     (await checkBy(`--backup=${join(backups, made().filter((name) => name.endsWith('.backup'))[0]!)}`)).sound,
     true,
@@ -357,7 +357,7 @@ test('backups dated in the future count as the oldest', async (t) => {
   const ours = () => readdirSync(backups).sort()
   const server = await serve(t, [`--backup-dir=${backups}`, '--backup-interval=1h', '--backup-keep=2'])
   await untilTrue(async () => server.output().includes('made a backup'))
-  // Returns when the old backups are deleted.
+  // Ends when the old backups are deleted.
   await server.stop()
   const [made, ...others] = ours()
   assert.notEqual(made, future[0])
@@ -376,7 +376,7 @@ test('partial backups of a killed server are deleted unless they may still be in
   const old = new Date(Date.now() - 3_600_000)
   for (const name of [half, other]) utimesSync(join(backups, name), old, old)
   const server = await serve(t, [`--backup-dir=${backups}`, '--backup-interval=1h'])
-  await untilTrue(async () => server.output().includes('made a backup'))
+  await untilTrue(async () => server.output().includes('backup completed'))
   await server.stop()
   const left = readdirSync(backups)
   assert.deepEqual(

@@ -98,7 +98,7 @@ test('an interrupted migration cannot be opened and resumes where it stopped', a
   await loading.close()
   await assert.rejects(openEtcd(prefix), /is not complete: a restore or migration into it was interrupted/)
   const lines = await migrateBy(`--from-data-dir=${source}`, ...toEtcd(prefix))
-  assert.match(lines.join('\n'), /taking up an interrupted load after 250 entries/)
+  assert.match(lines.join('\n'), /resuming an interrupted load after 250 entries/)
   assert.deepEqual(bare(await entriesOf(await openEtcd(prefix))), bare(wanted))
 
   // A migration from another state starts over and leaves nothing of the old one.

@@ -83,8 +83,8 @@ test('each rejected request reports the missing part', async () => {
   const missing = await client.get(`${services}/none/proxy`)
   assert.deepEqual(missing.body.details, { name: 'none', kind: 'services' })
   // Client errors are not logged as server errors.
-  assert.match(server.output(), /warning a request was answered with 503 .*services\/none-yet\/proxy/)
-  assert.doesNotMatch(server.output(), /error a request failed .*\/proxy/)
+  assert.match(server.output(), /warning request failed with status 503 .*services\/none-yet\/proxy/)
+  assert.doesNotMatch(server.output(), /error request failed .*\/proxy/)
   const log = await client.get(`${pods}/bound/log`)
   assert.deepEqual([log.status, log.body.reason], [500, 'InternalError'])
 })

@@ -205,7 +205,7 @@ test('what admission refuses is no right that a loop lacks', async (t) => {
     await assert.rejects(running.firstPass)
     await setImmediate()
     assert.equal(records.missingRights.note(), undefined)
-    assert.ok(lines.length > 0 && !lines.some((line) => line.includes('not permitted')), lines.join())
+    assert.ok(lines.length > 0 && !lines.some((line) => line.includes('lacks a permission')), lines.join())
   }
 })
 
@@ -222,7 +222,7 @@ test('a loop that lacks a right says so once, until it has it', async (t) => {
   await setImmediate()
   assert.equal(records.missingRights.note(), 'things is not permitted: things is forbidden: cannot list things')
   assert.equal(lines.length, 1)
-  assert.match(lines[0]!, /not permitted to do its work.*loop="things".*cannot list things/)
+  assert.match(lines[0]!, /lacks a permission.*loop="things".*cannot list things/)
   permitted = true
   for (const key of ['a', 'b']) {
     assert.notEqual(records.missingRights.note(), undefined)
@@ -230,7 +230,7 @@ test('a loop that lacks a right says so once, until it has it', async (t) => {
     await running.settled(key)
   }
   assert.equal(records.missingRights.note(), undefined)
-  assert.match(lines[1]!, /permitted again/)
+  assert.match(lines[1]!, /has the required permission again/)
 })
 
 test('a step that the server rejects is logged once, without a stack, until it succeeds', async (t) => {
