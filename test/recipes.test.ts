@@ -45,7 +45,7 @@ const noticing: { readonly [file: string]: readonly string[] } = {
     'each loop is described',
   ],
   'test/cluster/controllers/greeting.test.ts': ['recipe: the loop annotates'],
-  'test/server/flags.test.ts': ['docs/flags.md lists them'],
+  'test/server/flags.test.ts': ['docs/flags.md lists all flags'],
   'test/server/start.test.ts': ['flags that are wrong are named'],
   'test/server/greeting.test.ts': ['recipe: the greeting begins'],
   'test/api/cel/language.test.ts': ['recipe: blank texts', 'has a row in this file', 'is named in docs/cel.md'],

@@ -1,11 +1,11 @@
-/** What browsers use of the client can be bundled for them: nothing of Node is in it. */
+/** The part of the client for browsers can be bundled without Node modules. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { build } from 'esbuild'
 import { root } from '../support/server.ts'
 
-test('client, watch, informer, discovery and changes need nothing of Node', async () => {
+test('client, watch, informer, discovery and changes need no Node module', async () => {
   const names = [
     'requests/client',
     'requests/watch',

@@ -1,4 +1,4 @@
-/** The table of kinds that clients use has one row for each definition, with the same names. */
+/** The client's table of kinds has one row per definition, with the same names. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { allKinds } from '../../src/api/kinds/all.ts'
@@ -16,7 +16,7 @@ test('every kind has a row', () => {
 })
 
 for (const profile of profileNames)
-  test(`every row names a kind as a server with the profile ${profile} serves it`, () => {
+  test(`every row matches the kind as served under the profile ${profile}`, () => {
     const vendor = vendorOf(profile)
     const served = allKinds.map(({ group, version, kind, plural, scope }) => ({
       group: groupName(vendor, group),
@@ -29,7 +29,7 @@ for (const profile of profileNames)
     assert.equal(rows.length, served.length)
   })
 
-test('a kind has its own name, and a version that is not stored has its version after it', () => {
+test('the stored version has the plain kind as its name, and other versions have a suffix', () => {
   for (const [name, { kind = '', version }] of rows) {
     const suffix = `V${version.slice(1)}`
     assert.ok(name === kind || name === `${kind}${suffix}`, name)
@@ -40,7 +40,7 @@ function isOf(row: ResourceType, { group, version, kind }: Kind): boolean {
   return row.kind === kind && row.version === version && row.group === (group === 'core' ? '' : group)
 }
 
-/** The row of a kind, as it stands in the table. */
+/** Returns the row of a kind as it appears in the table. */
 function rowFor({ group, version, kind, plural, scope }: Kind): string {
   const name = kind in table ? `${kind}V${version.slice(1)}` : kind
   const row = scope === 'Namespaced' ? 'namespaced' : 'clusterWide'

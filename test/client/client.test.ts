@@ -1,4 +1,4 @@
-/** The client's verbs and its way over the network, against a real server. */
+/** The client's verbs and its network transport against a real server. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { createSecureServer, type ServerHttp2Stream } from 'node:http2'
@@ -21,7 +21,7 @@ import { startServer } from '../support/server.ts'
 
 const inDefault = (name: string) => ({ namespace: 'default', name })
 
-test('the verbs do what they say, and what is refused is a StatusError', async (t) => {
+test('the verbs work, and errors are StatusErrors', async (t) => {
   const client = new Client((await serve(t)).transport(), { userAgent: 'tester/1' })
   const created = await client.create(configMaps, configMap('a', { k: 'v' }))
   assert.equal(created.metadata.managedFields?.[0]?.manager, 'tester')
@@ -56,7 +56,7 @@ test('the verbs do what they say, and what is refused is a StatusError', async (
     assert.deepEqual([error.request, String(error)], [asked, `StatusError: ${asked}: ${error.message}`])
     return true
   })
-  // A query may say what no log should hold.
+  // A query may contain data that must not be logged.
   await assert.rejects(client.read('/nowhere?token=secret', { query: { key: 'secret' } }), (error) => {
     assert.ok(error instanceof StatusError)
     assert.equal(error.request, 'GET /nowhere')
@@ -68,7 +68,7 @@ test('the verbs do what they say, and what is refused is a StatusError', async (
   )
 })
 
-test('a list comes in pages and is whole; a collection is deleted page by page', async (t) => {
+test('a list in pages is complete, and a collection is deleted page by page', async (t) => {
   const client = new Client((await serve(t)).transport())
   const names = Array.from({ length: 11 }, (_, i) => `c${i}`).sort()
   for (const name of names) await client.create(configMaps, configMap(name))
@@ -85,13 +85,13 @@ test('a list comes in pages and is whole; a collection is deleted page by page',
   assert.deepEqual((await client.list(configMaps, { namespace: 'default' })).items, [])
 })
 
-test('a list whose pages have expired starts over', async (t) => {
+test('a list whose pages have expired restarts', async (t) => {
   const server = await serve(t, ['--history-duration=1s'])
   const send = server.transport()
   const writer = new Client(send)
   for (const name of ['a', 'b', 'c', 'd', 'e']) await writer.create(configMaps, configMap(name))
   let tries = 0
-  // Holds back the second page, while others write, until it has expired.
+  // Delays the second page, during writes, until it has expired.
   const slow: Transport = async (request) => {
     if (!request.path.includes('continue=')) return await send(request)
     for (;;) {
@@ -113,7 +113,7 @@ test('a list whose pages have expired starts over', async (t) => {
   }, isExpired)
 })
 
-test('many who change one object lose nothing', async (t) => {
+test('concurrent changes of one object are not lost', async (t) => {
   const client = new Client((await serve(t)).transport())
   await client.create(configMaps, configMap('count', { n: '0' }))
   const add = async () => {
@@ -127,7 +127,7 @@ test('many who change one object lose nothing', async (t) => {
   assert.equal((await client.get(configMaps, inDefault('count'))).data!.n, '60')
 })
 
-test('more watches than one connection carries all get their events', async (t) => {
+test('watches beyond the capacity of one connection all get their events', async (t) => {
   const client = new Client((await serve(t)).transport())
   const { resourceVersion } = await client.list(configMaps)
   const watches = Array.from({ length: 230 }, () => watch(client, configMaps, { resourceVersion }))
@@ -137,7 +137,7 @@ test('more watches than one connection carries all get their events', async (t) 
   for (const events of watches) await events.return(undefined)
 })
 
-test('a server that is not there is a TransportError, and one that comes back is reached again', async (t) => {
+test('an unreachable server is a TransportError, and is reached again after it returns', async (t) => {
   const server = await startServer(t)
   const client = new Client(server.transport())
   const { resourceVersion } = await client.list(configMaps)
@@ -156,7 +156,7 @@ test('a server that is not there is a TransportError, and one that comes back is
   assert.deepEqual((await client.list(configMaps, { namespace: 'default' })).items, [])
 })
 
-test('what a closed transport is asked for fails as the network does, whenever it is closed', async (t) => {
+test('requests on a closed transport fail like network errors, whenever it is closed', async (t) => {
   const server = await serve(t)
   for (let turns = 0; turns < 6; turns++) {
     const http = new HttpTransport(server.credentials())
@@ -169,7 +169,7 @@ test('what a closed transport is asked for fails as the network does, whenever i
   }
 })
 
-test('an answer that is cut off by closing the client is no answer', async (t) => {
+test('a response truncated by closing the client is an error', async (t) => {
   const reached = await serve(t)
   const pki = join(reached.directory, 'data/pki')
   const [key, cert] = ['serving.key', 'serving.crt'].map((name) => readFileSync(join(pki, name)))
@@ -191,7 +191,7 @@ test('an answer that is cut off by closing the client is no answer', async (t) =
   await assert.rejects(rest, TransportError)
 })
 
-test('an answer that is no JSON document is a TransportError', async () => {
+test('a response that is not JSON is a TransportError', async () => {
   const headers = { 'content-type': 'application/json' }
   for (const text of ['', '{"kind":', 'welcome'])
     await assert.rejects(
@@ -201,18 +201,18 @@ test('an answer that is no JSON document is a TransportError', async () => {
     )
 })
 
-test('a connection that has been cut is pinged no more', async (t) => {
+test('a closed connection is not pinged', async (t) => {
   const server = await serve(t)
   const pingMs = 1000
   t.mock.timers.enable({ apis: ['setInterval'] })
   const http = new HttpTransport({ ...server.credentials(), pingMs })
   await new Client(http.send).list(configMaps)
   http.close()
-  // The next ping is due before the connection can say that it has ended. One that is sent throws.
+  // The next ping is due before the connection reports its end. Sending one would throw.
   assert.doesNotThrow(() => t.mock.timers.tick(pingMs))
 })
 
-test('a client certificate says who asks', async (t) => {
+test('a client certificate authenticates its user', async (t) => {
   const server = await serve(t)
   const config = readFileSync(join(server.directory, 'admin.kubeconfig'), 'utf8')
   const pem = (field: string) =>
@@ -224,7 +224,7 @@ test('a client certificate says who asks', async (t) => {
   assert.deepEqual((await new Client(http.send).list(configMaps, { namespace: 'default' })).items, [])
 })
 
-test('a wrong token and a wrong authority are refused', async (t) => {
+test('a wrong token and a wrong CA are rejected', async (t) => {
   const server = await serve(t)
   const stranger = new HttpTransport({ server: server.url })
   t.after(() => stranger.close())
@@ -235,7 +235,7 @@ test('a wrong token and a wrong authority are refused', async (t) => {
   )
 })
 
-test('the client finds out what a server has', async (t) => {
+test('the client discovers the types of a server', async (t) => {
   const client = new Client((await serve(t)).transport())
   const { types, failures } = await discover(client)
   assert.deepEqual(failures, [])
@@ -258,7 +258,7 @@ test('a call ends with its signal', async (t) => {
   await assert.rejects(never.list(configMaps, { signal: stop.signal }), /enough/)
 })
 
-test('a name that is none makes no request', async (t) => {
+test('an invalid name sends no request', async (t) => {
   const client = new Client((await serve(t)).transport())
   for (const name of ['', '.', '..']) await assert.rejects(client.delete(configMaps, inDefault(name)), TypeError)
   await assert.rejects(client.get(configMaps, { name: 'a' }), TypeError)
@@ -268,13 +268,13 @@ test('a name that is none makes no request', async (t) => {
   )
 })
 
-test('no integer is rounded, and any key is a key', () => {
+test('integers are not rounded, and any key is allowed', () => {
   const text = '{"__proto__":1,"big":9007199254740993,"deep":[-18446744073709551615],"digits":"9007199254740993"}'
   assert.deepEqual(parseJson('9007199254740993'), 9007199254740993n)
   assert.equal(stringifyJson(parseJson(text)), text)
 })
 
-test('bytes of texts are their own, whatever comes after them', () => {
+test('encoded texts are not overwritten by later ones', () => {
   const texts = [
     '',
     'a',

@@ -1,4 +1,4 @@
-/** Events: what repeats is counted, what floods is bounded, and what cannot be written is lost without harm. */
+/** Events: repetitions are counted, floods are limited, and Events that cannot be written are dropped without harm. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ApiObject } from '../../src/api/model/object.ts'
@@ -35,7 +35,7 @@ test('events', async (t) => {
     return items as Told[]
   }
 
-  await t.test('one says what happened to what, and by whom', async () => {
+  await t.test('an Event names the object, the reason and the component', async () => {
     recorder.record(about('a'), { type: 'Warning', reason: 'Broken', message: 'it broke' })
     await recorder.flush()
     const [event, ...more] = await told('a')
@@ -44,7 +44,7 @@ test('events', async (t) => {
     assert.equal(event?.source.component, 'tester')
   })
 
-  await t.test('repetitions are counted, also after the Event was deleted', async () => {
+  await t.test('repetitions are counted, even after the Event was deleted', async () => {
     for (let i = 0; i < 3; i++) recorder.record(about('b'), { type: 'Normal', reason: 'Again', message: 'again' })
     await recorder.flush()
     const [event, ...more] = await told('b')
@@ -55,7 +55,7 @@ test('events', async (t) => {
     assert.equal((await told('b'))[0]?.count, 1)
   })
 
-  await t.test('many that differ in their message become one, and a flood is bounded', async () => {
+  await t.test('many Events that differ in their message become one, and a flood is limited', async () => {
     for (let i = 0; i < 100; i++)
       recorder.record(about('c'), { type: 'Normal', reason: 'Flood', message: `number ${i}` })
     await recorder.flush()
@@ -72,7 +72,7 @@ test('events', async (t) => {
     assert.equal((await told('c')).length, 12)
   })
 
-  await t.test('one without a namespace is told in the namespace default', async () => {
+  await t.test('an Event about a cluster-scoped object is in the namespace default', async () => {
     recorder.record(about('d', ''), { type: 'Normal', reason: 'Whole', message: 'm'.repeat(5000) })
     await recorder.flush()
     const [event] = await told('d')
@@ -80,7 +80,7 @@ test('events', async (t) => {
     assert.ok((event?.message.length ?? 0) <= 1024)
   })
 
-  await t.test('what cannot be written is lost, and others go on', async () => {
+  await t.test('an Event that cannot be written is dropped, and others are still written', async () => {
     recorder.record(about('e', 'nowhere'), { type: 'Normal', reason: 'Lost', message: 'lost' })
     recorder.record(about('f'), { type: 'Normal', reason: 'Kept', message: 'kept' })
     await recorder.flush()

@@ -1,4 +1,4 @@
-/** Credential plugins: how they are run, what they are told, what is taken of their answer, and how long it counts. */
+/** Credential plugins: how they run, their input, the accepted output and its lifetime. */
 import assert from 'node:assert/strict'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -28,7 +28,7 @@ before(async () => {
 
 let files = 0
 
-/** A plugin that prints this, counts its runs in `<path>.runs`, and keeps what it was told in `<path>.told`. */
+/** Creates a plugin that prints this, counts its runs in `<path>.runs`, and stores its input in `<path>.told`. */
 function plugin(output: string, more = ''): string {
   const path = join(directory, `plugin-${++files}`)
   writeFileSync(`${path}.out`, output)
@@ -49,7 +49,7 @@ function credential(status: object, more: object = {}): string {
 
 const aliceToken = credential({ token: 'alice-token' })
 
-/** A client config whose user has this plugin. */
+/** Creates a kubeconfig whose user has this plugin. */
 function config(exec: object, cluster: object = {}, user: object = {}): string {
   const { url, authority } = { url: server.url, authority: server.credentials().authority! }
   const path = join(directory, `config-${++files}`)
@@ -83,7 +83,7 @@ async function refusal(exec: object, how = {}): Promise<string> {
   return stderr
 }
 
-test('the token that a plugin prints says who asks, in both versions and both vendors', async () => {
+test('the token printed by a plugin authenticates, in both versions and for both vendors', async () => {
   for (const group of ['client.authentication.orch.io', 'client.authentication.k8s.io'])
     for (const version of ['v1', 'v1beta1']) {
       const command = plugin(credential({ token: 'alice-token' }, { apiVersion: `${group}/${version}` }))
@@ -96,14 +96,14 @@ test('the token that a plugin prints says who asks, in both versions and both ve
     }
 })
 
-test('a relative path starts at the client config, a bare name is looked for on the PATH', async () => {
+test('a relative path starts at the kubeconfig, and a bare name is looked up in PATH', async () => {
   mkdirSync(join(directory, 'bin'))
   writeFileSync(join(directory, 'bin/beside'), `#!/bin/sh\necho '${aliceToken}'\n`, { mode: 0o755 })
   assert.equal(await nameOf(config({ command: './bin/beside' })), 'alice')
   assert.match(await refusal({ command: 'beside' }), /cannot run the credential plugin beside: it is not there/)
 })
 
-test('arguments and environment are passed on', async () => {
+test('arguments and environment variables are passed to the plugin', async () => {
   const command = plugin(aliceToken, `printf '%s|' "$@" "$FIRST" "$SECOND" > ${directory}/passed`)
   const env = [
     { name: 'FIRST', value: 'a b' },
@@ -113,7 +113,7 @@ test('arguments and environment are passed on', async () => {
   assert.equal(readFileSync(join(directory, 'passed'), 'utf8'), '--x|y z|a b||')
 })
 
-test('an answer without a kind is accepted in both versions, one without a version is not', async () => {
+test('output without a kind is accepted in both versions, but the version is required', async () => {
   for (const version of ['v1', 'v1beta1']) {
     const exec = { apiVersion: `client.authentication.orch.io/${version}` }
     const answer = credential({ token: 'alice-token' }, { ...exec, kind: undefined })
@@ -123,7 +123,7 @@ test('an answer without a kind is accepted in both versions, one without a versi
   assert.match(await refusal({ command: plugin(untyped) }), /something else than an ExecCredential of/)
 })
 
-test('a plugin that is missing, fails or answers nonsense is told, and its output is not shown', async () => {
+test('a plugin that is missing, fails or prints nonsense is reported without its output', async () => {
   assert.match(await refusal({ command: 'no-such-binary', installHint: 'install it' }), /it is not there\n\ninstall it/)
   const failing = plugin('canary', 'exit 3')
   assert.match(await refusal({ command: failing }), /failed with exit code 3/)
@@ -146,7 +146,7 @@ test('a plugin that is missing, fails or answers nonsense is told, and its outpu
   }
 })
 
-test('what the client config says of a plugin is checked before it is run', async () => {
+test('the plugin entry of the kubeconfig is validated before the plugin runs', async () => {
   const command = plugin(aliceToken)
   assert.match(await refusal({ command: '' }), /user "u": exec: command is missing/)
   assert.match(await refusal({ command, apiVersion: 'v1' }), /exec: apiVersion is none of/)
@@ -156,7 +156,7 @@ test('what the client config says of a plugin is checked before it is run', asyn
   assert.ok(!existsSync(`${command}.runs`))
 })
 
-test('whether somebody can answer is told; v1beta1 asks for it where it is possible', async () => {
+test('the plugin is told whether it may be interactive, and v1beta1 is interactive if possible', async () => {
   const command = plugin(credential({ token: 'alice-token' }, { apiVersion: `${apiVersion}beta1` }))
   const beta = { command, apiVersion: `${apiVersion}beta1`, interactiveMode: undefined }
   const interactive = async (exec: object, input: boolean) => {
@@ -169,7 +169,7 @@ test('whether somebody can answer is told; v1beta1 asks for it where it is possi
   assert.equal(await interactive({ interactiveMode: 'Always' }, true), true)
 })
 
-test('the cluster is told to those who want to know', async () => {
+test('plugins that ask for it get the cluster', async () => {
   const command = plugin(aliceToken)
   const extensions = [{ name: 'client.authentication.orch.io/exec', extension: { audience: 'a' } }]
   await nameOf(config({ command, provideClusterInfo: true }, { extensions }))
@@ -182,7 +182,7 @@ test('the cluster is told to those who want to know', async () => {
   assert.equal(toldTo(command).spec.cluster, undefined)
 })
 
-test('a token that is given by flag or beside the plugin counts alone', async () => {
+test('a token from a flag or next to the plugin takes precedence', async () => {
   const command = plugin(aliceToken)
   assert.equal(await nameOf(config({ command }), { args: ['--token=bob-token'] }), 'bob')
   assert.ok(!existsSync(`${command}.runs`))
@@ -193,7 +193,7 @@ function transportOf(kubeconfig: string): HttpTransport {
   return new HttpTransport(readClientConfig({ files: [kubeconfig], parse: parseConfigYaml }).transport)
 }
 
-test('credentials last until they expire or are refused; requests at once share one run', async (t) => {
+test('credentials last until they expire or are rejected, and concurrent requests share one run', async (t) => {
   const { url, authority, asked } = await recordingServer(t, ({ headers }, response) => {
     response.statusCode = headers.authorization === 'Bearer old' ? 401 : 200
     response.end('{}')
@@ -208,7 +208,7 @@ test('credentials last until they expire or are refused; requests at once share 
   assert.equal(runsOf(command), 1)
   assert.deepEqual([...new Set(asked.map(({ headers }) => headers.authorization))], ['Bearer first'])
 
-  // One that is refused is replaced, and the request sent once more.
+  // Rejected credentials are replaced, and the request is sent once more.
   const other = plugin(
     credential({ token: 'old' }),
     `[ -e ${directory}/renewed ] && echo '${credential({ token: 'new' })}' && exit; touch ${directory}/renewed`,
@@ -222,7 +222,7 @@ test('credentials last until they expire or are refused; requests at once share 
   assert.equal(asked.at(-1)?.headers.authorization, 'Bearer new')
 })
 
-test('refused for good: the 401 is the answer, after one more run', async () => {
+test('after a second rejection the 401 is the response', async () => {
   const command = plugin(credential({ token: 'nobody' }))
   const { code, stderr } = await whoami(config({ command }))
   assert.equal(code, 1)
@@ -241,15 +241,15 @@ const pluginAt = (command: string) => ({
   interactiveMode: 'Never' as const,
 })
 
-test('one that does not end is ended, whatever it has started', async (t) => {
+test('a plugin that does not end is killed, whatever it has started', async (t) => {
   const command = plugin(aliceToken, 'sleep 600 & echo $! > "$0.started"; wait')
-  // It would hold the output of this process open.
+  // The child process would keep the output of this process open.
   t.after(() => process.kill(Number(readFileSync(`${command}.started`, 'utf8'))))
   const source = new ExecCredentials(pluginAt(command), { cluster: {}, interactive: false, timeoutMs: 300 })
   await assert.rejects(source.current(new AbortController().signal), /has not ended after 0\.3 s$/)
 })
 
-test('an expiry is kept to by the clock', async () => {
+test('the clock decides about expiry', async () => {
   let now = Date.parse('2030-01-01T00:00:00Z')
   const clock = { now: () => now, monotonic: () => now }
   const command = plugin(credential({ token: 't', expirationTimestamp: '2030-01-01T00:00:05Z' }))
@@ -266,7 +266,7 @@ test('an expiry is kept to by the clock', async () => {
   }
 })
 
-test('another certificate means another connection', async (t) => {
+test('a new certificate uses a new connection', async (t) => {
   const [one, two] = await Promise.all(
     ['one', 'two'].map((commonName) => makeIdentity({ commonName, usages: ['client auth'] })),
   )

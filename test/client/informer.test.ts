@@ -1,4 +1,4 @@
-/** The informer: its copy is what a list would show, whatever happens to servers and connections. */
+/** The informer: its copy equals a list, whatever happens to servers and connections. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { ApiObject } from '../../src/api/model/object.ts'
@@ -17,7 +17,7 @@ import { startProxy } from '../support/tcp-proxy.ts'
 const inDefault = (name: string) => ({ namespace: 'default', name })
 const backoff = { firstMs: 20, longestMs: 200 }
 
-/** An informer that runs until the test ends, over a way that the test can cut. */
+/** Starts an informer that runs until the test ends, over a transport that the test can cut. */
 async function begin(t: TestContext, server: Served) {
   const send = server.transport()
   const state = { cut: new AbortController(), lists: 0, watches: 0 }
@@ -41,7 +41,7 @@ async function begin(t: TestContext, server: Served) {
   return { informer, replica, state, errors }
 }
 
-/** What the handlers were told, put together; each change must fit on what was told before. */
+/** Combines all changes passed to handlers. Each change must fit the previous state. */
 function mirror(informer: Informer<ConfigMap>) {
   const told = { objects: new Map<string, ConfigMap>(), changes: 0 }
   informer.onChange(({ key, previous, object }) => {
@@ -54,7 +54,7 @@ function mirror(informer: Informer<ConfigMap>) {
   return told
 }
 
-/** Resolves when the informer holds an object of this name with this value. */
+/** Resolves when the informer has an object with this name and value. */
 async function seen(informer: Informer<ConfigMap>, name: string, value: string): Promise<void> {
   const isThere = () => informer.get(inDefault(name))?.data?.k === value
   if (isThere()) return
@@ -77,7 +77,7 @@ async function assertSameAsList(client: Client, informer: Informer<ConfigMap>, r
   assert.deepEqual(byName(replica.objects.values()), byName(items))
 }
 
-/** Creates, changes and deletes a few names by turns; how often it did. */
+/** Creates, changes and deletes a few names in turn. Returns the number of writes. */
 async function write(client: Client, writer: number, rounds: number): Promise<number> {
   let written = 0
   for (let i = 0; i < rounds; i++) {
@@ -98,7 +98,7 @@ async function write(client: Client, writer: number, rounds: number): Promise<nu
   return written
 }
 
-test('under four writers the copy becomes what a list shows, change by change', async (t) => {
+test('with four writers the copy converges to a list, change by change', async (t) => {
   const server = await serve(t)
   const client = new Client(server.transport())
   const { informer, replica, state, errors } = await begin(t, server)
@@ -108,7 +108,7 @@ test('under four writers the copy becomes what a list shows, change by change', 
   await client.create(configMaps, configMap('last', { k: 'v' }))
   await seen(informer, 'last', 'v')
   await assertSameAsList(client, informer, replica)
-  // Over one unbroken watch every write is told, and nothing else.
+  // Over one unbroken watch every write is reported, and nothing else.
   assert.equal(
     replica.changes - before,
     written.reduce((sum, count) => sum + count, 1),
@@ -117,7 +117,7 @@ test('under four writers the copy becomes what a list shows, change by change', 
   t.diagnostic(`${replica.changes} changes checked`)
 })
 
-test('under four writers and a connection that breaks again and again nothing is lost', async (t) => {
+test('with four writers and a connection that keeps breaking, nothing is lost', async (t) => {
   const server = await serve(t)
   const client = new Client(server.transport())
   const { informer, replica, state } = await begin(t, server)
@@ -135,7 +135,7 @@ test('under four writers and a connection that breaks again and again nothing is
   assert.ok(state.watches > 3, `${state.watches} watches`)
 })
 
-test('after a restart of the server it goes on where it was, without a new list', async (t) => {
+test('after a server restart the informer resumes without a new list', async (t) => {
   const server = await startServer(t)
   const client = new Client(server.transport())
   await client.create(configMaps, configMap('a', { k: '1' }))
@@ -152,7 +152,7 @@ test('after a restart of the server it goes on where it was, without a new list'
   assert.ok(errors.length > 0, 'the broken connection was told')
 })
 
-test('when its version is too old it lists again, and tells what has changed meanwhile', async (t) => {
+test('if its version is too old, the informer lists again and reports the changes in between', async (t) => {
   const server = await serve(t, ['--history-duration=1s'])
   const client = new Client(server.transport())
   for (const name of ['stays', 'changes', 'goes']) await client.create(configMaps, configMap(name, { k: '1' }))
@@ -173,7 +173,7 @@ test('when its version is too old it lists again, and tells what has changed mea
   assert.equal(state.lists, 2)
 })
 
-/** Cuts the way until the function it gives is called. */
+/** Cuts the transport until the returned function is called. */
 function cut(state: { cut: AbortController }): () => void {
   state.cut.abort(new TransportError('cut'))
   return () => {
@@ -181,14 +181,14 @@ function cut(state: { cut: AbortController }): () => void {
   }
 }
 
-test('a server that falls silent is noticed, and found again', async (t) => {
+test('a silent server is detected and found again', async (t) => {
   const server = await serve(t)
   const client = new Client(server.transport())
   const proxy = await startProxy(server.url)
   const http = new HttpTransport({ ...server.credentials(), server: proxy.endpoint, pingMs: 50 })
   const stop = new AbortController()
   const silence = Promise.withResolvers<unknown>()
-  // The wire is mended when the silence has been noticed.
+  // The connection is restored when the silence has been detected.
   const onError = (error: unknown) => {
     proxy.set('pass')
     silence.resolve(error)
@@ -211,7 +211,7 @@ test('a server that falls silent is noticed, and found again', async (t) => {
   await assertSameAsList(client, informer, replica)
 })
 
-test('one that is stopped before its first list is not synced', async (t) => {
+test('an informer that stops before its first list is not synced', async (t) => {
   const server = await serve(t)
   const send = server.transport()
   await server.stop()
@@ -221,7 +221,7 @@ test('one that is stopped before its first list is not synced', async (t) => {
   assert.equal(await informer.synced, false)
 })
 
-test('a long list is applied in pieces, and everybody else gets a turn in between', async (t) => {
+test('a long list is applied in slices, and other tasks run in between', async (t) => {
   const server = await serve(t)
   const client = new Client(server.transport())
   await Promise.all(Array.from({ length: 200 }, (_, i) => client.create(configMaps, configMap(`long-${i}`))))

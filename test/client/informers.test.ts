@@ -1,4 +1,4 @@
-/** Informers that users share: one copy for all of them, found by indexes, whatever becomes of the server. */
+/** Shared informers: one copy for all users, indexed, across server restarts. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { Informers } from '../../src/client/informers/informers.ts'
@@ -11,7 +11,7 @@ import { until } from '../support/until.ts'
 
 const backoff = { firstMs: 20, longestMs: 200 }
 
-/** Informers that end with the test, what they asked for, and what went wrong. */
+/** Creates informers that end with the test, and records their requests and errors. */
 function informersOf(t: TestContext, send: Transport) {
   const asked = { lists: 0, watches: 0 }
   const counted: Transport = async (request) => {
@@ -29,7 +29,7 @@ function informersOf(t: TestContext, send: Transport) {
   return { informers, asked, errors }
 }
 
-/** Resolves when every copy has the object of this name. */
+/** Resolves when every copy has the object with this name. */
 async function reached(copies: readonly { get(name: object): unknown }[], name: string): Promise<void> {
   await until(
     async () => copies.filter((copy) => copy.get({ namespace: 'default', name }) === undefined).length,
@@ -37,7 +37,7 @@ async function reached(copies: readonly { get(name: object): unknown }[], name: 
   )
 }
 
-test('all who ask for the same objects share one copy; late handlers are told what is there', async (t) => {
+test('requests for the same objects share one copy, and late handlers get the existing objects', async (t) => {
   const server = await serve(t)
   const client = new Client(server.transport())
   const { informers, asked } = informersOf(t, server.transport())
@@ -59,7 +59,7 @@ test('all who ask for the same objects share one copy; late handlers are told wh
   assert.deepEqual(asked, { lists: 2, watches: 2 })
 })
 
-test('indexes follow every change, whenever they are made', async (t) => {
+test('indexes follow every change, whenever they are created', async (t) => {
   const server = await serve(t)
   const client = new Client(server.transport())
   const { informers } = informersOf(t, server.transport())
@@ -90,7 +90,7 @@ test('indexes follow every change, whenever they are made', async (t) => {
   assert.deepEqual([...early.values()], ['blue'])
 })
 
-test('a handler that throws is told, and neither the copy nor other handlers miss anything', async (t) => {
+test('an error of a handler is reported and affects neither the copy nor other handlers', async (t) => {
   const server = await serve(t)
   const client = new Client(server.transport())
   const { informers, errors, asked } = informersOf(t, server.transport())
@@ -110,10 +110,10 @@ test('a handler that throws is told, and neither the copy nor other handlers mis
 const many = 100
 
 for (const { title, flags, lists } of [
-  { title: 'go on where they were', flags: [], lists: 0 },
-  { title: 'list once more where the history is gone', flags: ['--history-duration=1s'], lists: many },
+  { title: 'resume', flags: [], lists: 0 },
+  { title: 'list again if the history was compacted', flags: ['--history-duration=1s'], lists: many },
 ])
-  test(`a server is restarted under ${many} informers: they ${title}`, { timeout: 120_000 }, async (t) => {
+  test(`a server restarts under ${many} informers: they ${title}`, { timeout: 120_000 }, async (t) => {
     const server = await serve(t, flags)
     const client = new Client(server.transport())
     const gate = { isShut: false }
@@ -133,7 +133,7 @@ for (const { title, flags, lists } of [
     await server.restart()
     for (let i = 0; i < 3; i++) await client.update(configMaps, configMap('before', { i: `${i}` }))
     if (lists > 0) {
-      // What a server keeps in memory does not outlive it, and its store forgets after a second.
+      // A server's memory does not survive a restart, and its store compacts history after a second.
       await server.stop()
       await server.restart()
       await forgotten(client, metadata.resourceVersion ?? '')

@@ -1,4 +1,4 @@
-/** The admin's client config, read back by a YAML parser. */
+/** The administrator's kubeconfig, read by a YAML parser. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parse } from 'yaml'
@@ -7,7 +7,7 @@ import { adminKubeconfig } from '../../src/client/node/kubeconfig-write.ts'
 const pems = { cluster: 'orch', authority: 'authority\n', certificate: 'certificate\n', key: 'key\n' }
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 
-test('holds one cluster, user and context', () => {
+test('contains one cluster, user and context', () => {
   assert.deepEqual(parse(adminKubeconfig({ server: 'https://127.0.0.1:6443', ...pems })), {
     apiVersion: 'v1',
     kind: 'Config',

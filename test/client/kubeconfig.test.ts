@@ -1,4 +1,4 @@
-/** Client configs: where they are looked for, how several count as one, and what is told of one that is wrong. */
+/** Kubeconfigs: where they are found, how several are merged, and how faults are reported. */
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -38,7 +38,7 @@ function read(choice: Omit<ConfigChoice, 'parse'>) {
   return readClientConfig({ ...choice, parse: parseConfigYaml })
 }
 
-test('what the server writes is read', () => {
+test('a kubeconfig written by the server can be read', () => {
   const { certificate, key } = one
   const text = adminKubeconfig({ cluster: 'orch', server, authority: two.certificate, certificate, key })
   const { transport, namespace } = read({ files: [file('admin', text)] })
@@ -46,7 +46,7 @@ test('what the server writes is read', () => {
   assert.equal(namespace, undefined)
 })
 
-test('files that it names lie beside it; data comes before files', async () => {
+test('file paths are relative to the kubeconfig, and inline data takes precedence', async () => {
   for (const [name, text] of [
     ['ca.crt', two.certificate],
     ['u.crt', one.certificate],
@@ -69,7 +69,7 @@ test('files that it names lie beside it; data comes before files', async () => {
   assert.equal(await transport.token!(), 'renewed')
 })
 
-test('of several files the first to name something wins', async () => {
+test('the first of several files that sets a value wins', async () => {
   const first = file('first', { contexts: [{ name: 'x', context: { cluster: 'c', user: 'u', namespace: 'n' } }] })
   const second = file('second', config({ server }, { token: 'second' }))
   const third = file('third', config({ server: 'https://third' }, { token: 'third' }, { 'current-context': 'y' }))
@@ -80,7 +80,7 @@ test('of several files the first to name something wins', async () => {
   assert.equal(read({ files: [second], server: 'https://other' }).transport.server, 'https://other')
 })
 
-test('who names a server or a cluster needs no current context', () => {
+test('with a server or cluster name, no current context is needed', () => {
   const alone = file('current-less', { clusters: [{ name: 'c', cluster: { server } }] })
   const none = join(directory, 'none')
   assert.equal(read({ files: [alone], server: 'https://other' }).transport.server, 'https://other')
@@ -91,7 +91,7 @@ test('who names a server or a cluster needs no current context', () => {
   assert.throws(() => read({ files: [none], server: 'https://other', context: 'x' }), /there is no client config/)
 })
 
-test('where it is looked for', () => {
+test('the default locations are searched in order', () => {
   const home = join(directory, 'home')
   const at = (KUBECONFIG?: string) => usualFiles({ env: { KUBECONFIG }, home, directory: '/d' })
   assert.deepEqual(at(), ['/d/.orch/admin.kubeconfig'])
@@ -145,7 +145,7 @@ const wrong: readonly (readonly [string, unknown, RegExp])[] = [
 ]
 
 for (const [how, content, told] of wrong) {
-  test(`one that ${how} is told, and not quoted`, () => {
+  test(`a kubeconfig that ${how} is reported, but not quoted`, () => {
     const files = [file('wrong', content)]
     assert.throws(
       () => read({ files }),
@@ -154,14 +154,14 @@ for (const [how, content, told] of wrong) {
   })
 }
 
-test('none at all', () => {
+test('a missing kubeconfig is reported', () => {
   assert.throws(
     () => read({ files: ['/nonexistent/a'] }),
     /there is no client config: \/nonexistent\/a: no such file or directory$/,
   )
 })
 
-test('what is said beside the files counts more, and is enough with a server', () => {
+test('overrides take precedence over the files, and suffice with a server', () => {
   const files = [file('overridden', config({ server }, { token: 'from-file' }))]
   const { transport } = read({ files, user: { token: 'from-flag', as: 'alice', 'as-groups': ['a', 'b'] } })
   assert.equal(transport.token?.(), 'from-flag')

@@ -1,4 +1,4 @@
-/** Leader election: one at a time, whatever becomes of the leader. Times are the clock's own, moved by the test. */
+/** Leader election: one leader at a time, whatever happens to it. The test controls the clocks. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { leadOnce, type Term, timingFault, withinTerm } from '../../src/client/informers/leader-election.ts'
@@ -12,11 +12,11 @@ const timing = { leaseDurationMs: 1000, renewDeadlineMs: 600, retryPeriodMs: 50 
 
 interface Candidate {
   readonly term: () => Term | undefined
-  /** Cuts it off from the server. */
+  /** Disconnects the candidate from the server. */
   cut(): void
-  /** Lets its own clock run on, as if the process had been stopped. */
+  /** Advances its own clock, as if the process had been suspended. */
   skip(ms: number): void
-  /** Resolves with whether the lease was lost. */
+  /** Resolves to whether the lease was lost. */
   readonly ended: Promise<boolean>
   stop(): void
 }
@@ -62,7 +62,7 @@ test('election', async (t) => {
   const send = server.transport()
   const client = new Client(send)
 
-  await t.test('one of two leads, and the other takes over at once when it gives up', async () => {
+  await t.test('one of two candidates leads, and the other takes over at once when it releases the lease', async () => {
     const one = candidate(t, send, 'one', 'a')
     const two = candidate(t, send, 'two', 'a')
     const first = await until(async () => [one, two].find((each) => each.term() !== undefined), Boolean)
@@ -80,7 +80,7 @@ test('election', async (t) => {
     await other.ended
   })
 
-  await t.test('a leader that is cut off ends before the other begins', async () => {
+  await t.test('a disconnected leader stops before the other starts', async () => {
     const one = candidate(t, send, 'one', 'b')
     await leads(one)
     const two = candidate(t, send, 'two', 'b')
@@ -94,7 +94,7 @@ test('election', async (t) => {
     await two.ended
   })
 
-  await t.test('a leader that was stopped for longer than its lease sends nothing when it goes on', async () => {
+  await t.test('a leader that was suspended for longer than its lease sends nothing when it resumes', async () => {
     const one = candidate(t, send, 'one', 'c')
     await leads(one)
     const term = one.term()!
@@ -107,7 +107,7 @@ test('election', async (t) => {
     assert.equal(await one.ended, true)
   })
 
-  await t.test('a lease of another is not taken by the times written in it', async () => {
+  await t.test("another candidate's lease is not taken based on the times in it", async () => {
     const past = '2020-01-01T00:00:00.000000Z'
     const spec = { holderIdentity: 'other', leaseDurationSeconds: 1, acquireTime: past, renewTime: past }
     const metadata = { namespace: 'default', name: 'd' }
@@ -121,7 +121,7 @@ test('election', async (t) => {
   })
 })
 
-test('times that cannot work are faults', () => {
+test('invalid timing is reported', () => {
   assert.equal(timingFault(timing), undefined)
   assert.match(timingFault({ ...timing, renewDeadlineMs: 1000 }) ?? '', /longer than the renew deadline/)
   assert.match(timingFault({ ...timing, retryPeriodMs: 550 }) ?? '', /1.2 times the retry period/)

@@ -1,4 +1,4 @@
-/** Identity tokens that are renewed: at a real provider, kept in the client config, by one program at a time. */
+/** Renewal of ID tokens: with a real provider, stored in the kubeconfig, by one program at a time. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -73,7 +73,7 @@ function keptIn(path: string): { [field: string]: string } {
 const whoami = async (path: string) => await orchctl(['auth', 'whoami', `--kubeconfig=${path}`])
 const refreshes = () => provider.paths.filter((path) => path === '/token').length
 
-/** A token that has expired, and one to renew it with. */
+/** Returns an expired token and a refresh token. */
 async function expired(): Promise<{ 'id-token': string; 'refresh-token': string }> {
   const { refreshToken } = await provider.loginForLong(carol)
   const past = Math.floor(Date.now() / 1000) - 60
@@ -83,7 +83,7 @@ async function expired(): Promise<{ 'id-token': string; 'refresh-token': string 
   }
 }
 
-test('a token that has expired is renewed, used and kept', async () => {
+test('an expired token is renewed, used and stored', async () => {
   const path = writeConfig('expired', await expired())
   const { code, stdout, stderr } = await whoami(path)
   assert.equal(code, 0, stderr)
@@ -95,7 +95,7 @@ test('a token that has expired is renewed, used and kept', async () => {
   assert.equal(keptIn(path)['id-token'], kept['id-token'])
 })
 
-test('of several programs at once one renews, and the others find what it has got', async () => {
+test('of several concurrent programs one renews, and the others find the new token', async () => {
   const path = writeConfig('shared', await expired())
   const asked = refreshes()
   const ran = await Promise.all(Array.from({ length: 4 }, () => whoami(path)))
@@ -107,7 +107,7 @@ test('of several programs at once one renews, and the others find what it has go
   assert.equal(refreshes(), asked + 1)
 })
 
-test('a token that cannot be renewed is told, without secrets', async () => {
+test('a token that cannot be renewed is reported without secrets', async () => {
   const { 'id-token': idToken } = await expired()
   const without = await whoami(writeConfig('without', { 'id-token': idToken }))
   assert.match(without.stderr, /user "u": the id-token has expired, and there is no refresh-token: log in again/)

@@ -1,4 +1,4 @@
-/** The reader of plain client configs gives what the library gives, or nothing: on real ones, and on ones cut to bits. */
+/** The simple YAML parser returns the same as the library or nothing, for real kubeconfigs and random fragments. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { loadAll } from 'js-yaml'
@@ -13,7 +13,7 @@ const ours = adminKubeconfig({
   key: 'c',
 })
 
-/** As kubectl writes it. */
+/** As written by kubectl. */
 const theirs = `# mine
 apiVersion: v1
 clusters:
@@ -53,9 +53,10 @@ kind: Config
 `
 
 for (const [whose, text] of Object.entries({ ours, theirs, indented }))
-  test(`${whose} is plain`, () => assert.deepEqual(parsePlainYaml(text), loadAll(text)[0]))
+  test(`the simple parser can read the kubeconfig: ${whose}`, () =>
+    assert.deepEqual(parsePlainYaml(text), loadAll(text)[0]))
 
-/** What the library reads, or why it does not. */
+/** Returns what the library reads, or its error. */
 function byLibrary(text: string): unknown {
   try {
     return loadAll(text)[0]
@@ -84,7 +85,7 @@ const lines = [
   ...['__proto__: a', 'constructor: a', 'b: 0x1', 'b: Infinity', 'b: 2020-01-01', "b: 'c'", 'b: ~', 'b: <<', '<<: a'],
 ]
 
-test('any three of these lines mean the same to both, unless they are not plain', () => {
+test('any three of these lines mean the same to both parsers, unless the simple one declines', () => {
   let plain = 0
   for (const one of lines)
     for (const two of lines)

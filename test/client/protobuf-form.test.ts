@@ -1,4 +1,4 @@
-/** The client with a form that its caller chose: Protobuf where there is one, JSON where there is none. */
+/** The client with a chosen content type: Protobuf if available, JSON otherwise. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ProtobufDocuments } from '../../src/api/codec/protobuf/documents.ts'
@@ -16,7 +16,7 @@ import { configMap, configMaps } from '../support/resource-types.ts'
 const form = new ProtobufDocuments(vendorOf('orch'), allKinds)
 const inDefault = (name: string) => ({ namespace: 'default', name })
 
-/** Notes what was sent and answered in which form. */
+/** Records the content types of requests and responses. */
 function noting(transport: Transport, notes: string[]): Transport {
   return async (request) => {
     const response = await transport(request)
@@ -26,7 +26,7 @@ function noting(transport: Transport, notes: string[]): Transport {
   }
 }
 
-test('all verbs speak the form that was chosen, and say the same as in JSON', async (t) => {
+test('all verbs use the chosen content type and return the same as in JSON', async (t) => {
   const server = await serve(t)
   const notes: string[] = []
   const client = new Client(noting(server.transport(), notes), { form })
@@ -84,7 +84,7 @@ test('watches and informers read frames', async (t) => {
   assert.deepEqual(events, ['ADDED large 300000', 'DELETED large 300000'])
 })
 
-test('what has no such form is read and sent as JSON', async (t) => {
+test('documents without that encoding are read and sent as JSON', async (t) => {
   const server = await serve(t)
   const few = new ProtobufDocuments(vendorOf('orch'), [])
   const client = new Client(server.transport(), { form: few })

@@ -1,4 +1,4 @@
-/** The way through an HTTP proxy: `proxy-url` of a client config. */
+/** HTTP proxies: `proxy-url` of a kubeconfig. */
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
@@ -22,7 +22,7 @@ interface Asked {
   readonly authorization: string | undefined
 }
 
-/** A proxy that lets in whoever knows the password. */
+/** Starts a proxy that requires a password. */
 async function startProxy(t: Ending): Promise<{ host: string; asked: Asked[] }> {
   const asked: Asked[] = []
   const proxy = createServer((_, response) => response.writeHead(400).end())
@@ -47,7 +47,7 @@ async function startProxy(t: Ending): Promise<{ host: string; asked: Asked[] }> 
   return { host: `127.0.0.1:${(proxy.address() as AddressInfo).port}`, asked }
 }
 
-test('requests go through the proxy, to the server that is verified', async (t) => {
+test('requests go through the proxy to the verified server', async (t) => {
   const { host, asked } = await startProxy(t)
   const http = new HttpTransport({ ...server.credentials(), proxy: `http://me:pass%20word@${host}` })
   t.after(async () => http.close())
@@ -61,7 +61,7 @@ test('requests go through the proxy, to the server that is verified', async (t) 
   await assert.rejects(new Client(untrusted.send).list(configMaps), TransportError)
 })
 
-test('a proxy that refuses, or is not there, is named', async (t) => {
+test('a proxy that rejects the request or is unreachable is named', async (t) => {
   const { host } = await startProxy(t)
   const told = async (proxy: string) => {
     const http = new HttpTransport({ ...server.credentials(), proxy })

@@ -1,4 +1,4 @@
-/** Watches as iterators, and the lines that they are made of. */
+/** Watches as iterators, and the lines that they consist of. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Client } from '../../src/client/requests/client.ts'
@@ -13,7 +13,7 @@ async function* chunks(...parts: readonly (string | Uint8Array)[]): AsyncGenerat
   for (const part of parts) yield typeof part === 'string' ? new TextEncoder().encode(part) : part
 }
 
-test('lines are the same however they are cut', async () => {
+test('lines are independent of chunk boundaries', async () => {
   const text = 'one\n{"é": "😀"}\n\nlast\n'
   const bytes = new TextEncoder().encode(text)
   for (let size = 1; size <= bytes.length; size++) {
@@ -24,12 +24,12 @@ test('lines are the same however they are cut', async () => {
   }
 })
 
-test('a line that was cut off is dropped, one that is too long refused', async () => {
+test('a truncated line is dropped, and one that is too long is rejected', async () => {
   assert.deepEqual(await Array.fromAsync(lines(chunks('a\nb'), 100)), ['a'])
   await assert.rejects(Array.fromAsync(lines(chunks('a\n', 'b'.repeat(60), 'c'.repeat(60)), 100)), TransportError)
 })
 
-test('a watch brings events in order, with bookmarks, and ends when its time is over', async (t) => {
+test('a watch returns events in order, with bookmarks, and ends after its timeout', async (t) => {
   const client = new Client((await serve(t)).transport())
   await client.create(configMaps, configMap('old'))
   const { metadata } = await client.create(configMaps, configMap('a'))
@@ -47,14 +47,14 @@ test('a watch brings events in order, with bookmarks, and ends when its time is 
   assert.ok(bookmark?.type === 'BOOKMARK' && Number(bookmark.resourceVersion) > Number(metadata.resourceVersion))
 })
 
-test('a start that is too old is a 410', async (t) => {
+test('a start version that is too old returns 410', async (t) => {
   const server = await serve(t, ['--history-duration=1s'])
   const client = new Client(server.transport())
   const { metadata } = await client.create(configMaps, configMap('a'))
   const resourceVersion = metadata.resourceVersion ?? ''
   const name = { namespace: 'default', name: 'a' }
   for (let i = 0; i < 3; i++) await client.patch(configMaps, name, { patch: { merge: { data: { i: `${i}` } } } })
-  // What a server keeps in memory does not outlive it, and its store forgets after a second.
+  // A server's memory does not survive a restart, and its store compacts history after a second.
   await server.stop()
   await server.restart()
   const again = new Client(server.transport())

@@ -1,4 +1,6 @@
-/** The bundle in a checkout: made when a source is another, whoever else starts at that moment; and its compiled code. */
+/**
+ * The bundle in a checkout: rebuilt when a source changes, even with concurrent starts. Also its cached compiled code.
+ */
 import assert from 'node:assert/strict'
 import {
   appendFileSync,
@@ -19,7 +21,7 @@ import { type TestContext, test } from 'node:test'
 import { runCommand } from '../support/run-command.ts'
 import { root } from '../support/server.ts'
 
-/** A checkout of its own, with the same dependencies. */
+/** Creates a separate checkout with the same dependencies. */
 function checkout(t: TestContext): string {
   const directory = mkdtempSync(join(tmpdir(), 'orch-checkout-'))
   t.after(() => rmSync(directory, { recursive: true, force: true }))
@@ -34,8 +36,8 @@ function version(directory: string) {
 }
 
 /**
- * Changes a source, so that the bundle is stale. Its time stays, as that of a file
- * does which comes out of an archive: being newer than the bundle is not what counts.
+ * Changes a source, so that the bundle is stale. Its modification time stays, like that of a file from an archive,
+ * because staleness does not depend on the time alone.
  */
 function touch(directory: string, name: string): void {
   const file = join(directory, name)
@@ -44,7 +46,7 @@ function touch(directory: string, name: string): void {
   utimesSync(file, atime, mtime)
 }
 
-test('programs that start at once on a stale bundle all start', { timeout: 300_000 }, async (t) => {
+test('programs that start concurrently with a stale bundle all start', { timeout: 300_000 }, async (t) => {
   const directory = checkout(t)
   for (let round = 0; round < 2; round++) {
     const ran = await Promise.all(Array.from({ length: 4 }, () => version(directory)))
@@ -57,7 +59,7 @@ test('programs that start at once on a stale bundle all start', { timeout: 300_0
   )
 })
 
-test('compiled code is kept, and is no more than a help', { timeout: 300_000 }, async (t) => {
+test('compiled code is cached, and the program works without the cache', { timeout: 300_000 }, async (t) => {
   const directory = checkout(t)
   const cacheDirectory = join(directory, 'dist/compiled')
   const assertRuns = async () => {
@@ -73,19 +75,19 @@ test('compiled code is kept, and is no more than a help', { timeout: 300_000 }, 
   await assertRuns()
   assert.equal(statSync(cache).mtimeMs, 1000, 'it was not used, but made again')
 
-  // What is cut off, or of another Node, is made again.
+  // A truncated cache, or one of another Node, is recreated.
   for (const bytes of [kept.subarray(0, kept.length - 1), Buffer.from('not made by V8'), Buffer.alloc(0)]) {
     writeFileSync(cache, bytes)
     await assertRuns()
     assert.ok(statSync(cache).size > 1000)
     assert.notDeepEqual(readFileSync(cache), bytes)
   }
-  // That of another bundle is not looked at, however much like this one it is.
+  // The cache of another bundle is ignored, even if the bundles are similar.
   touch(directory, 'src/api/model/version.ts')
   await assertRuns()
   assert.ok(!existsSync(cache))
 
-  // Where it cannot be kept, everything works as it does with it.
+  // Without a writable cache, everything works as before.
   rmSync(cacheDirectory, { recursive: true })
   writeFileSync(cacheDirectory, '')
   await assertRuns()

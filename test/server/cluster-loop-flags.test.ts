@@ -1,4 +1,4 @@
-/** Flags of the loops of Services, Jobs and nodes: what is wrong is said before anything runs. */
+/** Flags of the loops of Services, Jobs and nodes: invalid values are reported before anything runs. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseFlags } from '../../src/base/flags/flags.ts'
@@ -17,11 +17,11 @@ for (const [args, message] of [
   [['--max-endpoints-per-slice=0'], /from 1 to 1000/],
   [['--node-eviction-rate=x'], /not a number such as 0.1/],
 ] as const)
-  test(`${args.join(' ')} is refused`, () => {
+  test(`${args.join(' ')} is rejected`, () => {
     assert.throws(() => podRangesOf(read(...args)), { name: 'UsageError', message })
   })
 
-test('what is written reaches the loops', () => {
+test('flag values reach the loops', () => {
   const args = ['--allocate-node-cidrs', '--cluster-cidr=10.244.0.0/16', '--node-cidr-mask-size=26']
   const { podRanges, nodeHealth, ...others } = clusterLoopOptions(
     read(...args, '--node-monitor-grace-period=1m', '--terminated-pod-gc-threshold=7', '--max-endpoints-per-slice=9'),

@@ -1,6 +1,7 @@
 /**
- * `orch controller-manager` as people run it: a process beside `orch apiserver`, over TLS, under the accounts of its
- * loops. From a request by openssl to a certificate that logs in, and what it serves itself.
+ * `orch controller-manager` as users run it: a separate process next to `orch apiserver`, over TLS, with the service
+ * accounts of its loops. Covers the path from an openssl request to a working certificate, and the manager's own
+ * endpoints.
  */
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -30,7 +31,7 @@ async function fetchFrom(port: number, path: string, token?: string): Promise<{ 
   })
 }
 
-test('the manager beside a server', async (t) => {
+test('the manager next to a server', async (t) => {
   const server = await startServer(t)
   const admin = server.client()
   const keyFile = join(server.directory, 'sa.key')
@@ -49,7 +50,7 @@ test('the manager beside a server', async (t) => {
     `${user}.csr`,
   ])
 
-  await t.test('without a manager an approved request stays as it is', async () => {
+  await t.test('without a manager an approved request stays unsigned', async () => {
     const spec = {
       request: readFileSync(`${user}.csr`).toString('base64'),
       signerName: 'orch.io/apiserver-client',
@@ -72,7 +73,7 @@ test('the manager beside a server', async (t) => {
   ])
   await manager.leads()
 
-  await t.test('the certificate comes, and logs in', async () => {
+  await t.test('the manager signs the certificate, which authenticates its user', async () => {
     const { body } = await until(
       () => admin.get(`${requests}/jane`),
       (told) => told.body.status.certificate !== undefined,
@@ -95,7 +96,7 @@ test('the manager beside a server', async (t) => {
     jane.close()
   })
 
-  await t.test('the root CA is in every namespace, and accounts have token Secrets', async () => {
+  await t.test('every namespace has the root CA, and service accounts have token Secrets', async () => {
     const path = '/api/v1/namespaces/default/configmaps/kube-root-ca.crt'
     await until(
       () => admin.get(path),
@@ -114,11 +115,11 @@ test('the manager beside a server', async (t) => {
     const token = Buffer.from(secret.body.data.token, 'base64').toString()
     const header = JSON.parse(Buffer.from(token.split('.')[0]!, 'base64url').toString())
     assert.equal(header.alg, 'RS256')
-    // The server was not told of the manager's key, so it does not take such a token.
+    // The server does not know the manager's key, so it rejects such a token.
     assert.equal((await server.client(token).get('/api')).status, 401)
   })
 
-  await t.test('it says that it is well to all, and its metrics to those who may see them', async () => {
+  await t.test('health is public, and metrics require authorization', async () => {
     assert.deepEqual(await fetchFrom(port, '/healthz'), { status: 200, body: 'ok' })
     assert.equal((await fetchFrom(port, '/metrics')).status, 401)
     assert.equal((await fetchFrom(port, '/metrics', 'wrong')).status, 401)
@@ -130,14 +131,14 @@ test('the manager beside a server', async (t) => {
     assert.equal((await fetchFrom(port, '/other')).status, 404)
   })
 
-  await t.test('it ends in order, and gives its lease up', async () => {
+  await t.test('SIGTERM stops the manager and releases its lease', async () => {
     assert.equal(await manager.end(), 0, manager.output())
     const lease = await admin.get('/apis/coordination.orch.io/v1/namespaces/kube-system/leases/kube-controller-manager')
     assert.equal(lease.body.spec.holderIdentity, '')
   })
 })
 
-test('what is wrong on the command line is said in one line', async (t) => {
+test('an invalid command line is reported in one line', async (t) => {
   const server = await serve(t)
   const config = `--kubeconfig=${server.directory}/admin.kubeconfig`
   const pki = join(server.directory, 'data/pki')

@@ -1,4 +1,4 @@
-/** The server makes what must be there, while another server makes the same: nobody fails, and it is there once. */
+/** Two servers create the same required objects concurrently: neither fails, and each object exists once. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { service } from '../../src/api/kinds/core/service.ts'
@@ -20,7 +20,7 @@ const vendor = vendorOf('orch')
 const store = new MemoryStore()
 const pools = servicePools(parseFlags(serverFlags, []))
 
-/** What one server has: its own copy of what is in the store. */
+/** Opens one server with its own caches of the shared store. */
 async function openServer() {
   const caches = new Caches(store, { onError: assert.fail, onUnreadable: ({ key }) => assert.fail(key) })
   const registry = {
@@ -41,7 +41,7 @@ async function openServer() {
   return stored(catalogue, { group: 'core', plural: 'services' })
 }
 
-test('a Service at a certain address, by two servers at every distance of each other', async () => {
+test('two servers create a Service with a fixed address concurrently at every interleaving', async () => {
   const one = await openServer()
   const two = await openServer()
   for (let distance = 0; distance < 60; distance++) {

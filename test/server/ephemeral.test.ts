@@ -1,4 +1,4 @@
-/** Servers that keep nothing: for test suites in any language, and in place of the binaries that envtest starts. */
+/** Ephemeral servers: for test suites in any language, and as replacements of the envtest binaries. */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -20,7 +20,7 @@ import { untilTrue } from '../support/until.ts'
 const directory = mkdtempSync(join(tmpdir(), 'orch-ephemeral-test-'))
 after(() => rmSync(directory, { recursive: true, force: true }))
 
-/** What servers that keep nothing have on this machine now. */
+/** Returns the current files of ephemeral servers on this machine. */
 function kept(pid: number | undefined): string[] {
   const places = [...new Set(['/dev/shm', tmpdir()])].filter((place) => existsSync(place))
   return places.flatMap((place) => readdirSync(place)).filter((name) => name.startsWith(`orch-ephemeral-${pid}-`))
@@ -51,7 +51,7 @@ function clientOf(kubeconfig: string): Client {
 
 const isWhole = (kubeconfig: string) => /^current-context: .*\n/m.test(kubeconfig)
 
-test('the client config is printed; the end of the standard input is its end, and nothing is left', async () => {
+test('the kubeconfig is printed, and the end of standard input stops the server without leftovers', async () => {
   const server = start('orch', ['up', '--ephemeral'])
   await untilTrue(async () => isWhole(server.output()))
   const client = clientOf(server.output())
@@ -62,7 +62,7 @@ test('the client config is printed; the end of the standard input is its end, an
   assert.deepEqual(kept(server.process.pid), [])
 })
 
-test('one that was killed leaves something behind, which the next removes', async () => {
+test('the next server removes the files of a killed one', async () => {
   const killed = start('orch', ['apiserver', '--ephemeral'])
   await untilTrue(async () => isWhole(killed.output()))
   killed.process.kill('SIGKILL')
@@ -77,7 +77,7 @@ test('one that was killed leaves something behind, which the next removes', asyn
   assert.equal(await next.ended, 0)
 })
 
-test('one whose parent is gone ends', async () => {
+test('a server whose parent has exited stops', async () => {
   const script = `${join(root, 'bin/orch')} apiserver --ephemeral --admin-kubeconfig= < /dev/null & echo $!; wait`
   const parent = spawn('sh', ['-c', script], { stdio: ['ignore', 'pipe', 'ignore'] })
   let output = ''
@@ -102,7 +102,7 @@ function tryToKill(pid: number): void {
   if (isRunning(pid)) process.kill(pid, 'SIGKILL')
 }
 
-test('what contradicts it is refused', async () => {
+test('contradicting flags are rejected', async () => {
   const server = spawn(join(root, 'bin/orch'), ['up', '--ephemeral', '--data-dir=x'], {
     stdio: ['ignore', 'ignore', 'pipe'],
   })
@@ -113,7 +113,7 @@ test('what contradicts it is refused', async () => {
   assert.match(told, /--data-dir and --ephemeral exclude each other/)
 })
 
-/** The files that envtest makes, and the arguments that it gives to kube-apiserver. */
+/** Creates the files of envtest and the arguments that it passes to kube-apiserver. */
 async function envtest(etcd: string) {
   const certDir = mkdtempSync(join(directory, 'certs-'))
   const authority = await makeIdentity({ commonName: 'envtest', usages: ['cert sign'], authority: true })
@@ -173,7 +173,7 @@ async function isWell(client: Client): Promise<boolean> {
   )
 }
 
-test('the stand-ins do what envtest asks of etcd and kube-apiserver', async () => {
+test('the replacements support what envtest needs of etcd and kube-apiserver', async () => {
   assert.match(await help('envtest/etcd'), /^\s+--unsafe-no-fsync\b/m)
   assert.doesNotMatch(await help('envtest/kube-apiserver'), /^\s+--insecure-port\b/m)
   const [clientPort, peerPort] = await freePorts(2)

@@ -1,7 +1,6 @@
 /**
- * A store that can never be written again: the server says so where readiness is asked for, answers what it is asked
- * meanwhile, says why in one line, and ends by itself with a code that is not zero. What was acknowledged is there at
- * the next start.
+ * A store that fails permanently: the server reports it in its readiness, still responds, logs the reason in one line,
+ * and exits with a non-zero code. Acknowledged writes exist after the next start.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -19,7 +18,7 @@ import { until } from '../support/until.ts'
 
 const named = (name: string) => ({ metadata: { name } })
 
-/** Waits for the end that the server comes to by itself. */
+/** Waits until the server exits on its own. */
 async function ended({ process: child }: ServerHandle): Promise<number | null> {
   if (child.exitCode === null && child.signalCode === null)
     await once(child, 'exit', { signal: AbortSignal.timeout(120_000) })
@@ -75,7 +74,7 @@ for (const [what, failure, why, form] of [
     assert.equal((await server.client().get(`${configMaps}/during`)).status, 404)
   })
 
-test('a server whose store thread is gone is not ready, says why, and ends', async (t) => {
+test('a server whose store thread has ended becomes unready, logs the reason and exits', async (t) => {
   const hook = pathToFileURL(join(root, 'test/support/end-store-thread.mjs')).href
   const server = await startServer(t, [], { NODE_OPTIONS: `--import=${hook}` })
   const client = server.client()
@@ -86,7 +85,7 @@ test('a server whose store thread is gone is not ready, says why, and ends', asy
   assert.equal((await server.client().get(`${configMaps}/before`)).status, 200)
 })
 
-test('a server whose data directory is removed is not ready, says why, and ends', async (t) => {
+test('a server whose data directory was removed becomes unready, logs the reason and exits', async (t) => {
   const server = await startServer(t)
   const client = server.client()
   assert.equal((await client.post(configMaps, named('before'))).status, 201)

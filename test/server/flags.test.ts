@@ -1,6 +1,6 @@
 /**
- * Every flag of kube-apiserver and kube-controller-manager 1.23 is taken, or refused with a reason; `docs/flags.md` is the
- * list of them. With ORCH_WRITE_DOCS=1 this test writes that file.
+ * Every flag of kube-apiserver and kube-controller-manager 1.23 is accepted or rejected with a reason. `docs/flags.md`
+ * lists them. With ORCH_WRITE_DOCS=1 this test writes that file.
  */
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -35,7 +35,7 @@ const programs: readonly Program[] = [
     foreign: managerForeign,
   },
 ]
-/** Commands and flags that every program has. */
+/** Commands and flags of every program. */
 const everywhere = new Set(['help', 'version'])
 
 function flagsOf({ name }: Program): string[] {
@@ -46,7 +46,7 @@ function ours({ known }: Program, flag: string): Flag<unknown> | undefined {
   return Object.values(known).find(({ name }) => name === flag)
 }
 
-test('every flag of Kubernetes is taken, or refused by one sentence', () => {
+test('every Kubernetes flag is accepted, or rejected with one sentence', () => {
   for (const program of programs) {
     const flags = flagsOf(program)
     const without = flags.filter((flag) => !everywhere.has(flag) && !ours(program, flag) && !program.foreign[flag])
@@ -58,7 +58,7 @@ test('every flag of Kubernetes is taken, or refused by one sentence', () => {
   }
 })
 
-test('a value that says what is so anyway is taken, any other refused with the reason', () => {
+test('a value that describes the existing behavior is accepted, and any other is rejected with the reason', () => {
   const [apiserver] = programs as [Program]
   const read = (...args: string[]) => withoutForeign(args, apiserver.known, apiserver.foreign)
   assert.deepEqual(read('--watch-cache', '--v=2', '--storage-backend', 'etcd3', '--secure-port', '1'), [
@@ -80,7 +80,7 @@ test('a value that says what is so anyway is taken, any other refused with the r
     )
 })
 
-test('docs/flags.md lists them', () => {
+test('docs/flags.md lists all flags', () => {
   const text = listing()
   if (process.env.ORCH_WRITE_DOCS) writeFileSync(document, text)
   const hint = 'docs/flags.md is not what it should be: ORCH_WRITE_DOCS=1 npm test -- server/flags writes it'

@@ -1,7 +1,4 @@
-/**
- * A server whose disk is full: it refuses what adds data, serves the rest, and is started again with the disk still
- * full.
- */
+/** A server with a full disk: it rejects new data, serves everything else, and restarts with the disk still full. */
 import assert from 'node:assert/strict'
 import { closeSync, openSync, rmSync, statfsSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +10,7 @@ import { type ServerHandle, startServer } from '../support/server.ts'
 import { mountSmallDevice } from '../support/small-device.ts'
 import { untilTrue } from '../support/until.ts'
 
-/** A small device, on which a server keeps its data. */
+/** Starts a server whose data is on a small device. */
 async function startOnSmallDevice(
   t: TestContext,
   megabytes: number,
@@ -32,7 +29,7 @@ async function startOnSmallDevice(
   }
 }
 
-/** Takes the last byte. */
+/** Uses up the last byte. */
 function fillDevice(directory: string): void {
   const file = openSync(join(directory, 'filler'), 'w')
   try {
@@ -46,11 +43,11 @@ function fillDevice(directory: string): void {
 }
 
 const data = { text: 'x'.repeat(100_000) }
-/** Few of these fill a device. */
+/** A few of these fill a device. */
 const much = { text: 'x'.repeat(400_000) }
 
 for (const end of long ? (['stop', 'kill'] as const) : (['kill'] as const))
-  test(`a full store starts again after a ${end}, serves reads and deletes, and says what to do`, async (t) => {
+  test(`a full store restarts after a ${end}, serves reads and deletes, and reports what to do`, async (t) => {
     const { server, device } = await startOnSmallDevice(t, 20)
     const client = server.client()
     const create = (name: string) => client.post(configMaps, { metadata: { name }, data: much })
@@ -84,7 +81,7 @@ longTest(
   },
 )
 
-test('a full store says so, and takes data again as soon as objects are deleted', async (t) => {
+test('a full store reports it, and accepts data again once objects are deleted', async (t) => {
   const { server, device } = await startOnSmallDevice(t, 20)
   const client = server.client()
   const create = (name: string, content: object = data) =>
@@ -136,7 +133,7 @@ inLongForm('a minute on a full disk under load, then writes go on', { timeout: 3
       assert.equal((await client.get(`${configMaps}/${small[0]}`)).status, 200)
       assert.equal((await client.get('/readyz')).status, 200)
     },
-    // One a second makes no room for what is written.
+    // One deletion a second does not free enough space for the writes.
     deleted: async () => {
       if (small.length > 1) assert.equal((await client.delete(`${configMaps}/${small.pop()}`)).status, 200)
       await pause(1_000)
@@ -154,7 +151,7 @@ inLongForm('a minute on a full disk under load, then writes go on', { timeout: 3
   assert.deepEqual([server.process.pid, server.process.exitCode], [pid, null])
 })
 
-/** Does each thing over and over, all beside one another. Returns how often. */
+/** Runs all actions repeatedly and concurrently. Returns how often each ran. */
 async function loadFor<K extends string>(
   ms: number,
   things: Record<K, () => Promise<void>>,

@@ -1,4 +1,4 @@
-/** The first command that `orch up` suggests: it can be run as it stands, however the program was installed. */
+/** The first command that `orch up` suggests works unchanged for every kind of installation. */
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,7 +8,7 @@ import { parseFlags } from '../../src/base/flags/flags.ts'
 import { serverFlags } from '../../src/server/flags/options.ts'
 import { greeting, orchctlCommand } from '../../src/server/program/greeting.ts'
 
-test('orchctl is called as it was installed', (t) => {
+test('the orchctl command matches the installation', (t) => {
   const place = realpathSync(mkdtempSync(join(tmpdir(), 'orch-greeting-')))
   t.after(() => rmSync(place, { recursive: true, force: true }))
   const installed = (at: string) => {
@@ -39,7 +39,7 @@ test('orchctl is called as it was installed', (t) => {
   assert.equal(told(dependency, 'checkout'), join(place, 'project/node_modules/orch/bin/orchctl'))
 })
 
-test('without an administrator file the greeting names none, and no command that needs one', () => {
+test('without an administrator kubeconfig the greeting contains no command that needs one', () => {
   const options = (adminKubeconfig: string) => parseFlags(serverFlags, [`--admin-kubeconfig=${adminKubeconfig}`])
   assert.match(greeting('https://127.0.0.1:1', options('/tmp/a.kubeconfig'), undefined), /\nTry: .*a\.kubeconfig get/)
   const text = greeting('https://127.0.0.1:1', options(''), undefined)

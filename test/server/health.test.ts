@@ -1,9 +1,9 @@
-/** Health checks: those that are left out are named, and so are those that nobody knows. */
+/** Health checks: excluded and unknown checks are reported. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { serve } from '../support/in-process.ts'
 
-test('a check that is left out says so; one that there is not is told of', async (t) => {
+test('an excluded check is reported as excluded, and an unknown one is reported', async (t) => {
   const client = (await serve(t)).client()
   const lines = async (path: string) => {
     const { status, text } = await client.get(path)

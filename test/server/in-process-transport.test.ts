@@ -1,4 +1,4 @@
-/** The way into a server of the same process: the same answers as over the network, for the user it is for. */
+/** The in-process transport: same responses as over the network, for the given user. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -19,7 +19,7 @@ import { assertBrief } from '../support/effort.ts'
 import { configMap, configMaps } from '../support/resource-types.ts'
 import { openTestLog } from '../support/test-log.ts'
 
-/** The server has a ConfigMap of its own elsewhere. */
+/** The server has its own ConfigMap in another namespace. */
 const inDefault = { namespace: 'default' }
 
 const master: User = { name: 'loop', uid: '', groups: [superusers], extra: new Map() }
@@ -37,7 +37,7 @@ async function begin(t: TestContext) {
   return { server, client: new Client(server.transport(master)), stop }
 }
 
-test('requests are answered as over the network, and authorized for their user', async (t) => {
+test('requests get the same responses as over the network and are authorized for their user', async (t) => {
   const { server, client } = await begin(t)
   const created = await client.create(configMaps, configMap('a', { k: 'ä' }))
   assert.deepEqual((await client.list(configMaps, inDefault)).items, [created])
@@ -49,7 +49,7 @@ test('requests are answered as over the network, and authorized for their user',
   })
 })
 
-test('a watch streams, and ends when its reader leaves, aborts, or the server stops', async (t) => {
+test('a watch streams, and ends when its client stops reading or aborts, or the server stops', async (t) => {
   const { client, stop } = await begin(t)
   const { resourceVersion } = await client.list(configMaps)
   const leaving = watch(client, configMaps, { resourceVersion })
@@ -68,7 +68,7 @@ test('a watch streams, and ends when its reader leaves, aborts, or the server st
   await assert.rejects(client.list(configMaps), TransportError)
 })
 
-test('a watch whose client does not read is cut off, and lets go of what was to be written', async (t) => {
+test('a watch whose client does not read is cut off, and its memory is freed', async (t) => {
   const { server, client } = await begin(t)
   const { resourceVersion } = await client.list(configMaps)
   t.mock.timers.enable({ apis: ['setTimeout'] })
@@ -86,7 +86,7 @@ test('a watch whose client does not read is cut off, and lets go of what was to 
   await assert.rejects(Array.fromAsync(response.body), /cut off/)
 })
 
-test('a body that is shorter than its length says is not carried out', async (t) => {
+test('a body shorter than its content length is rejected', async (t) => {
   const { server, client } = await begin(t)
   const body = Buffer.from(JSON.stringify(configMap('a')))
   const response = await server.transport(master)({
@@ -100,7 +100,7 @@ test('a body that is shorter than its length says is not carried out', async (t)
   assert.deepEqual((await client.list(configMaps, inDefault)).items, [])
 })
 
-test('a list of many chunks is whole, though the server uses their memory again', async (t) => {
+test('a list of many chunks is complete although the server reuses their memory', async (t) => {
   const { client } = await begin(t)
   const text = 'x'.repeat(20_000)
   const create = (i: number) => client.create(configMaps, configMap(`object-${10 + i}`, { text: `${i}${text}` }))
@@ -108,7 +108,7 @@ test('a list of many chunks is whole, though the server uses their memory again'
   assert.deepEqual((await client.list(configMaps, inDefault)).items, created)
 })
 
-test('an answer is written at the pace of its reader', async () => {
+test('a response is written as fast as it is read', async () => {
   let written = 0
   const chunk = Buffer.alloc(64 * 1024)
   const inProcess = new InProcess(
@@ -144,7 +144,7 @@ test('a request that never ends does not keep the server from stopping', async (
   assert.equal(await left, 1)
 })
 
-test('hundreds of requests and the events that they make hold the event loop for a few milliseconds at a time', async (t) => {
+test('hundreds of requests and their events block the event loop for only a few milliseconds at a time', async (t) => {
   const { client } = await begin(t)
   const { resourceVersion } = await client.list(configMaps)
   let round = 0

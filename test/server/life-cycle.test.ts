@@ -1,4 +1,4 @@
-/** From the first probe to the last answer: a slow start, a stop that is announced, and what systemd is told. */
+/** Life cycle: a slow start, an announced stop, and notifications to systemd. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -22,7 +22,7 @@ import { root, startServer } from '../support/server.ts'
 import { openTestLog } from '../support/test-log.ts'
 import { until } from '../support/until.ts'
 
-/** Lists wait until somebody lets them go on, as on a disk that is slow to begin with. */
+/** A store whose lists wait for a signal, like a slow disk. */
 class SlowStore extends MemoryStore {
   readonly #gate = Promise.withResolvers<void>()
 
@@ -44,7 +44,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-test('with a grace period the port is open during the start: alive, and not ready', async (t) => {
+test('with a grace period the port is open during the start: alive but not ready', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'orch-test-'))
   const port = await freePort()
   const store = new SlowStore()
@@ -85,7 +85,7 @@ test('with a grace period the port is open during the start: alive, and not read
   assert.deepEqual([await status('/livez'), await status('/readyz')], [200, 200])
 })
 
-/** The code of an answer, whoever gives it: a cluster whose store was never open has no CA to verify by. */
+/** Returns the status of a response without verification, because a cluster whose store was never open has no CA. */
 function probe(port: number, path: string): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>()
   const request = get({ host: '127.0.0.1', port, path, rejectUnauthorized: false, agent: false }, (answer) => {
@@ -121,10 +121,10 @@ longTest('with a grace period the port is open while etcd is waited for, and the
   assert.deepEqual([(await client.get('/livez')).status, (await client.get('/readyz')).status], [200, 200])
 })
 
-test('a stop is announced, goes on answering for the delay, and ends with 0; systemd is told', async (t) => {
+test('an announced stop keeps serving for the delay, exits with 0 and notifies systemd', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'orch-test-'))
   t.after(() => rmSync(directory, { recursive: true, force: true }))
-  // Stands for systemd's own program, which sends what it is given to the socket of the environment.
+  // Replaces systemd-notify and records its arguments.
   const told = join(directory, 'told')
   writeFileSync(join(directory, 'systemd-notify'), `#!/bin/sh\necho "$@" >> ${told}\n`)
   chmodSync(join(directory, 'systemd-notify'), 0o755)
@@ -155,7 +155,7 @@ test('a stop is announced, goes on answering for the delay, and ends with 0; sys
   assert.deepEqual(readFileSync(told, 'utf8').trimEnd().split('\n'), [`${pid} READY=1`, `${pid} STOPPING=1`])
 })
 
-/** Takes connections and says nothing, as something that hangs does. */
+/** Accepts connections and never responds, like a hanging server. */
 async function mute(t: TestContext): Promise<{ readonly port: number; readonly asked: Promise<unknown> }> {
   const sockets: Socket[] = []
   const server = createServer((socket) => sockets.push(socket.on('error', () => {})))
@@ -168,7 +168,7 @@ async function mute(t: TestContext): Promise<{ readonly port: number; readonly a
   return { port: (server.address() as AddressInfo).port, asked: once(server, 'connection') }
 }
 
-/** How the program ends that gets SIGTERM when it has begun to wait for somebody who does not answer. */
+/** Sends SIGTERM to a program that waits for an unresponsive server. Returns how it exits. */
 async function stoppedWhileItWaits(args: readonly string[], asked: Promise<unknown>): Promise<unknown[]> {
   const child = spawn(join(root, 'bin/orch'), args, { stdio: ['ignore', 'ignore', 'pipe'] })
   let text = ''
@@ -180,7 +180,7 @@ async function stoppedWhileItWaits(args: readonly string[], asked: Promise<unkno
   return [code, /start cancelled/.test(text) ? 'given up' : text]
 }
 
-test('a stop that comes while etcd is waited for ends the start', { timeout: 120_000 }, async (t) => {
+test('SIGTERM while waiting for etcd cancels the start', { timeout: 120_000 }, async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'orch-test-'))
   t.after(() => rmSync(directory, { recursive: true, force: true }))
   const hours = ['--shutdown-grace-period=2h', '--livez-grace-period=2h']
@@ -192,7 +192,7 @@ test('a stop that comes while etcd is waited for ends the start', { timeout: 120
   }
 })
 
-test('a stop that comes while a node agent joins ends that', { timeout: 120_000 }, async (t) => {
+test('SIGTERM while a node agent joins cancels the join', { timeout: 120_000 }, async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'orch-test-'))
   t.after(() => rmSync(directory, { recursive: true, force: true }))
   const { port, asked } = await mute(t)

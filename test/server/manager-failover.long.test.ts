@@ -1,7 +1,6 @@
 /**
- * Two managers on one etcd, of which one works: the leader is killed, or stopped for longer than its lease. In the end
- * everything is as one undisturbed manager would have left it, and nothing exists twice. ORCH_LONG=1: a leader every five
- * seconds for a minute.
+ * Two managers on one etcd with one leader, which is killed or suspended for longer than its lease. The result equals
+ * that of one undisturbed manager, without duplicates. ORCH_LONG=1: a new leader every five seconds for a minute.
  */
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
@@ -20,7 +19,7 @@ const timing = [
   '--leader-elect-renew-deadline=1500ms',
   '--leader-elect-retry-period=250ms',
 ]
-/** How the leaders end, one after the other. */
+/** How successive leaders end. */
 const ends = long
   ? Array.from({ length: 12 }, (_, i) => (i % 3 === 1 ? 'stop' : 'kill'))
   : (['kill', 'stop', 'kill'] as const)
@@ -29,7 +28,7 @@ const namespaces = Array.from({ length: 12 }, (_, i) => `ns-${i}`)
 const users = Array.from({ length: 24 }, (_, i) => `user-${i}`)
 const requests = '/apis/certificates.orch.io/v1/certificatesigningrequests'
 
-test('leaders that are killed or stopped', { timeout: 240_000 }, async (t) => {
+test('leaders are killed or suspended', { timeout: 240_000 }, async (t) => {
   const etcd = await startEtcd()
   const server = await startServer({ after: (run) => t.after(async () => run().finally(() => etcd.stop())) }, [
     `--etcd-servers=${etcd.endpoints}`,

@@ -1,4 +1,4 @@
-/** What an operator sees of requests: slow ones in the log, traces at a collector, profiles of the server. */
+/** Observability of requests: slow ones in the log, traces at a collector, profiles of the server. */
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -15,14 +15,14 @@ import { startFailing } from '../support/start-failing.ts'
 import { until } from '../support/until.ts'
 import { configure } from '../support/webhooks.ts'
 
-test('a slow request is one line of the log, with where its time went', async (t) => {
+test('a slow request is logged in one line with the time of each part', async (t) => {
   const server = await serve(t)
   const body = JSON.stringify({ metadata: { name: 'slow' } })
   const socket = await openSocket(server, 'http/1.1')
   const answered = untilClosed(socket)
   const head = 'Host: x\r\nAuthorization: Bearer admin-token\r\nContent-Type: application/json\r\nConnection: close\r\n'
   socket.write(`POST ${configMaps}?dryRun=All HTTP/1.1\r\n${head}Content-Length: ${body.length}\r\n\r\n`)
-  // The subject is time that passes.
+  // This test needs real time to pass.
   await pause(1100)
   socket.write(body)
   assert.deepEqual(statusesOf(await answered), [201])
@@ -37,7 +37,7 @@ test('a slow request is one line of the log, with where its time went', async (t
   assert.equal(server.output().match(/slow request/g)?.length, 1)
 })
 
-/** A collector in the place of a real one: what it was sent, as JSON. */
+/** A fake collector that records the JSON that it receives. */
 async function collector(t: { after(run: () => void): void }) {
   // biome-ignore lint/suspicious/noExplicitAny: what was sent is looked into freely
   const spans: any[] = []
@@ -59,7 +59,7 @@ function configuration(directory: string, rest: string): string {
   return file
 }
 
-test('a request that its caller traces is a span with its parts', async (t) => {
+test('a request that its caller samples becomes a span with its parts', async (t) => {
   const { spans, endpoint } = await collector(t)
   const server = await serve(t)
   const client = server.client()
@@ -79,7 +79,7 @@ test('a request that its caller traces is a span with its parts', async (t) => {
     },
   ])
   webhook.asked.length = 0
-  // So long that it does not come with the head: then it is waited for.
+  // Too long to arrive with the head, so the server waits for it.
   const body = { metadata: { name: 'traced' }, data: { text: 'x'.repeat(100_000) } }
   const sent = { method: 'POST', headers, body }
   assert.equal((await client.send(`${configMaps}?fieldManager=secret`, sent)).status, 201)
@@ -103,7 +103,7 @@ test('a request that its caller traces is a span with its parts', async (t) => {
   assert.match((await client.get('/metrics')).text, /apiserver_trace_spans_total\{outcome="sent"\} [1-9]/)
 })
 
-test('a collector that is away costs spans, and nothing else', async (t) => {
+test('an unreachable collector only drops spans', async (t) => {
   const server = await serve(t)
   const client = server.client()
   const file = configuration(server.directory, 'endpoint: 127.0.0.1:1\nsamplingRatePerMillion: 1000000\n')
@@ -117,7 +117,7 @@ test('a collector that is away costs spans, and nothing else', async (t) => {
   assert.equal(server.output().match(/cannot export traces/g)?.length, 1)
 })
 
-test('a file that makes no sense stops the start', async (t) => {
+test('an invalid tracing file prevents the start', async (t) => {
   for (const [rest, expected] of [
     ['samplingRatePerMillion: 2000000\n', /samplingRatePerMillion must be a whole number from 0 to 1000000/],
     ['endpoint: "ftp://x"\n', /endpoint must be HOST:PORT or a URL/],
@@ -130,7 +130,7 @@ test('a file that makes no sense stops the start', async (t) => {
   }
 })
 
-test('traceparent counts when it is well-formed, and decides what is recorded', () => {
+test('a valid traceparent decides about sampling', () => {
   const trace = '4bf92f3577b34da6a3ce929d0e0e4736'
   const span = '00f067aa0ba902b7'
   const wrong = [
@@ -146,7 +146,7 @@ test('traceparent counts when it is well-formed, and decides what is recorded', 
   assert.deepEqual([parentId, state], ['', ''])
 })
 
-test('others are told of the trace: of the span here where it is recorded, else of that of the caller', () => {
+test("downstream requests get this server's span if sampled, otherwise that of the caller", () => {
   const trace = '4bf92f3577b34da6a3ce929d0e0e4736'
   const span = '00f067aa0ba902b7'
   const told = (parent: string | undefined, state = '', rate = 0) =>
@@ -159,12 +159,12 @@ test('others are told of the trace: of the span here where it is recorded, else 
   assert.deepEqual(told(`cc-${trace}-${span}-02-more`, 'a=1'), unrecorded)
   assert.deepEqual([told(undefined, 'a=1'), told('nonsense', 'a=1')], [{}, {}])
   assert.match(told(undefined, '', 1_000_000).traceparent!, /^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/)
-  // What would keep a webhook from being called, or from reading the call, goes no further.
+  // A state that could make a webhook call fail is dropped.
   for (const hostile of ['a=\u00e9', 'a=1\r\nx: y', 'a=\u0000', `a=${'1'.repeat(511)}`])
     assert.deepEqual(Object.keys(told(`00-${trace}-${span}-01`, hostile)), ['traceparent'], hostile)
 })
 
-test('profiles are for the administrator alone, one at a time', async (t) => {
+test('only the administrator can take profiles, one at a time', async (t) => {
   const server = await serve(t, ['--authorization-mode=AlwaysAllow'])
   const admin = server.client()
   const alice = server.client('alice-token')

@@ -1,6 +1,6 @@
 /**
- * Data of an earlier commit: `test/data/stored-f1543a2.jsonl.gz` holds what that one stored of every kind, with the very
- * bytes, and what it answered. Today's program reads all of it, answers the same, and can change it.
+ * Data of an earlier commit: `test/data/stored-f1543a2.jsonl.gz` contains the exact stored bytes of every kind at that
+ * commit, and its responses. The current program reads all of it, returns the same responses and can change it.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -13,7 +13,7 @@ import { startInProcess } from '../support/in-process.ts'
 
 interface StoredObject {
   readonly key: string
-  /** What the store held, in base64. */
+  /** Stored value in base64. */
   readonly value: string
   readonly path: string
   // biome-ignore lint/suspicious/noExplicitAny: objects of all kinds
@@ -35,12 +35,12 @@ after(stop)
 
 // biome-ignore lint/suspicious/noExplicitAny: objects of all kinds
 function withoutVersion({ metadata: { resourceVersion: _, ...metadata }, ...object }: any): unknown {
-  // Whether the server behind an APIService can be reached is found out anew.
+  // The availability of an APIService is determined anew.
   const { status, ...lasting } = object
   return { ...(object.kind === 'APIService' ? lasting : { ...lasting, status }), metadata }
 }
 
-test('every object is answered as it was', async () => {
+test('every stored object is returned unchanged', async () => {
   assert.ok(objects.length > 50)
   for (const { path, object } of objects) {
     const answer = await client.get(path)
@@ -49,7 +49,7 @@ test('every object is answered as it was', async () => {
   }
 })
 
-test('every object can be changed, and is then as it was but for the change', async () => {
+test('every stored object can be changed and otherwise stays the same', async () => {
   const headers = { 'content-type': 'application/merge-patch+json' }
   const raw = JSON.stringify({ metadata: { annotations: { 'example.com/touched': 'yes' } } })
   for (const { path, object } of objects) {

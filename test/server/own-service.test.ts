@@ -1,6 +1,6 @@
 /**
- * The Service that servers are to pods: it is there from the start at the first address of the range, its Endpoints list
- * the servers of a store that live, and both come back when they are deleted.
+ * The Service of the API servers: it exists from the start at the first address of the range, its Endpoints list the
+ * live servers of a store, and both are recreated after deletion.
  */
 import assert from 'node:assert/strict'
 import { before, describe, it, test } from 'node:test'
@@ -20,7 +20,7 @@ type Endpoints = ApiObject & {
   subsets?: { addresses: { ip: string }[]; ports: { name: string; port: number; protocol: string }[] }[]
 }
 
-/** `192.0.2.1:6443` of all that are listed. */
+/** Returns all listed endpoints as `192.0.2.1:6443`. */
 function placesOf({ subsets = [] }: Endpoints): string[] {
   return subsets.flatMap(({ addresses, ports }) =>
     addresses.flatMap(({ ip }) => ports.map(({ port }) => `${ip}:${port}`)),
@@ -29,7 +29,7 @@ function placesOf({ subsets = [] }: Endpoints): string[] {
 
 type Slice = ApiObject & { endpoints: { addresses: string[] }[]; ports: { port: number }[] }
 
-/** The same of all slices. */
+/** Returns the endpoints of all slices. */
 async function slicedPlaces(client: HttpClient): Promise<string[]> {
   const label = encodeURIComponent('orch.io/service-name=orch')
   const { body } = await client.get(`/apis/discovery.orch.io/v1/endpointslices?labelSelector=${label}`)
@@ -38,7 +38,7 @@ async function slicedPlaces(client: HttpClient): Promise<string[]> {
     .sort()
 }
 
-/** Resolves when the Endpoints list these and no others; rejects when that takes too long. */
+/** Resolves when the Endpoints list exactly these. Rejects after a timeout. */
 async function untilListed(client: HttpClient, places: readonly string[], withinMs = 60_000): Promise<void> {
   const signal = AbortSignal.timeout(withinMs)
   let last: readonly string[] = []
@@ -53,7 +53,7 @@ async function untilListed(client: HttpClient, places: readonly string[], within
   assert.deepEqual(last, places)
 }
 
-test('it is there from the start, and comes back', async (t) => {
+test('the Service exists from the start and is recreated', async (t) => {
   const server = await serve(t, [
     '--profile=kubernetes',
     '--service-cluster-ip-range=10.7.0.0/24',
@@ -88,7 +88,7 @@ test('it is there from the start, and comes back', async (t) => {
   assert.deepEqual(slice.endpoints, [{ addresses: ['192.0.2.7'], conditions: { ready: true } }])
 })
 
-test('one that only this host can reach is not listed; the certificate is good for the Service', async (t) => {
+test('a loopback address is not listed, and the certificate is valid for the Service', async (t) => {
   const server = await serve(t)
   const client = server.client()
   const { body } = await client.get(`${services}/orch`)
@@ -119,7 +119,7 @@ describe('several servers on one etcd', () => {
     places = servers.map(({ port }, i) => `192.0.2.${i + 1}:${port}`)
   })
 
-  it('all are listed; one that stops goes at once, one that is killed within seconds', async () => {
+  it('all servers are listed, a stopped one disappears at once, and a killed one within seconds', async () => {
     const client = servers[0]!.client()
     await untilListed(client, places)
     await servers[1]!.stop()
@@ -127,9 +127,9 @@ describe('several servers on one etcd', () => {
     await servers[1]!.restart()
     await untilListed(client, places)
     await servers[2]!.kill()
-    // Its key goes 15 to 20 seconds after it was last written, and the others look every five.
+    // Its key expires 15 to 20 seconds after the last write, and the others check every five seconds.
     await untilListed(client, places.slice(0, 2), 40_000)
-    // They are written beside the Endpoints, by each server, so one is a moment later.
+    // Each server writes the slices next to the Endpoints, so they may be a moment late.
     const sliced = await until(
       () => slicedPlaces(client),
       ({ length }) => length === 2,

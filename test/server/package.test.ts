@@ -1,4 +1,4 @@
-/** The package as npm packs it: what README leads to is inside. */
+/** The package as npm packs it contains everything that the README refers to. */
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,19 +6,19 @@ import { test } from 'node:test'
 import { assertNodeFits } from '../../src/testing/node-version.ts'
 import { root } from '../support/server.ts'
 
-/** The oldest versions of Node that the programs run on. The package brings one of these along. */
+/** Returns the oldest supported versions of Node. The package includes one of these. */
 function nodeFloors(): string[] {
   const launch = readFileSync(join(root, 'bin/launch.cjs'), 'utf8')
   return /is too old: (\S+), (\S+) or newer is needed/.exec(launch)!.slice(1)
 }
 
-test('the package installs without a warning on the Node that README names', () => {
+test('the package installs without a warning on the Node version in the README', () => {
   const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const [, named] = /Node (\d+) or newer/.exec(readFileSync(join(root, 'README.md'), 'utf8'))!
   assert.equal(engines.node, `>=${named}`)
 })
 
-test('every script that npm runs by itself is in the package', () => {
+test('the package contains every script that npm runs automatically', () => {
   const { scripts, files } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const hooks = ['preinstall', 'install', 'postinstall', 'prepare', 'prepack'].filter((name) => name in scripts)
   assert.deepEqual(
@@ -28,9 +28,9 @@ test('every script that npm runs by itself is in the package', () => {
   assert.ok(files.includes('scripts/prepare.mjs'))
 })
 
-test('every entry of the package has its files', async () => {
+test('the files of every package entry point exist', async () => {
   const { exports, dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  // The rest is in the bundle.
+  // Everything else is in the bundle.
   assert.deepEqual(Object.keys(dependencies), ['lmdb'])
   const bundled = (await import(join(root, 'scripts/bundle.mjs'))) as { libraries: { [name: string]: string } }
   const files = JSON.stringify(exports).match(/\.\/(?:dist|types)\/[^"]+/g) ?? []
@@ -40,7 +40,7 @@ test('every entry of the package has its files', async () => {
   assert.deepEqual(files.sort(), made.sort())
 })
 
-test('orch/testing refuses the same versions of Node, with a sentence', () => {
+test('orch/testing rejects the same Node versions with one sentence', () => {
   const floors = nodeFloors()
   for (const floor of [...floors, '24.19.0', '26.6.0', '27.0.0']) assertNodeFits(floor)
   for (const old of ['20.20.2', '24.18.0', '25.9.9', '26.5.0', '26.4.9'])
@@ -49,7 +49,7 @@ test('orch/testing refuses the same versions of Node, with a sentence', () => {
     })
 })
 
-test('every link of README leads somewhere, in a checkout and in the package', () => {
+test('every link of the README works in a checkout and in the package', () => {
   const { files } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const links = [...readFileSync(join(root, 'README.md'), 'utf8').matchAll(/\]\((?!https?:)([^)#]+)/g)].map(
     ([, link]) => link!,
@@ -64,7 +64,7 @@ test('every link of README leads somewhere, in a checkout and in the package', (
   }
 })
 
-test('an older Node can read as far as the sentence that refuses it', async () => {
+test('an older Node can parse the code up to the message that rejects it', async () => {
   const { transform } = await import('esbuild')
   for (const file of ['bin/launch.cjs', 'bin/run-bundle.cjs', 'scripts/stale-bundle.cjs']) {
     const source = readFileSync(join(root, file), 'utf8')

@@ -1,4 +1,4 @@
-/** What differs between the profiles besides names of groups, and what a server says to clients of the other one. */
+/** Differences between the profiles besides the names of groups, and responses to clients of the other profile. */
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ interface Managed {
 }
 const managersOf = ({ metadata }: Managed) => (metadata.managedFields ?? []).map(({ manager }) => manager)
 
-test('under the kubernetes profile the server and its loops own fields under the names that programs know', async (t) => {
+test('under the kubernetes profile the server and its loops use the well-known field managers', async (t) => {
   const server = await serveUp(t, ['--profile=kubernetes'])
   const client = server.client()
   assert.deepEqual(managersOf((await client.get('/api/v1/namespaces/default')).body), ['kube-apiserver'])
@@ -27,7 +27,7 @@ test('under the kubernetes profile the server and its loops own fields under the
   assert.match(config, /^current-context: orch-kubernetes-admin@orch-kubernetes$/m)
 })
 
-test('a client of the other profile is told so; one that asks for what nobody knows is not', async (t) => {
+test('a client of the other profile is told so, unless it asks for an unknown group', async (t) => {
   const server = await serve(t)
   const client = server.client()
   const config = readFileSync(join(server.directory, 'admin.kubeconfig'), 'utf8')

@@ -1,4 +1,4 @@
-/** What is served and which features are on, as --runtime-config and --feature-gates say; how much is logged. */
+/** Served types and features according to --runtime-config and --feature-gates, and the log level. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { allKinds } from '../../src/api/kinds/all.ts'
@@ -12,13 +12,13 @@ import { startFailing } from '../support/start-failing.ts'
 
 const vendor = vendorOf('orch')
 
-/** Which of all types are left out, as `group/version/plural`. */
+/** Returns the types that are not served, as `group/version/plural`. */
 function leftOut(config: string): string[] {
   const isServed = servedBy(readPairs(config), allKinds, vendor)
   return allKinds.filter((kind) => !isServed(kind)).map(({ group, version, plural }) => `${group}/${version}/${plural}`)
 }
 
-test('what is more exact counts more, in whichever order', () => {
+test('a more specific entry takes precedence in any order', () => {
   assert.deepEqual(leftOut(''), [])
   assert.deepEqual(leftOut('events.orch.io/v1beta1=false'), ['events/v1beta1/events'])
   const betas = allKinds.filter(({ version }) => version.includes('beta')).length
@@ -31,7 +31,7 @@ test('what is more exact counts more, in whichever order', () => {
   assert.deepEqual(leftOut('v1=false,v1/secrets=true,api/ga').includes('core/v1/secrets'), false)
 })
 
-test('a version that is off is not found, not discovered, and its objects stay', async () => {
+test('a disabled version is not found and not discovered, and its objects stay', async () => {
   const server = await serve({ after }, ['--runtime-config=autoscaling/v2=false,v1/secrets=false,v1/namespaces=false'])
   const client = server.client('admin-token')
   const scalers = (version: string) => `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers`
@@ -49,7 +49,7 @@ test('a version that is off is not found, not discovered, and its objects stay',
   assert.equal((await client.get(`${scalers('v2')}/h`)).body.spec.maxReplicas, 2)
 })
 
-test('a version that is only spoken is discovered where it is on', async () => {
+test('a version without resources is discovered if it is enabled', async () => {
   const server = await serve({ after }, ['--runtime-config=imagepolicy.orch.io/v1alpha1'])
   const client = server.client('admin-token')
   const group = '/apis/imagepolicy.orch.io'
@@ -67,14 +67,14 @@ test('a version that is only spoken is discovered where it is on', async () => {
   assert.deepEqual([(await client.get(`${group}/v1alpha1`)).status, (await client.get(group)).status], [404, 404])
 })
 
-test('without chunking a limit is not heeded', async () => {
+test('without chunking the server ignores limit', async () => {
   const server = await serve({ after }, ['--feature-gates=APIListChunking=false'])
   const { body } = await server.client('admin-token').get('/api/v1/namespaces?limit=1')
   assert.equal(body.items.length, 4)
   assert.equal(body.metadata.continue, undefined)
 })
 
-test('gates: a name counts before its stage', () => {
+test('feature gates: a name takes precedence over its stage', () => {
   assert.ok(readFeatureGates('').has('APIListChunking'))
   assert.ok(!readFeatureGates('AllBeta=false').has('APIListChunking'))
   assert.ok(readFeatureGates('APIListChunking=true,AllBeta=false').has('APIListChunking'))
@@ -90,13 +90,13 @@ for (const [flag, told] of [
   ['--logging-format=xml', /"xml" is not one of text, json/],
   ['-v=loud', /"loud" is not a level/],
 ] as const)
-  test(`${flag} stops the start`, async () => {
+  test(`${flag} prevents the start`, async () => {
     const { code, errors } = await startFailing({ after }, [flag])
     assert.equal(code, 1)
     assert.match(errors, told)
   })
 
-test('at level 3 every request is a line, without its query', async () => {
+test('at level 3 every request is logged in one line without its query', async () => {
   const server = await serve({ after }, ['-v=3'])
   await server.client('admin-token').get('/api/v1/namespaces/default?canary=secret')
   await server.stop()
@@ -104,7 +104,7 @@ test('at level 3 every request is a line, without its query', async () => {
   assert.doesNotMatch(server.output(), /canary|admin-token/)
 })
 
-test('the log as JSON is one object a line, whatever is in it', () => {
+test('a JSON log has one object per line, whatever it contains', () => {
   const lines: string[] = []
   const log = openLog({ level: 1, format: 'json', write: (line) => lines.push(line), now: () => 0 })
   log.info('a "quoted"\nmessage', { key: 'value\n', count: 1 })

@@ -1,4 +1,4 @@
-/** The ranges of Services as flags say them, and the pools that are made of them. */
+/** Service ranges from flags, and the pools created from them. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Pool } from '../../src/apiserver/registry/reservations/pools.ts'
@@ -9,7 +9,7 @@ function poolsOf(ranges: string, ports = '30000-32767'): { pools: Pool[]; own: s
   return { pools: servicePools(options), own: ownAddress(options) }
 }
 
-test('a range of addresses: where it begins and ends, and what is never drawn', () => {
+test('an address range: its first and last address, and addresses that are never allocated', () => {
   const rows: readonly (readonly [range: string, own: string, last: string, size: number, outside: string])[] = [
     ['10.0.0.0/24', '10.0.0.1', '10.0.0.254', 254, '10.0.0.255'],
     ['10.0.0.77/24', '10.0.0.1', '10.0.0.254', 254, '10.0.0.0'],
@@ -28,7 +28,7 @@ test('a range of addresses: where it begins and ends, and what is never drawn', 
   }
 })
 
-test('two ranges: the first is the primary one', () => {
+test('with two ranges the first is the primary one', () => {
   const { pools, own } = poolsOf('fd00::/112, 10.0.0.0/24')
   assert.equal(own, 'fd00::1')
   assert.deepEqual(
@@ -56,7 +56,7 @@ test('a range of ports', () => {
   }
 })
 
-test('what is no range is told', () => {
+test('an invalid range is reported', () => {
   const ranges: readonly (readonly [string, RegExp])[] = [
     ['', /is not a range of addresses/],
     ['10.0.0.0', /is not a range of addresses/],

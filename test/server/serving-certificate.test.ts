@@ -1,4 +1,7 @@
-/** The serving certificate in files, replaced while the server runs: new connections see it, open ones go on. */
+/**
+ * Serving certificate files are replaced while the server runs: new connections use the new one, and open connections
+ * continue.
+ */
 import assert from 'node:assert/strict'
 import type { X509Certificate } from 'node:crypto'
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
@@ -12,7 +15,7 @@ import { serve } from '../support/in-process.ts'
 import { certificatesIn, serverExtensions } from '../support/openssl-certificates.ts'
 import { until } from '../support/who.ts'
 
-/** The name in the certificate that a new connection is shown. */
+/** Returns the name in the certificate of a new connection. */
 async function shownName(t: TestContext, port: number): Promise<string> {
   return (await shownCertificate(t, port)).subject
 }
@@ -29,7 +32,7 @@ async function shownCertificate(t: TestContext, port: number): Promise<X509Certi
   return certificate
 }
 
-test('a serving certificate that is replaced', { timeout: 300_000 }, async (t) => {
+test('a serving certificate is replaced', { timeout: 300_000 }, async (t) => {
   const directory = temporaryDirectory(t)
   const make = certificatesIn(directory)
   const [first, second, third] = ['first', 'second', 'third'].map((name) =>
@@ -58,7 +61,7 @@ test('a serving certificate that is replaced', { timeout: 300_000 }, async (t) =
     (text) => text.includes(encoded),
   )
 
-  // A key that is not that of the certificate, and no certificate at all: what was in use stays.
+  // With a key that does not match, or without a certificate, the previous one stays in use.
   copyFileSync(third!.certificateFile, certificate)
   await until(
     async () => server.output(),
@@ -83,12 +86,12 @@ test('a serving certificate that is replaced', { timeout: 300_000 }, async (t) =
   let text = ''
   for await (const chunk of open) text += chunk
   assert.match(text, /^HTTP\/1\.1 200 /)
-  // What a server that stops has begun to write is there when it has stopped.
+  // A write that began before the stop is complete after it.
   await server.stop()
   assert.ok(config().includes(Buffer.from(third!.certificate).toString('base64')))
 })
 
-test('who listens on all addresses shows a certificate for all of them, and for the name of the machine', async (t) => {
+test('a server on all addresses has a certificate for all of them and for the host name', async (t) => {
   const { port } = await serve(t, ['--bind-address=0.0.0.0'])
   const { dns, ips } = readNames((await shownCertificate(t, port)).raw)
   const own = Object.values(networkInterfaces()).flatMap((all) => all ?? [])
@@ -101,7 +104,7 @@ test('who listens on all addresses shows a certificate for all of them, and for 
   assert.ok(dns.includes(hostname().toLowerCase()), dns.join())
 })
 
-test('a --cert-dir without a pair is told, and a self-made certificate serves', async (t) => {
+test('a --cert-dir without a certificate is logged, and a self-signed certificate is served', async (t) => {
   const server = await serve(t, [`--cert-dir=${temporaryDirectory(t)}`])
   assert.equal((await server.client().get('/readyz')).status, 200)
   assert.match(server.output(), /no apiserver\.crt and apiserver\.key in --cert-dir; serving a self-signed certificate/)

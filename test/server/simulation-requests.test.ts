@@ -1,4 +1,4 @@
-/** Requests that the thread of the simulated nodes sends as messages: they are authorized, paced and ended like any other. */
+/** Requests of the simulation thread are authorized, throttled and ended like any others. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { MessageChannel } from 'node:worker_threads'
@@ -64,7 +64,7 @@ after(async () => {
 const adminTransport = () =>
   api.server.transport({ name: 'admin', uid: '', groups: ['system:masters'], extra: new Map() })
 
-test('a node may do what its agent may, and nothing else', async () => {
+test('a node has exactly the permissions of its agent', async () => {
   const node = new Client(near.as('n1'))
   await node.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1' } })
   assert.equal((await node.list(nodes)).items.length, 1)
@@ -72,7 +72,7 @@ test('a node may do what its agent may, and nothing else', async () => {
   await assert.rejects(new Client(near.as('n2')).list(nodes), /may not act as this user/)
 })
 
-test('a large answer arrives whole, and waits for a reader that is slow', async () => {
+test('a large response arrives complete and waits for a slow reader', async () => {
   const all = await new Client(near.as('all')).list(configMaps, { namespace: 'default', limit: 0 })
   assert.deepEqual(
     all.items.map(({ data }) => (data as { text: string }).text.length),
@@ -90,7 +90,7 @@ test('a large answer arrives whole, and waits for a reader that is slow', async 
   await assert.rejects(Array.fromAsync(body), { name: 'AbortError' })
 })
 
-test('a reader that leaves ends the watch on the server', async () => {
+test('a reader that stops ends the watch on the server', async () => {
   const before = api.server.watches
   const watching = new AbortController()
   const watch = new Client(near.as('all')).watch(configMaps, { namespace: 'default', signal: watching.signal })
@@ -104,7 +104,7 @@ test('a reader that leaves ends the watch on the server', async () => {
   await untilTrue(async () => api.server.watches === before)
 })
 
-test('an informer with a page limit never asks for a whole list', async () => {
+test('an informer with a page limit never requests a whole list', async () => {
   paths.length = 0
   const onError = (error: unknown) => assert.fail(String(error))
   const informer = new Informer<ConfigMap>(new Client(near.as('all')), configMaps, { onError, pageLimit: 7 })
@@ -119,7 +119,7 @@ test('an informer with a page limit never asks for a whole list', async () => {
   await running
 })
 
-test('a thread whose heap is nearly full ends itself, and the server goes on', async () => {
+test('a thread with a nearly full heap exits, and the server continues', async () => {
   const lines: string[] = []
   const log = {
     ...api.server.loopRecords.log,

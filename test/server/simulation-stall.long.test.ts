@@ -1,4 +1,4 @@
-/** A thread of simulated nodes that stands still is ended and started again. */
+/** A hanging simulation thread is ended and restarted. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,7 @@ import { untilTrue } from '../support/until.ts'
 
 const pods = '/api/v1/namespaces/default/pods'
 
-test('a thread that stands still is replaced, and the server answers meanwhile', { timeout: 180_000 }, async (t) => {
+test('a hanging thread is replaced while the server keeps responding', { timeout: 180_000 }, async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'orch-simulation-'))
   t.after(() => rmSync(directory, { recursive: true, force: true }))
   const control = join(directory, 'end')

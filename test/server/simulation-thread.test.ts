@@ -1,4 +1,4 @@
-/** Simulated nodes run in a thread of their own: what ends that thread does not disturb the API server. */
+/** Simulated nodes run in a separate thread, whose end does not disturb the API server. */
 import assert from 'node:assert/strict'
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -45,18 +45,18 @@ async function assertReached(name: string): Promise<void> {
 
 const ended = () => server.output().match(/the thread of the simulated nodes ended.*/g) ?? []
 
-test('pods run, and their logs and ports are reached through the thread', async () => {
+test('pods run, and the server reaches their logs and ports through the thread', async () => {
   await runPod('first')
   await assertReached('first')
 })
 
-test('the work of the nodes is part of the metrics of the server', async () => {
+test('the metrics of the server include the work of the nodes', async () => {
   await untilTrue(async () =>
     /workqueue_adds_total\{name="node-pods"\} [1-9]/.test((await client.get('/metrics')).text),
   )
 })
 
-test('what ends the thread leaves the server alone, and the nodes come back', async () => {
+test('the end of the thread does not affect the server, and the nodes return', async () => {
   const watched: string[] = []
   const watching = new AbortController()
   const api = new Client(server.transport())
@@ -94,7 +94,7 @@ test('what ends the thread leaves the server alone, and the nodes come back', as
   await watch
 })
 
-test('the server stops in order while a log is followed, and removes the volumes', async () => {
+test('the server stops cleanly while a client follows a log, and removes the volumes', async () => {
   const { pid } = server.process
   const volumes = () => readdirSync('/dev/shm').filter((name) => name.startsWith(`orch-nodes-${pid}-`))
   if (existsSync('/dev/shm')) assert.equal(volumes().length, 1)

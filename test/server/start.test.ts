@@ -1,4 +1,4 @@
-/** Starting: what is wrong is told in one line that says what to do, before anything is served. */
+/** Start: problems are reported in one line with advice, before anything is served. */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -39,7 +39,7 @@ function temporaryDirectory(t: TestContext): string {
   return directory
 }
 
-/** A start that fails: its exit code and what it said. */
+/** Runs a start that fails. Returns its exit code and output. */
 async function failedStart(args: readonly string[]): Promise<{ code: number | null; said: string }> {
   const child = spawn(join(root, 'bin/orch'), ['apiserver', ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
   const timer = setTimeout(() => child.kill('SIGKILL'), 20_000)
@@ -50,7 +50,7 @@ async function failedStart(args: readonly string[]): Promise<{ code: number | nu
   return { code, said }
 }
 
-/** A start inside this process that fails with what is told in one line: says which. */
+/** Runs a start in this process that fails with a one-line error. Returns the message. */
 async function refusedStart(args: readonly string[]): Promise<string> {
   try {
     const server = await startApiServer(parseFlags(serverFlags, args), { log: openTestLog() })
@@ -102,11 +102,11 @@ const wrongFlags: readonly (readonly [string[], RegExp])[] = [
   [['serve'], /unexpected argument "serve": flags begin with --/],
 ]
 
-test('flags that are wrong are named, with the nearest right one or what is accepted', () => {
+test('invalid flags are reported with the closest valid one or the accepted values', () => {
   for (const [args, told] of wrongFlags) assert.throws(() => parseFlags(serverFlags, args), told)
 })
 
-test('a process reports a wrong flag in one line, and an address that it cannot listen on', async (t) => {
+test('a process reports an invalid flag, or an address that it cannot listen on, in one line', async (t) => {
   const data = `--data-dir=${temporaryDirectory(t)}/data`
   const spoken: typeof wrongFlags = [
     wrongFlags[0]!,
@@ -120,7 +120,7 @@ test('a process reports a wrong flag in one line, and an address that it cannot 
   }
 })
 
-test('the help lists every flag once, and fits a terminal of 80 columns', () => {
+test('the help lists every flag once and fits 80 columns', () => {
   const { stdout, status } = spawnSync(join(root, 'bin/orch'), ['apiserver', '--help'], { encoding: 'utf8' })
   assert.equal(status, 0)
   for (const line of stdout.split('\n')) assert.ok(line.length <= 80, line)
@@ -132,7 +132,7 @@ test('the help lists every flag once, and fits a terminal of 80 columns', () => 
   }
 })
 
-test('orch prints an overview, orch help COMMAND that command alone', async () => {
+test('orch prints an overview, and orch help COMMAND prints one command', async () => {
   const orch = (...args: string[]) => spawnSync(join(root, 'bin/orch'), args, { encoding: 'utf8' })
   const overview = orch()
   assert.deepEqual([overview.status, overview.stdout], [2, await helpFor(undefined, undefined)])
@@ -153,7 +153,7 @@ test('orch prints an overview, orch help COMMAND that command alone', async () =
   assert.match(unknown.stderr, /^orch: no help for "bogus": use orch help flags, or one of up, /)
 })
 
-test('files that are missing or no good are named, and never quoted', async (t) => {
+test('missing and invalid files are named but never quoted', async (t) => {
   const directory = temporaryDirectory(t)
   const file = (name: string, text: string) => {
     writeFileSync(join(directory, name), text)
@@ -202,7 +202,7 @@ test('files that are missing or no good are named, and never quoted', async (t) 
       [`--token-auth-file=${file('twice.csv', 'hidden-token,a,1\nhidden-token,b,2\n')}`],
       /twice\.csv: line 2: .*more than once/,
     ],
-    // Neither ends by itself: reading it would wait, or fill the memory.
+    // Neither has an end: reading it would block or fill the memory.
     [[`--token-auth-file=${fifo}`], /--token-auth-file: cannot read .*fifo: it is not a regular file/],
     [['--token-auth-file=/dev/zero'], /--token-auth-file: cannot read \/dev\/zero: it is not a regular file/],
     [
@@ -233,7 +233,7 @@ test('files that are missing or no good are named, and never quoted', async (t) 
     assert.equal(said.trim().split('\n').length, 1, said)
   }
   for (const i of someOf([...table.keys()], 12)) check(i, await start(i, refusedStart))
-  // A process says the same: one row for each sort of error that is told in one line.
+  // A process reports the same: one row for each kind of one-line error.
   const spoken = ['--tls-cert-file', '--token-auth-file', '--data-dir', '--admin-kubeconfig'].map((flag) =>
     table.findLastIndex(([args]) => args[0]!.startsWith(flag)),
   )
@@ -249,7 +249,7 @@ test('files that are missing or no good are named, and never quoted', async (t) 
   assert.equal(statSync(strange).mode & 0o777, 0o755, 'the directory of somebody else was changed')
 })
 
-test('a port in use is told, with what to do', async (t) => {
+test('a port in use is reported with advice', async (t) => {
   const other = createServer().listen(0, '127.0.0.1')
   await once(other, 'listening')
   t.after(() => other.close())
@@ -262,7 +262,7 @@ test('a port in use is told, with what to do', async (t) => {
 
 test('a server and its data directory', async (t) => {
   const server = await startServer(t)
-  await t.test('what is kept on disk is its owner alone to read', () => {
+  await t.test('files on disk are readable by their owner only', () => {
     const { directory } = server
     const data = join(directory, 'data')
     assert.equal(statSync(data).mode & 0o777, 0o700)
@@ -276,7 +276,7 @@ test('a server and its data directory', async (t) => {
     assert.equal(statSync(join(directory, 'admin.kubeconfig')).mode & 0o777, 0o600)
   })
 
-  await t.test('a data directory in use is told, with what to do', async () => {
+  await t.test('a data directory in use is reported with advice', async () => {
     const second = await failedStart([`--data-dir=${server.directory}/data`, '--admin-kubeconfig=', '--secure-port=0'])
     assert.match(second.said, /data directory .* is in use by another process: stop that one, or use another directory/)
     assert.equal(second.code, 1)
@@ -284,7 +284,7 @@ test('a server and its data directory', async (t) => {
   })
 
   await server.stop()
-  await t.test('without a file of tokens every token is wrong', async (t) => {
+  await t.test('without a token file every token is invalid', async (t) => {
     const child = spawn(
       join(root, 'bin/orch'),
       ['apiserver', `--data-dir=${server.directory}/data`, '--admin-kubeconfig=', `--secure-port=${server.port}`],
@@ -306,7 +306,7 @@ test('a server and its data directory', async (t) => {
     }
   })
 
-  await t.test('data of a newer format is left alone', async () => {
+  await t.test('data of a newer format is not touched', async () => {
     const file = open({ path: join(server.directory, 'data'), keyEncoding: 'binary', encoding: 'binary', maxDbs: 8 })
     const meta = file.openDB({ name: 'meta', keyEncoding: 'binary', encoding: 'binary' })
     await meta.put(Buffer.from('format'), Buffer.from([0, 0, 0, 99]))
@@ -315,14 +315,14 @@ test('a server and its data directory', async (t) => {
   })
 })
 
-test("the administrator's key is not written into what somebody has put in its way", async (t) => {
+test("the administrator's key is not written through an existing file or link", async (t) => {
   const directory = temporaryDirectory(t)
   const victim = join(directory, 'victim')
   const config = join(directory, 'admin.kubeconfig')
   writeFileSync(victim, 'theirs')
   chmodSync(victim, 0o666)
   symlinkSync(victim, config)
-  // The shell becomes the server, so that $$ is its process id: once that was part of a temporary name.
+  // The shell becomes the server, so $$ is its process id, which used to be part of a temporary name.
   const script = 'ln -s "$0" "$1.$$"; ln -s "$0" "$1.tmp"; shift; exec "$@"'
   const args = ['apiserver', '--secure-port=0', `--data-dir=${directory}/data`, `--admin-kubeconfig=${config}`]
   const child = spawn('sh', ['-c', script, victim, config, join(root, 'bin/orch'), ...args], {
@@ -340,7 +340,7 @@ test("the administrator's key is not written into what somebody has put in its w
   assert.equal(lstatSync(config).mode & 0o777, 0o600)
 })
 
-test('a full disk is told and is not the end by a signal', async (t) => {
+test('a full disk is reported and does not end the server with a signal', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'orch-full-'))
   const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'orch-test', directory], { encoding: 'utf8' })
   t.after(() => {
@@ -355,7 +355,7 @@ test('a full disk is told and is not the end by a signal', async (t) => {
   assert.equal(code, 1)
 })
 
-test('a checkout that is not installed, or cannot be bundled, says what to do', (t) => {
+test('a checkout that is not installed or cannot be bundled reports what to do', (t) => {
   const directory = temporaryDirectory(t)
   for (const part of ['bin', 'scripts', 'package-lock.json'])
     cpSync(join(root, part), join(directory, part), { recursive: true })

@@ -1,6 +1,6 @@
 /**
- * Stopping: requests under way are answered, watches end in order, everything is there at the next start. What depends on
- * the moment is tried once, and many times if ORCH_LONG is 1.
+ * Stopping: running requests get responses, watches end cleanly, and all data exists after the next start.
+ * Timing-dependent cases run once, or many times if ORCH_LONG is 1.
  */
 import assert from 'node:assert/strict'
 import { existsSync, rmSync } from 'node:fs'
@@ -15,7 +15,7 @@ import { startServer } from '../support/server.ts'
 
 const admin = 'Authorization: Bearer admin-token'
 
-test('SIGTERM ends in order, with a watch open and requests under way', { timeout: 300_000 }, async (t) => {
+test('SIGTERM stops cleanly with an open watch and running requests', { timeout: 300_000 }, async (t) => {
   const server = await startServer(t, ['--shutdown-grace-period=20s'])
   const client = server.client()
   const { body: first } = await client.post(configMaps, { metadata: { name: 'first' } })
@@ -30,7 +30,7 @@ test('SIGTERM ends in order, with a watch open and requests under way', { timeou
   const session = openSession(server)
   t.after(() => session.destroy())
 
-  // Half a request in each protocol; the other half is sent when the server is already stopping.
+  // Half a request in each protocol. The other half is sent when the server is already stopping.
   const body = JSON.stringify({ metadata: { name: 'second' } })
   const socket = await openSocket(server, 'http/1.1')
   const answered = untilClosed(socket)
@@ -71,7 +71,9 @@ test('SIGTERM ends in order, with a watch open and requests under way', { timeou
   assert.deepEqual(items[0].data, { k: 'v' })
 })
 
-test('SIGTERM under load resets nobody: the last answer says that it is', { timeout: 300_000 }, async (t) => {
+test('SIGTERM under load resets no connection: the last response announces the close', {
+  timeout: 300_000,
+}, async (t) => {
   for (let round = 0; round < (long ? 10 : 1); round++) {
     const server = await startServer(t)
     const client = server.client()
@@ -102,16 +104,16 @@ test('SIGTERM under load resets nobody: the last answer says that it is', { time
   }
 })
 
-test('a connection without a request gets its end, and answers one that was on its way', {
+test('an idle connection is closed cleanly, and a request in transit on it gets a response', {
   timeout: 300_000,
 }, async (t) => {
-  // On a machine that was away for longer than the server waits, the request came too late: then it is tried again.
+  // If the machine was suspended for longer than the server waits, the request came too late, so try again.
   let answer = ''
   for (let tries = 0; tries < 4 && answer === ''; tries++) answer = await sendWhileStopping(t)
   assert.match(answer, /^HTTP\/1\.1 200 .*\r\nconnection: close\r\n/is)
 })
 
-/** The answer; none is right only after the time for which the server waits. */
+/** Returns the response. An empty one is correct only after the server's waiting time. */
 async function sendWhileStopping(t: TestContext): Promise<string> {
   const server = await startServer(t)
   const get = `GET ${configMaps} HTTP/1.1\r\nHost: x\r\n${admin}\r\n\r\n`
@@ -122,7 +124,7 @@ async function sendWhileStopping(t: TestContext): Promise<string> {
   const answered = untilClosed(used)
   const began = performance.now()
   const stopped = server.stop()
-  // The port is shut: from here on the server is stopping.
+  // The port is closed: the server is stopping now.
   while (
     await openSocket(server, 'http/1.1').then(
       (socket) => socket.destroy(),
@@ -139,13 +141,13 @@ async function sendWhileStopping(t: TestContext): Promise<string> {
   return answer
 }
 
-test('SIGTERM during the start ends it in order', { timeout: 300_000 }, async (t) => {
+test('SIGTERM during the start ends it cleanly', { timeout: 300_000 }, async (t) => {
   const server = await startServer(t)
   await server.stop()
   const data = join(server.directory, 'data')
   for (let round = 0; round < (long ? 20 : 1); round++) {
     rmSync(data, { recursive: true, force: true })
-    // From the moment on at which it makes its directory, well before it serves.
+    // From when it creates its directory, well before it serves.
     const { code, output } = await server.restartAndStop(() => existsSync(data))
     assert.equal(code, 0, output)
     assert.doesNotMatch(output, / error |^\s+at /m)

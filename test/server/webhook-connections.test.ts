@@ -1,6 +1,6 @@
 /**
- * Webhooks for tokens and authorization whose connections are all in use: the server asks its client to try again. It does
- * not go on without the opinion of the webhook.
+ * Token and authorization webhooks without a free connection: the server asks its client to retry. It does not continue
+ * without the webhook's decision.
  */
 import assert from 'node:assert/strict'
 import { Agent } from 'node:https'
@@ -22,7 +22,7 @@ const ask = (timeoutMs: number) => (body: JsonObject) =>
   askForJson({ url: hanging.url, agent, body: JSON.stringify(body), timeoutMs }) as Promise<Json>
 const faultOf = (call: Promise<unknown>) => call.then(String, ({ name }: Error) => name)
 
-// Takes the only connection.
+// Uses the only connection.
 const first = faultOf(ask(600_000)({}))
 await soon(() => connections === 1)
 
@@ -35,7 +35,7 @@ const common = {
 } as const
 const isTooMany = { name: 'ApiError', code: 429, reason: 'TooManyRequests' }
 
-test('a call without a connection fails with an error of its own', async () => {
+test('a call without a free connection fails with a distinct error', async () => {
   assert.equal(await faultOf(ask(100)({})), 'NoFreeConnection')
 })
 
@@ -51,7 +51,7 @@ test('a request is rejected with 429, not 401, if the token webhook has no free 
   await assert.rejects(async () => authenticator({ authorization: 'Bearer x' } as never), isTooMany)
 })
 
-test('an answer that takes too long is a fault of the service', async () => {
+test('a response that takes too long is an error of the service', async () => {
   agent.destroy()
   assert.equal(await first, 'Error')
   assert.equal(await faultOf(ask(100)({})), 'BadAnswer')

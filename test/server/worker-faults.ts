@@ -1,4 +1,4 @@
-/** Workers that end while clients write: how they are ended, and what clients were told until then. */
+/** Workers that end during writes: how they end, and which writes were acknowledged. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -13,7 +13,7 @@ import { until, untilTrue } from '../support/until.ts'
 
 const named = (name: string) => ({ metadata: { name }, data: { value: name } })
 
-/** How many ConfigMaps were created, as the server counts it. */
+/** Returns the number of created ConfigMaps from the server's metrics. */
 export async function creates(client: HttpClient): Promise<number> {
   const { text } = await client.get('/metrics')
   const line = /^apiserver_request_total\{code="201".*resource="configmaps".*verb="POST".*\} (\d+)$/m.exec(text)
@@ -44,7 +44,7 @@ export async function startFragile(t: Ending, flags: readonly string[] = [], wor
 
 const writePauseMs = 10
 
-/** Writes on connections of its own until stopped, and remembers what was acknowledged. A lost answer is no loss. */
+/** Writes on its own connections until stopped and records acknowledged writes. A lost response is not a lost write. */
 export function writeAll(fragile: ServerHandle, prefix: string) {
   const acknowledged = new Map<string, string>()
   let stopped = false
@@ -87,7 +87,7 @@ export async function assertAllThere(fragile: ServerHandle, acknowledged: Readon
 
 export const countOf = (text: string, pattern: RegExp) => text.match(pattern)?.length ?? 0
 
-/** Ends a worker while clients write, and waits until another has taken its place. Returns what was acknowledged. */
+/** Ends a worker during writes and waits for its replacement. Returns the acknowledged writes. */
 export async function replaceOne(
   fragile: ServerHandle,
   end: () => void,
@@ -107,7 +107,7 @@ export async function replaceOne(
   return writing.acknowledged
 }
 
-/** The end of the store's thread: readiness says so, and the process ends. Returns what was acknowledged. */
+/** Ends the store thread: the server becomes unready and the process exits. Returns the acknowledged writes. */
 export async function endStore(fragile: ServerHandle, end: () => void): Promise<ReadonlyMap<string, string>> {
   const writing = writeAll(fragile, 'hub')
   await untilTrue(async () => writing.acknowledged.size > 20)

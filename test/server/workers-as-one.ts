@@ -1,6 +1,6 @@
 /**
- * A server with several workers is one server: whatever connection a client has, it reads what was acknowledged on any
- * other, and watches tell all writes in one order.
+ * A server with several workers acts as one server: on any connection a client reads writes acknowledged on any other,
+ * and watches return all writes in one order.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -17,16 +17,19 @@ import { type Ending, root, type ServerHandle, startServer } from '../support/se
 import { creates } from './worker-faults.ts'
 
 const workers = 3
-/** With so many connections every worker has some: that one of three has none is a matter of one in a thousand. */
+/**
+ * With this many connections every worker has some: the probability that one of three has none is about one in a
+ * thousand.
+ */
 const connections = 18
 
-/** How many events a user may write at once. */
+/** Number of Events that a user may write at once. */
 const burst = 10
 
 const named = (name: string) => ({ metadata: { name }, data: { value: name } })
 
 interface Setting {
-  /** Of the store. What they need is started, and stopped at the end. */
+  /** Flags of the store, whose dependencies are started and stopped at the end. */
   readonly flags: (owner: Ending) => Promise<readonly string[]>
   readonly keepsHistory: boolean
 }
@@ -46,7 +49,7 @@ export function describeAsOne(name: string, { flags, keepsHistory }: Setting): v
       clients = Array.from({ length: connections }, () => server.client())
     })
 
-    it('what one acknowledged every other reads at once, by name and in lists', async () => {
+    it('a write acknowledged by one worker is visible to all others at once, by name and in lists', async () => {
       for (const [i, writer] of clients.entries()) {
         const made = await writer.post(configMaps, named(`read-${i}`))
         assert.equal(made.status, 201, made.text)
@@ -59,7 +62,7 @@ export function describeAsOne(name: string, { flags, keepsHistory }: Setting): v
       }
     })
 
-    it('one that was deleted is gone for all, and its name is free', async () => {
+    it('a deleted object is gone for all workers, and its name is free', async () => {
       for (const [i, client] of clients.slice(0, 6).entries()) {
         assert.equal((await client.delete(`${configMaps}/read-${i}`)).status, 200)
         const reads = await Promise.all(clients.map((reader) => reader.get(`${configMaps}/read-${i}`)))
@@ -80,7 +83,7 @@ export function describeAsOne(name: string, { flags, keepsHistory }: Setting): v
         for (const history of histories) assert.deepEqual(history, histories[0])
       })
 
-    it('watches on all connections tell all writes in one order', async () => {
+    it('watches on all connections return all writes in one order', async () => {
       const count = 120
       const { body } = await clients[0]!.get(`${configMaps}?limit=1`)
       const from = body.metadata.resourceVersion
@@ -102,7 +105,7 @@ export function describeAsOne(name: string, { flags, keepsHistory }: Setting): v
       stop.abort()
     })
 
-    it('an object that all update at once loses no update', async () => {
+    it('concurrent updates of an object through all workers lose no update', async () => {
       assert.equal((await clients[0]!.post(configMaps, named('hot'))).status, 201)
       const patches = clients.map((client, i) =>
         client.send(`${configMaps}/hot`, {
@@ -116,7 +119,7 @@ export function describeAsOne(name: string, { flags, keepsHistory }: Setting): v
       assert.equal(Object.keys(body.data).filter((key) => key.startsWith('key-')).length, connections)
     })
 
-    it('a list that begins at one worker goes on at another', async () => {
+    it('a list that begins at one worker continues at another', async () => {
       let path = `${configMaps}?limit=7`
       let found = 0
       for (let page = 0; ; page++) {
@@ -129,13 +132,13 @@ export function describeAsOne(name: string, { flags, keepsHistory }: Setting): v
       assert.equal(found, (await clients[0]!.get(configMaps)).body.items.length)
     })
 
-    it('metrics count the requests of all', async () => {
+    it('metrics count the requests of all workers', async () => {
       const before = await creates(clients[0]!)
       await Promise.all(clients.map((client, i) => client.post(configMaps, named(`counted-${i}`))))
       for (const client of clients) assert.equal(await creates(client), before + connections)
     })
 
-    it('the seats of all workers together are those of the flags', async () => {
+    it('the seats of all workers together match the flags', async () => {
       const { text } = await clients[0]!.get('/metrics')
       const limits = text.matchAll(/^apiserver_flowcontrol_request_concurrency_limit\{.*\} (\d+)$/gm)
       const seats = limits.reduce((sum, [, limit]) => sum + Number(limit), 0)
@@ -144,7 +147,7 @@ export function describeAsOne(name: string, { flags, keepsHistory }: Setting): v
       assert.ok(seats >= 600 && seats <= 600 + levels * workers, `${seats} seats`)
     })
 
-    it('the rate of events holds for all workers together', async () => {
+    it('the rate limit of Events applies to all workers together', async () => {
       const event = {
         metadata: { generateName: 'e-' },
         involvedObject: { kind: 'Pod', namespace: 'default', name: 'p' },
@@ -157,11 +160,11 @@ export function describeAsOne(name: string, { flags, keepsHistory }: Setting): v
       const seconds = Math.ceil((performance.now() - began) / 1000)
       const written = statuses.filter((status) => status === 201).length
       assert.deepEqual([...new Set(statuses)].sort(), [201, 429])
-      // One more may be written in each second that passes.
+      // Each passing second allows one more.
       assert.ok(written >= burst && written <= burst + seconds, `${written} events in ${seconds} s`)
     })
 
-    it('another server on the port is refused', async () => {
+    it('another server on the port is rejected', async () => {
       for (const flag of ['--workers=2', '--workers=1']) {
         const { code, text } = await refusalOf(flag, `--secure-port=${server.port}`)
         assert.equal(code, 1)
@@ -169,7 +172,7 @@ export function describeAsOne(name: string, { flags, keepsHistory }: Setting): v
       }
     })
 
-    it('the administrator has one kubeconfig, and each is ready', async () => {
+    it('there is one administrator kubeconfig, and each worker is ready', async () => {
       assert.ok(readdirSync(server.directory).includes('admin.kubeconfig'))
       assert.match(readFileSync(join(server.directory, 'admin.kubeconfig'), 'utf8'), new RegExp(`:${server.port}\\b`))
       for (const client of clients) assert.equal((await client.get('/readyz')).status, 200)

@@ -1,4 +1,4 @@
-/** The simulated nodes of a server with several workers run in one of them, and are reached from all. */
+/** The simulated nodes of a server with several workers run in one of them and are reachable from all. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { HttpClient } from '../support/http-client.ts'
@@ -8,7 +8,7 @@ import { untilTrue } from '../support/until.ts'
 const pods = '/api/v1/namespaces/default/pods'
 const connections = 12
 
-test('every worker reaches the logs and the ports of pods on simulated nodes', { timeout: 180_000 }, async (t) => {
+test('every worker reaches the logs and ports of pods on simulated nodes', { timeout: 180_000 }, async (t) => {
   const server = await startUp(t, ['--workers=3', '--nodes=1'])
   const client = server.client()
   const spec = { nodeName: 'node-1', containers: [{ name: 'web', image: 'web', ports: [{ containerPort: 80 }] }] }

@@ -1,6 +1,6 @@
 /**
- * Workers over one etcd: one server as they are on the embedded store, also beside another server. One that ends is
- * replaced; an etcd that stands still or is killed holds them up, and they go on when it is back.
+ * Workers on one etcd act as one server, as on the embedded store, even with another server. A worker that ends is
+ * replaced. If etcd hangs or is killed, workers wait and continue when it is back.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -24,7 +24,7 @@ describeAsOne('workers on etcd are one server', {
   keepsHistory: true,
 })
 
-test('workers on etcd end in every way, and nothing acknowledged is lost', { timeout }, async (t) => {
+test('workers on etcd end in every way without losing acknowledged writes', { timeout }, async (t) => {
   const { flags } = await startOn(t)
   const { server: fragile, end } = await startFragile(t, flags)
   const beside = await startServer(t, flags)
@@ -39,7 +39,7 @@ test('workers on etcd end in every way, and nothing acknowledged is lost', { tim
       assert.ok(now >= shown, `${now} creates are counted, ${shown} were`)
       shown = now
     })
-  await t.test('all are killed', async () => {
+  await t.test('all workers are killed', async () => {
     const writing = writeAll(fragile, 'killed')
     await untilTrue(async () => writing.acknowledged.size > 50)
     await fragile.kill()
@@ -57,7 +57,7 @@ test('workers on etcd end in every way, and nothing acknowledged is lost', { tim
   })
 })
 
-test('workers go on when an etcd that stood still or was killed is back', { timeout }, async (t) => {
+test('workers continue after etcd hung or was killed', { timeout }, async (t) => {
   const { cluster, flags } = await startOn(t)
   const server = await startServer(t, ['--workers=3', ...flags])
   const beside = await startServer(t, flags)
@@ -91,7 +91,7 @@ test('workers go on when an etcd that stood still or was killed is back', { time
   await Promise.allSettled(watching)
 })
 
-test('with a grace period the port of workers is open while etcd is waited for', { timeout }, async (t) => {
+test('with a grace period the port of workers is open while they wait for etcd', { timeout }, async (t) => {
   const { cluster, flags } = await startOn(t)
   const server = await startServer(t, ['--workers=2', '--livez-grace-period=5m', ...flags])
   await server.stop()

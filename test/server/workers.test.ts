@@ -1,7 +1,7 @@
 /**
- * A server with several workers on the embedded store is one server (`workers-as-one.ts`). A worker may end in any way:
- * nothing acknowledged is lost, its place is taken, and counters do not fall. The end of the store's thread is the end of the
- * process; SIGTERM lets requests finish.
+ * A server with several workers on the embedded store acts as one server (`workers-as-one.ts`). However a worker ends,
+ * no acknowledged write is lost, the worker is replaced, and counters do not decrease. The end of the store thread ends
+ * the process. SIGTERM lets requests finish.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -17,12 +17,12 @@ import { describeAsOne } from './workers-as-one.ts'
 
 const timeout = 180_000
 
-test('a number of workers that cannot be is refused', async () => {
+test('an invalid number of workers is rejected', async () => {
   for (const value of ['0', '-1', 'two', '65', '1.5', ''])
     await assert.rejects(readServerFlags('apiserver', [`--workers=${value}`]), /--workers.*use 1 to 64/)
 })
 
-test('files for the TLS of etcd are refused without etcd', async () => {
+test('TLS files of etcd are rejected without etcd', async () => {
   const { options } = await readServerFlags('apiserver', ['--workers=2', '--etcd-cafile=ca.crt'])
   const log = openTestLog()
   const opening = openSharedStore(options, { onFailed: () => {}, log, stopping: new AbortController().signal })
@@ -31,14 +31,14 @@ test('files for the TLS of etcd are refused without etcd', async () => {
 
 describeAsOne('workers are one server', { flags: async () => [], keepsHistory: true })
 
-/** The worker, and how it ends; `0` has the duties. In the long form in every way. */
+/** The worker and how it ends. Worker `0` has the duties. The long form covers every way. */
 const ways = ['0 error', ...(long ? ['1 exit', '0 memory', '1 stall', '1 terminate', '1 loop'] : [])]
 
-test('workers, the store and all of them end, and nothing acknowledged is lost', { timeout }, async (t) => {
+test('workers, the store and all threads end without losing acknowledged writes', { timeout }, async (t) => {
   const { server: fragile, end } = await startFragile(t)
   let shown = 0
   for (const [i, how] of ways.entries()) {
-    await t.test(`a worker that ends is replaced, and counters do not fall: ${how}`, async () => {
+    await t.test(`a worker that ends is replaced, and counters do not decrease: ${how}`, async () => {
       const acknowledged = await replaceOne(fragile, () => end(how), i + 1)
       await assertAllThere(fragile, acknowledged)
       const client = fragile.client()
@@ -49,14 +49,14 @@ test('workers, the store and all of them end, and nothing acknowledged is lost',
       assert.equal(countOf(fragile.output(), /a worker ended; starting a replacement/g), i + 1)
     })
   }
-  await t.test('the end of the store is the end of the server, with the reason', async () => {
+  await t.test('the end of the store ends the server with the reason', async () => {
     const acknowledged = await endStore(fragile, () => end('hub'))
     assert.equal(fragile.process.exitCode, 1)
     assert.equal(countOf(fragile.output(), /the store is no longer writable; stopping/g), 1)
     await fragile.restart()
     await assertAllThere(fragile, acknowledged)
   })
-  await t.test('after a kill one worker finds what several were told', async () => {
+  await t.test('after a kill, one worker finds the writes acknowledged by several', async () => {
     const writing = writeAll(fragile, 'killed')
     await untilTrue(async () => writing.acknowledged.size > 50)
     await fragile.kill()

@@ -1,4 +1,4 @@
-/** `orch/client` in a real browser, and which pages the server lets in: `--cors-allowed-origins`. */
+/** `orch/client` in a real browser, and access from other origins: `--cors-allowed-origins`. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -10,7 +10,7 @@ import { serve } from '../../support/in-process.ts'
 import { bundleIfStale } from '../../support/library.ts'
 import { root } from '../../support/server.ts'
 
-/** Serves an empty page, and the bundle for browsers. */
+/** Serves an empty page and the bundle for browsers. */
 async function startPages(t: TestContext): Promise<number> {
   await bundleIfStale('client-browser')
   const pages = createServer(({ url = '' }, response) => {
@@ -41,7 +41,7 @@ const everyVerb = `
   const names = items.map(({ metadata }) => metadata.name)
   return [seen.type, seen.object.data.from, applied.data, lease.kind, names, missing.name, missing.reason]`
 
-test('a page of an allowed origin reads, writes and watches; one of another origin is not let in', {
+test('a page of an allowed origin reads, writes and watches, and one of another origin is blocked', {
   timeout: 180_000,
 }, async (t) => {
   const port = await startPages(t)
@@ -61,7 +61,7 @@ test('a page of an allowed origin reads, writes and watches; one of another orig
   )
 })
 
-test('the headers are those of kube-apiserver, for allowed origins alone', async (t) => {
+test('CORS headers equal those of kube-apiserver, only for allowed origins', async (t) => {
   const server = await serve(t, ['--cors-allowed-origins=//127[.]0[.]0[.]1(:|$),example'])
   const client = server.client()
   const ask = async (method: string, origin: string, path = '/api/v1/namespaces') => {

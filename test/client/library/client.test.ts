@@ -1,4 +1,4 @@
-/** `orch/client` as its users call it: typed verbs, watches that go on, retries, and servers of either vendor. */
+/** `orch/client` as users call it: typed verbs, resumed watches, retries, and servers of either vendor. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { before, test } from 'node:test'
@@ -49,7 +49,7 @@ async function connectTo(t: Ending, options: ConnectOptions = {}): Promise<Clien
   return connected
 }
 
-test('a client config says where the server is, who the client is, and its namespace', async () => {
+test('a kubeconfig sets the server, the user and the namespace', async () => {
   const kubeconfig = join(server.directory, 'admin.kubeconfig')
   const admin = await connect({ kubeconfig })
   const { items } = await admin.list(Namespace)
@@ -63,7 +63,7 @@ test('a client config says where the server is, who the client is, and its names
   alice.close()
 })
 
-test('objects are typed, and their apiVersion and kind are filled in', async () => {
+test('objects are typed, and their apiVersion and kind are added', async () => {
   const created = await client.create(ConfigMap, configMap('typed', { a: '1' }))
   const value: string | undefined = created.data?.a
   assert.deepEqual([value, created.apiVersion, created.kind], ['1', 'v1', 'ConfigMap'])
@@ -96,7 +96,7 @@ for (const profile of ['orch', 'kubernetes'] as const)
     assert.equal(asked.filter((path) => path === '/apis').length, 1)
   })
 
-test('apply states fields, conflicts with other owners and takes theirs by force', async () => {
+test('apply sets fields, conflicts with other managers and takes over fields by force', async () => {
   const mine = { fieldManager: 'mine' }
   await client.apply(ConfigMap, configMap('applied', { a: '1', b: '1' }), mine)
   const less = await client.apply(ConfigMap, configMap('applied', { a: '1' }), mine)
@@ -107,7 +107,7 @@ test('apply states fields, conflicts with other owners and takes theirs by force
   assert.deepEqual(forced.data, { a: '2' })
 })
 
-test('sub-resources are read and written: those of the object itself, and those of a kind of their own', async () => {
+test('subresources are read and written, both those of the object and those with their own kind', async () => {
   const labels = { app: 'a' }
   const template = { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'i' }] } }
   const spec = { replicas: 1, selector: { matchLabels: labels }, template }
@@ -128,7 +128,7 @@ test('sub-resources are read and written: those of the object itself, and those 
   assert.match(issued.status?.token ?? '', /^ey/)
 })
 
-test('custom kinds are types of their own', async () => {
+test('custom resources have their own types', async () => {
   interface Widget {
     apiVersion: string
     kind: string
@@ -174,7 +174,7 @@ function isEstablished(event: WatchEvent<{ apiVersion: string; kind: string; met
   return status?.conditions?.some(({ type, status }) => type === 'Established' && status === 'True') ?? false
 }
 
-test('a watch goes on where it was when its connection is cut, and says nothing twice', async (t) => {
+test('a watch resumes after its connection is cut, without repeating events', async (t) => {
   const proxy = await startProxy(server.url)
   t.after(() => proxy.close())
   const watching = await connectTo(t, { server: proxy.endpoint })
@@ -207,7 +207,7 @@ test('a watch goes on where it was when its connection is cut, and says nothing 
   assert.ok(broken.length >= 3 && broken.every((error) => error instanceof TransportError))
 })
 
-test('a version that the server has forgotten is 410, with a token for the rest of a list as it is now; missing rights throw at once', async (t) => {
+test('an expired version returns 410 with a token for the rest of the current list, and missing permissions throw at once', async (t) => {
   const short = await serve(t, ['--history-duration=1s'])
   const there = await connect({ ...short.credentials() })
   t.after(async () => there.close())
@@ -232,7 +232,7 @@ test('a version that the server has forgotten is 410, with a token for the rest 
   await assert.rejects(alice.watch(Pod).next(), (error) => error instanceof StatusError && error.code === 403)
 })
 
-/** What is answered page by page from a token on, where a 410 says how to go on. All pages show one state. */
+/** Reads pages from the token of a 410 response on. All pages show one state. */
 async function restOf(client: HttpClient, list: string, token: string): Promise<string[]> {
   const told: string[] = []
   const versions = new Set<string>()
@@ -247,7 +247,7 @@ async function restOf(client: HttpClient, list: string, token: string): Promise<
   return told
 }
 
-test('pages that expire start over where the caller can take that', async () => {
+test('expired pages restart the list if the caller supports it', async () => {
   for (const name of ['p1', 'p2', 'p3']) await client.create(ConfigMap, configMap(name))
   const send = server.transport()
   const expired = JSON.stringify({ kind: 'Status', code: 410, reason: 'Expired', status: 'Failure', metadata: {} })
@@ -269,7 +269,7 @@ test('pages that expire start over where the caller can take that', async () => 
   assert.deepEqual((await there.list(ConfigMap, options)).items.length, all.length)
 })
 
-test('a list of an exact version is refused where the server sends another', async () => {
+test('a list at an exact version is rejected if the server returns another', async () => {
   const { resourceVersion } = await client.list(ConfigMap, { limit: 0 })
   const exactly = { resourceVersion, resourceVersionMatch: 'Exact' } as const
   assert.equal((await client.list(ConfigMap, exactly)).resourceVersion, resourceVersion)
@@ -284,7 +284,7 @@ test('a list of an exact version is refused where the server sends another', asy
   await assert.rejects(there.list(ConfigMap, exactly), /not of the version/)
 })
 
-test('what the server asks to repeat is repeated, what may have happened is not', async () => {
+test('requests are retried if the server asks for it, except those that may have been executed', async () => {
   const sent: string[] = []
   let refusals: { status: number; after?: string }[] = []
   const send = server.transport()
@@ -316,7 +316,7 @@ test('what the server asks to repeat is repeated, what may have happened is not'
   assert.equal(await attempt(get, ...Array.from({ length: 20 }, () => twice)), '429 11')
 })
 
-test('a server that does not answer is given up after the time that the caller set', async (t) => {
+test("a request to an unresponsive server fails after the caller's timeout", async (t) => {
   const proxy = await startProxy(server.url)
   t.after(() => proxy.close())
   proxy.set('mute')
@@ -327,7 +327,7 @@ test('a server that does not answer is given up after the time that the caller s
   assert.equal((await patient.get(Namespace, { name: 'default' })).metadata.name, 'default')
 })
 
-/** An answer as a transport returns it. */
+/** Returns a response of a transport. */
 function answer(status: number, body: string, headers: { [name: string]: string } = {}) {
   const chunks = async function* () {
     yield new TextEncoder().encode(body)

@@ -1,4 +1,4 @@
-/** The controller of docs/client.md, as it stands there, as a program of its own. */
+/** Runs the controller of docs/client.md unchanged as a separate program. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -11,7 +11,7 @@ import { codeInDocs, projectWithOrch } from '../../support/library.ts'
 import { root } from '../../support/server.ts'
 import { until } from '../../support/until.ts'
 
-test('the controller of the docs copies, follows, cleans up, reports, and gives up its lease', async (t) => {
+test('the documented controller copies, follows, cleans up, reports and releases its lease', async (t) => {
   const code = codeInDocs('client.md', 'controller')
   assert.ok(code.split('\n').length <= 50, 'it was to have at most fifty lines')
   const server = await serve(t)

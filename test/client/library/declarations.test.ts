@@ -1,4 +1,4 @@
-/** The declarations of the package: what users write against them compiles, and says what the definitions say. */
+/** The declarations of the package: user code compiles against them, and they match the definitions. */
 import assert from 'node:assert/strict'
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -65,7 +65,7 @@ export const Widget: ResourceType<Widget> = {
 }
 `
 
-test('types are written from the definition of a custom kind', async () => {
+test('types are generated from the definition of a custom resource', async () => {
   const { code, stdout, stderr } = await orchctl(['generate', 'types', '-f', '-'], { stdin: crd })
   assert.deepEqual([code, stderr, stdout], [0, '', written])
 })
@@ -86,7 +86,7 @@ export { size, port, odd, label }
 `
 
 if (long)
-  test('what users write compiles, and the kinds of the package fit those of the sources', {
+  test('user code compiles, and the kinds of the package match those of the sources', {
     timeout: 120_000,
   }, async (t) => {
     const directory = mkdtempSync(join(tmpdir(), 'orch-types-'))
@@ -94,7 +94,7 @@ if (long)
     const script = (await import(new URL('../../../scripts/declare.mjs', import.meta.url).href)) as {
       declare(directory: string): Promise<void>
     }
-    // Declarations are renamed into place, so they are made on the file system of the sources.
+    // Declarations are renamed into place, so they are created on the file system of the sources.
     const made = join(root, `types.${process.pid}.test`)
     t.after(() => rmSync(made, { recursive: true, force: true }))
     await script.declare(made)
@@ -111,7 +111,7 @@ if (long)
     assert.equal(checked, '')
   })
 
-/** They hold what definitions leave open and the package describes: any JSON, references. */
+/** Types with parts that definitions leave open and the package describes: any JSON, references. */
 const moreInPackage = [
   'AuditEvent',
   'ControllerRevision',
@@ -122,7 +122,7 @@ const moreInPackage = [
   'VolumeAttachment',
 ]
 
-/** Whatever the package calls a Pod is one to the sources: no field is missing or of another type. */
+/** Every type of the package is assignable to that of the sources: no field is missing or has another type. */
 function comparison(): string {
   const names = Object.keys(kinds)
   assert.ok(names.length > 70)

@@ -1,4 +1,4 @@
-/** Servers and proxies that speak nothing newer than HTTP/1.1: the client works there as it does over HTTP/2. */
+/** Servers and proxies with HTTP/1.1 only: the client works as over HTTP/2. */
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'

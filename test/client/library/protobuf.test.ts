@@ -1,4 +1,4 @@
-/** `connect({ form: 'protobuf' })`: the same objects in another form, and what is no such form is refused. */
+/** `connect({ form: 'protobuf' })`: the same objects in another encoding. Invalid encodings are rejected. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
@@ -21,7 +21,7 @@ import { manifestNames, manifestObject } from '../../support/manifests.ts'
 const inDefault = (name: string) => ({ namespace: 'default', name })
 
 for (const profile of profileNames)
-  test(`objects travel in Protobuf, under the names of the profile ${profile}`, async (t) => {
+  test(`objects are transferred in Protobuf under the names of the profile ${profile}`, async (t) => {
     const server = await serve(t, [`--profile=${profile}`])
     const forms: string[] = []
     const send = server.transport()
@@ -52,7 +52,7 @@ for (const profile of profileNames)
     assert.ok(others.filter((form) => form.includes(type)).length >= 5)
   })
 
-test('an answer that begins with another prefix is refused', async (t) => {
+test('a response with another prefix is rejected', async (t) => {
   const server = await serve(t)
   const send = server.transport()
   const foul: Transport = async (request) => {
@@ -76,7 +76,7 @@ async function* spoilt(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
   }
 }
 
-test('the table of the bundle reads and writes every kind as its definition does', () => {
+test('the bundled table encodes and decodes every kind like its definition', () => {
   const table = JSON.parse(JSON.stringify(toTable(allKinds))) as SchemaTable
   assert.ok(!JSON.stringify(table).includes('"doc"'))
   const vendor = vendorOf('kubernetes')

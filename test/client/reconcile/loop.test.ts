@@ -1,4 +1,4 @@
-/** Loops: where keys come from, the first pass, waiting for a key, an orderly end, and what is said of missing rights. */
+/** Loops: sources of keys, the first pass, waiting for a key, a clean end, and reports of missing permissions. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
@@ -37,13 +37,13 @@ const forbidden = new StatusError({
   message: 'things is forbidden: cannot list things',
 })
 
-test('the first pass is over when each key that there was has been tried', async (t) => {
+test('the first pass ends when each initial key has been tried', async (t) => {
   const { running, seen } = start(t, { sources: [atStart('a', 'b'), atStart('b', 'c')] })
   await running.firstPass
   assert.deepEqual(seen, ['a', 'b', 'c'])
 })
 
-test('a loop without keys has a first pass too, and one that is stopped before', async (t) => {
+test('a loop without keys, or stopped early, completes its first pass', async (t) => {
   const { running } = start(t, {})
   await running.firstPass
   const { running: other } = start(t, {
@@ -55,7 +55,7 @@ test('a loop without keys has a first pass too, and one that is stopped before',
   await other.firstPass
 })
 
-test('a failure in the first pass is its outcome, and is tried again', async (t) => {
+test('a failure in the first pass rejects it and is retried', async (t) => {
   let tries = 0
   const again = Promise.withResolvers<void>()
   const { running, lines } = start(t, {
@@ -72,7 +72,7 @@ test('a failure in the first pass is its outcome, and is tried again', async (t)
   assert.equal(lines.filter((line) => line.includes('loop="things" key="a" error="not yet"')).length, 1)
 })
 
-test('keys of a cache: all that there are and should be, those that change, and all again after a reload', async (t) => {
+test('a cache source adds all existing and expected keys, changed ones, and all again after a reload', async (t) => {
   let tell = (_key: string | undefined) => {}
   const objects = ['widgets/a', 'widgets/ns/b']
   const cache = {
@@ -96,7 +96,7 @@ test('keys of a cache: all that there are and should be, those that change, and 
   assert.deepEqual(seen, ['a', 'ns/b', 'missing'])
 })
 
-test('a timer names its key at once and then again and again, until the end', async (t) => {
+test('a timer adds its key at once and then periodically until the end', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { running, seen } = start(t, { sources: [every(1000, 'own')] })
   await running.firstPass
@@ -111,7 +111,7 @@ test('a timer names its key at once and then again and again, until the end', as
   assert.equal(seen.length, 3)
 })
 
-test('whoever waits for a key waits for the attempt that began after its change', async (t) => {
+test('waiting for a key waits for an attempt that began after its change', async (t) => {
   const steps: PromiseWithResolvers<'done'>[] = []
   const { running } = start(t, {
     reconcile: () => {
@@ -138,7 +138,7 @@ test('whoever waits for a key waits for the attempt that began after its change'
   assert.equal(running.settled('a'), undefined)
 })
 
-test('the end waits for the step under way, then takes back what the loop did, once', async (t) => {
+test('stop waits for the running step, then runs the cleanup once', async (t) => {
   const order: string[] = []
   const step = Promise.withResolvers<'done'>()
   const { running } = start(t, {
@@ -160,7 +160,7 @@ test('the end waits for the step under way, then takes back what the loop did, o
   assert.deepEqual(order, ['aborted', 'step', 'taken back'])
 })
 
-test('loops share a feed, which is run once, and begin when it is complete', async () => {
+test('loops share a feed, which runs once, and start when it is synced', async () => {
   const { records } = openRecords()
   const synced = Promise.withResolvers<void>()
   let runs = 0
@@ -189,7 +189,7 @@ test('loops share a feed, which is run once, and begin when it is complete', asy
   await loops.stop()
 })
 
-test('what admission refuses is no right that a loop lacks', async (t) => {
+test('a rejection by admission is not a missing permission', async (t) => {
   for (const message of [
     'pods "a" is forbidden: exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1',
     'pods "a" is forbidden: it cannot run here (refused by the admission control PodSecurity)',
@@ -209,7 +209,7 @@ test('what admission refuses is no right that a loop lacks', async (t) => {
   }
 })
 
-test('a loop that lacks a right says so once, until it has it', async (t) => {
+test('a missing permission is reported once until it is granted', async (t) => {
   let permitted = false
   const { running, lines, records } = start(t, {
     sources: [atStart('a', 'b')],
@@ -233,7 +233,7 @@ test('a loop that lacks a right says so once, until it has it', async (t) => {
   assert.match(lines[1]!, /has the required permission again/)
 })
 
-test('a step that the server rejects is logged once, without a stack, until it succeeds', async (t) => {
+test('a rejected step is logged once, without a stack, until it succeeds', async (t) => {
   const rejected = (name: string, why: string, code = 403) =>
     new StatusError({
       kind: 'Status',

@@ -1,11 +1,11 @@
-/** The work queue: keys once, failures again after a growing pause, so many at a time, and a clean end. */
+/** The work queue: unique keys, retries with backoff, limited concurrency and a clean end. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { type StepOutcome, WorkQueue } from '../../../src/client/reconcile/work-queue.ts'
 import { WorkQueueMetrics } from '../../../src/client/reconcile/work-queue-metrics.ts'
 
-/** A queue whose work ends when the test says how. */
+/** Creates a queue whose work ends when the test decides. */
 function begin(t: TestContext, concurrency = 2) {
   const under = new Map<string, PromiseWithResolvers<StepOutcome>>()
   const started: string[] = []
@@ -37,7 +37,7 @@ function begin(t: TestContext, concurrency = 2) {
     await running
   }
   t.after(end)
-  /** What has been started since the last look. */
+  /** Keys started since the last call. */
   const taken = () => started.splice(0)
   const count = (name: string) => {
     const samples = metrics.metrics.flatMap((metric) =>
@@ -48,7 +48,7 @@ function begin(t: TestContext, concurrency = 2) {
   return { queue, stop, running, finish, taken, errors, end, count }
 }
 
-test('a key waits once, and comes again if it is added while it is worked on', async (t) => {
+test('a key waits once, and is processed again if it is added while active', async (t) => {
   const { queue, finish, taken } = begin(t)
   for (const key of ['a', 'a', 'b', 'c', 'c']) queue.add(key)
   assert.deepEqual(taken(), ['a', 'b'])
@@ -63,14 +63,14 @@ test('a key waits once, and comes again if it is added while it is worked on', a
   assert.deepEqual(taken(), [])
 })
 
-test('a failure comes again after a pause that grows to a limit and is forgotten with a success', async (t) => {
+test('a failure is retried with a backoff that grows to a limit and is reset by a success', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { queue, finish, taken, errors } = begin(t)
   queue.add('a')
   for (const longest of [100, 200, 400, 400]) {
     assert.deepEqual(taken(), ['a'])
     await finish('a', new Error('no'))
-    // Between half of the pause and all of it.
+    // Between half of the backoff and all of it.
     t.mock.timers.tick(longest / 2 - 1)
     assert.deepEqual(taken(), [])
     t.mock.timers.tick(longest / 2 + 1)
@@ -86,7 +86,7 @@ test('a failure comes again after a pause that grows to a limit and is forgotten
   assert.equal(errors.length, 4, 'not done yet is no failure')
 })
 
-test('a key that is to wait comes at once when it is added, and only once', async (t) => {
+test('adding a key cancels its backoff, and it is processed once', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { queue, finish, taken } = begin(t)
   queue.add('a')
@@ -99,7 +99,7 @@ test('a key that is to wait comes at once when it is added, and only once', asyn
   assert.deepEqual(taken(), [])
 })
 
-test('its end waits for what is under way, and starts nothing more', async (t) => {
+test('the end waits for active keys and starts no others', async (t) => {
   const { queue, stop, running, finish, taken } = begin(t, 1)
   queue.add('a')
   queue.add('b')
@@ -117,11 +117,11 @@ test('its end waits for what is under way, and starts nothing more', async (t) =
   assert.deepEqual(taken(), [])
 })
 
-test('a queue counts what it is given, what comes again, what waits and what is under way', async (t) => {
+test('a queue counts adds, retries, waiting and active keys', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { queue, finish, count } = begin(t)
   for (const key of ['a', 'a', 'b', 'c', 'c', 'd']) queue.add(key)
-  // Of `a` and `b`, which are under way, `a` is added again; `c` and `d` wait.
+  // `a` and `b` are active and `a` is added again. `c` and `d` wait.
   queue.add('a')
   assert.deepEqual([count('workqueue_adds_total'), count('workqueue_depth')], [5, 3])
   const longest = count('workqueue_longest_running_processor_seconds')!
@@ -135,7 +135,7 @@ test('a queue counts what it is given, what comes again, what waits and what is 
   assert.equal(count('workqueue_unfinished_work_seconds'), 0)
 })
 
-test('no more keys begin than the rate allows, and work that returns nothing is done', async () => {
+test('the rate limits how fast keys start, and work that returns nothing is done', async () => {
   const started: string[] = []
   const last = Promise.withResolvers<void>()
   const queue = new WorkQueue({
