@@ -1,6 +1,6 @@
 /**
- * The documents and what lies beside them: links lead somewhere, every page can be found from the index, and the
- * dashboard and the alerts ask only for metrics that a server shows.
+ * The documentation: links work, the index links every page, and the dashboard and alerts use only metrics that a
+ * server exposes.
  */
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -18,7 +18,7 @@ const pages = [
   'test/clients/README.md',
 ].map((name) => ({ name, text: readFileSync(join(root, name), 'utf8') }))
 
-test('every relative link of a page leads to a file, and to a heading of it', () => {
+test('every relative link of a page leads to an existing file and heading', () => {
   const broken = pages.flatMap(({ name, text }) =>
     linksOf(text)
       .filter((link) => !leadsSomewhere(name, link))
@@ -41,7 +41,7 @@ test('the index links every page in docs, and README.md links the index', () => 
   assert.deepEqual(unlisted, [])
 })
 
-test('the dashboard and the alerts ask for metrics that a server shows', async () => {
+test('the dashboard and the alerts use metrics that a server exposes', async () => {
   const server = await serveUp({ after })
   const scraped = (await server.client('admin-token').get('/metrics')).text
   const shown = new Set([...scraped.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name as string))
@@ -61,7 +61,7 @@ function targetsOf(name: string): string[] {
   return linksOf(page.text).map((link) => join(dirname(name), link.replace(/#.*/, '')))
 }
 
-/** Relative links outside of code. */
+/** Returns relative links outside of code. */
 function linksOf(text: string): string[] {
   const prose = text.replaceAll(/^```[\s\S]*?^```/gm, '').replaceAll(/`[^`\n]*`/g, 'code')
   return [...prose.matchAll(/\]\(([^)\s]+)\)/g)]
@@ -76,7 +76,7 @@ function leadsSomewhere(page: string, link: string): boolean {
   return heading === undefined || headingsOf(readFileSync(target, 'utf8')).includes(heading)
 }
 
-/** The anchors of headings, as GitHub makes them. */
+/** Returns the anchors of headings, as GitHub creates them. */
 function headingsOf(text: string): string[] {
   return [...text.matchAll(/^#+ (.*)$/gm)].map(([, title]) =>
     (title as string)
@@ -87,7 +87,7 @@ function headingsOf(text: string): string[] {
   )
 }
 
-/** Names of metrics that are followed by labels; those of a histogram's parts are that of the histogram. */
+/** Returns the names of metrics that are followed by labels. Parts of a histogram count as the histogram. */
 function metricsIn(text: string): string[] {
   return [...text.matchAll(/([a-z][a-z0-9_]+)\{job=/g)].map(([, name]) => (name as string).replace(/_bucket$/, ''))
 }

@@ -1,8 +1,8 @@
 /**
- * The recipes of CONTRIBUTING.md, carried out in one copy of the repository: a kind as its example writes it, a virtual
- * kind with its endpoint, and those of `support/recipes.ts`. Each changes the files that the table counts and no others.
- * Then a server of the copy serves the kinds, and the copy passes the tests that notice a forgotten file. Types, layers
- * and the tests that take longer are for `recipes.long.test.ts`.
+ * The recipes of CONTRIBUTING.md, carried out in one copy of the repository: a kind as in its example, a virtual kind
+ * with its endpoint, and those of `support/recipes.ts`. Each changes exactly the files that the table counts. Then a
+ * server of the copy serves the kinds, and the copy passes the tests that detect a forgotten file.
+ * `recipes.long.test.ts` checks types, layers and slower tests.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -37,7 +37,7 @@ test('the table counts the files that each recipe adds and changes', () => {
   }
 })
 
-/** The tests that fail if a file of a recipe is forgotten, by file and name. */
+/** Tests that fail if a file of a recipe is forgotten, by file and name. */
 const noticing: { readonly [file: string]: readonly string[] } = {
   'test/cluster/controllers/all.test.ts': [
     'loops are in the order',
@@ -54,7 +54,7 @@ const noticing: { readonly [file: string]: readonly string[] } = {
   'test/base/telemetry/recorded.test.ts': ['recipe: wrong credentials are counted'],
 }
 
-test('the copy passes the tests that notice a forgotten file', async () => {
+test('the copy passes the tests that detect a forgotten file', async () => {
   await writeFlagsPage(copy)
   const files = Object.keys(noticing)
   writeFileSync(join(copy, 'noticing.ts'), files.map((file) => `await import('./${file}')\n`).join(''))
@@ -65,7 +65,7 @@ test('the copy passes the tests that notice a forgotten file', async () => {
   assert.match(output, new RegExp(`^# pass ${names.length}$`, 'm'))
 })
 
-test('a kind, a virtual kind and a control by their recipes', () => {
+test('the recipes for a kind, a virtual kind and a control work', () => {
   for (const [file, text] of Object.entries(newFiles())) writeFileSync(join(copy, file), text)
   addLine(join(copy, 'src/api/kinds/all.ts'), { name: 'widget', from: './ops/widget.ts', before: '  whoAmI,' })
   addLine(join(copy, 'src/api/kinds/all.ts'), { name: 'greeting', from: './ops/greeting.ts', before: '  whoAmI,' })
@@ -114,10 +114,10 @@ test('a kind, a virtual kind and a control by their recipes', () => {
   assert.equal(explained, 'How large it should be.')
 })
 
-/** The test that compares the table of kinds for clients with the definitions. */
+/** The test that compares the client's table of kinds with the definitions. */
 const tableTest = 'test/client/built-in-kinds.test.ts'
 
-/** The test that compares what a server publishes with the file that is reviewed. */
+/** The test that compares the published API with the reviewed file. */
 const publishedTest = 'test/api/kinds/published-api.test.ts'
 const publishedFile = 'test/data/published-api.txt'
 
@@ -129,12 +129,12 @@ export const Greeting = clusterWide<Greeting>('ops/v1', 'Greeting', 'greetings')
 }
 
 function runTest(copy: string, file: string) {
-  // Without the variable that would make the file report to this run of tests.
+  // Without the variable that would make the file report to this test run.
   const { NODE_TEST_CONTEXT: _, ...env } = process.env
   return spawnSync(process.execPath, [file], { cwd: copy, env, encoding: 'utf8', timeout: 120_000 })
 }
 
-/** The import of a definition, and its line in a list. */
+/** Adds the import of a definition and its line in a list. */
 function addLine(
   file: string,
   added: { name: string; from: string; before: string; line?: string; isType?: boolean },
@@ -218,7 +218,7 @@ function newFiles(): { readonly [file: string]: string } {
   }
 }
 
-/** The example of a section of CONTRIBUTING.md. */
+/** Returns the example of a section of CONTRIBUTING.md. */
 function exampleOf(heading: string): string {
   const text = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8')
   const section = text.slice(text.indexOf(`${heading}\n`))

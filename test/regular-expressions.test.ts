@@ -1,7 +1,7 @@
 /**
- * Every regular expression in src/ takes time that is linear in what it reads. Each is tried with texts that are made from its
- * own parts; a matcher that counts its steps says how they grow. An expression that is superlinear needs an entry below, with
- * the reason why nobody can make it slow.
+ * Every regular expression in src/ runs in linear time. Each is tried with texts made from its own parts, and a matcher
+ * that counts its steps shows how they grow. A superlinear expression needs an entry below with the reason why no input
+ * can make it slow.
  */
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
@@ -14,14 +14,14 @@ import { builtIn, literalsIn, type SourcePattern } from './support/source-patter
 
 const root = dirname(import.meta.dirname)
 
-/** By the file and the expression. */
+/** By file and expression. */
 const allowed: { readonly [pattern: string]: string } = {
   'src/base/time/duration.ts /(\\d+(?:\\.\\d+)?)([a-zµ]+)/g': 'the text has at most 64 characters',
   'src/api/cel/time-text.ts /(\\d*)\\.?(\\d*)(ns|us|µs|μs|ms|s|m|h)/g':
     'the text has at most 128 characters, and is known to be a duration',
   'src/api/cel/time-text.ts /(\\d+)\\s*([A-Za-z]+)/g': 'the text has at most 128 characters',
   'src/api/cel/overload.ts /^(?:(.*)\\.)?\\((.*)\\) (.+)$/': 'reads signatures that are part of this program',
-  // orchctl reads files and arguments of the user who runs it, and delays nobody else.
+  // orchctl reads files and arguments of its own user and delays no one else.
   'src/tools/cli/commands/create/data-sources.ts /^(["\'])(.*)\\1$/s':
     'a line of a file that the user names; not judged',
   'src/tools/cli/kustomize/files.ts /^(?:[a-z][a-z\\d+.-]*:\\/\\/|git@|git::|github\\.com[/:]|[^/]+@[^/]+:)|\\?ref=|\\.git(?:$|\\?|\\/\\/)/i':
@@ -35,7 +35,7 @@ const allowed: { readonly [pattern: string]: string } = {
     'the name of a header',
 }
 
-/** Calls of `new RegExp` that are not made while the module is loaded, with the reason why they are linear. */
+/** Calls of `new RegExp` after a module is loaded, with the reason why they are linear. */
 const builtLater: { readonly [file: string]: string } = {
   'src/apiserver/http/relay/html-links.ts': 'a literal text of at most 20 characters',
 }
@@ -50,7 +50,7 @@ async function patternsOf(file: string): Promise<SourcePattern[]> {
   return [...literalsIn(path), ...built].map((pattern) => ({ ...pattern, file }))
 }
 
-test('every regular expression in src/ is linear, or reads only short texts', async () => {
+test('every regular expression in src/ is linear or reads only short texts', async () => {
   const files = globSync('src/**/*.{ts,tsx}', { cwd: root }).sort()
   const patterns = (await Promise.all(files.map(patternsOf))).flat()
   assert.ok(patterns.length > 500, `${patterns.length} found`)
@@ -64,7 +64,7 @@ test('every regular expression in src/ is linear, or reads only short texts', as
   assert.deepEqual(slow, [])
 })
 
-test('the judge tells linear expressions from others', () => {
+test('the matcher distinguishes linear expressions from others', () => {
   const isSlow = ({ source, flags }: RegExp) => superlinear({ source, flags }) !== undefined
   const slow = [
     /a+$/,
@@ -88,7 +88,7 @@ test('the judge tells linear expressions from others', () => {
   for (const pattern of linear) assert.ok(!isSlow(pattern), `${pattern} is linear`)
 })
 
-test('format: duration costs little for the longest texts', async () => {
+test('checking format: duration is cheap for the longest texts', async () => {
   const text = '1'.repeat(4096)
   // 164 kB once took more than four seconds.
   await assertCheap(500, () => {

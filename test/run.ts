@@ -1,9 +1,9 @@
 /**
- * `npm test`: sets up what the tests need beyond npm, runs the checks and every test file, and ends with a line
- * `N passed, M failed`. `npm test -- store` runs only the test files whose path contains `store`. Files that end in
- * `.long.test.ts` run when they are named like this, and in the long form (`npm run test:long`); it says how many it has left
- * out. It says which files took most time, and most processor time: their own and that of the programs they started.
- * A file that failed runs a second time, alone; what then passes is told as uncertain (docs/decisions/0042).
+ * `npm test`: installs the programs that the tests need beyond npm, runs the checks and every test file, and ends with
+ * the line `N passed, M failed`. `npm test -- store` runs only test files whose path contains `store`. Files that end
+ * in `.long.test.ts` run only if named like this or in the long form (`npm run test:long`). The runner reports how many
+ * it left out, and which files took most time and CPU time, including programs that they started.
+ * A file that failed runs a second time, alone. If it then passes, it is reported as uncertain (docs/decisions/0042).
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -26,22 +26,22 @@ const chosen =
     : found.filter((file) => wanted.some((text) => file.includes(text)))
 const files = chosen.map((file) => join(root, file))
 
-/** How many files share a process at most: what one leaves behind in it does not go on for ever. */
+/** Maximum number of files per process, to limit the effect of leftovers. */
 const mostFiles = 120
-// Every process is watched for changed prototypes.
+// Every process is checked for changed prototypes.
 const args = [
   ...['--import', join(root, 'test/support/light-tests.mjs')],
   ...['--import', join(root, 'test/support/prototypes.mjs')],
   ...['--test-reporter', join(root, 'test/support/reporter.mjs'), '--test-reporter-destination', 'stdout'],
   join(root, 'test/support/batch.mjs'),
 ]
-/** How long a file may take, and a process to end after its last one: what a file has left behind may keep it going. */
+/** Time limits of a file, and of a process after its last file, which leftovers may keep alive. */
 const fileMinutes = long ? 20 : 4
 const endMinutes = 1
 
-/** What a process tells: each test as it ends (`reporter.mjs`), what a file took, and that it is free for another. */
+/** Messages of a process: each completed test (`reporter.mjs`), the time of a file, and readiness for another one. */
 interface TestEnd {
-  /** Absent if it is not known which of several it was. */
+  /** Absent if it is unknown which of several files it was. */
   readonly file?: string
   readonly name: string
   readonly why?: string
@@ -51,14 +51,14 @@ interface Free {
   readonly next: true
 }
 
-/** How many tests passed and failed: of a file, or of all that is no file, such as the checks. */
+/** Number of passed and failed tests of a file, or of everything else, such as the checks. */
 interface Count {
   passed: number
   failed: number
 }
 const noFile = 'no file'
 const counts = new Map<string, Count>()
-/** More files than these do not fail by chance. */
+/** More failures than this are not considered random. */
 const mostUncertain = 3
 
 installTools(files)
@@ -82,7 +82,7 @@ function sum(what: keyof Count): number {
   return counts.values().reduce((total, counted) => total + counted[what], 0)
 }
 
-/** Beside the tests: a check that has only one thing to do leaves a core to them. */
+/** Runs next to the tests. A check uses one core at most. */
 async function checkSources(): Promise<void> {
   for (const { name, passed, output } of await runChecks()) {
     count(noFile, passed)
@@ -91,8 +91,8 @@ async function checkSources(): Promise<void> {
 }
 
 /**
- * Two processes for each core: some wait for time to pass while others keep the cores busy. To begin one costs two seconds
- * of a core, so a process that was begun for a list of its own goes on with the last one, whose files share with any.
+ * Runs two processes per core, because some wait while others use the CPU. Starting one costs two seconds of CPU time,
+ * so a process that was started for its own list continues with the last list, whose files can share with any others.
  */
 async function runFiles(): Promise<void> {
   const started = performance.now()
@@ -114,8 +114,8 @@ async function runFiles(): Promise<void> {
 }
 
 /**
- * Starts a process for a file that then takes others, and counts each of their tests. A file without any test is a failure
- * itself, and so is one that does not come to its end, and a process that ends badly with no test failed.
+ * Starts a process for a file, which then takes more files, and counts their tests. A file without tests counts as
+ * failed, and so does one that does not end, and a process that fails without a failed test.
  */
 async function runProcess(first: string, another: () => string | undefined): Promise<[string, Spent][]> {
   const child = spawn(process.execPath, args, {
@@ -157,8 +157,8 @@ async function runProcess(first: string, another: () => string | undefined): Pro
 }
 
 /**
- * A test that fails once in many runs keeps good work from landing, and one that always passes on a second try hides
- * nothing if that is said. What failed beyond one file, in a check, or in many files at once was no chance.
+ * A test that fails once in many runs blocks good changes, and reporting a test that passes on a second try hides
+ * nothing. Failures outside of files, in a check, or in many files at once are not random.
  */
 async function runFailedAgain(): Promise<void> {
   const failing = [...counts].filter(([, { failed }]) => failed > 0)
@@ -176,7 +176,7 @@ async function runFailedAgain(): Promise<void> {
   }
 }
 
-/** A slow suite is a defect: these are where to look first. ORCH_TIMES=all tells of every file. */
+/** A slow suite is a defect, and these files are where to look first. ORCH_TIMES=all lists every file. */
 function highest(spent: readonly [string, Spent][], what: keyof Spent): string {
   const most = process.env.ORCH_TIMES === 'all' ? files.length : 12
   const sorted = spent.toSorted(([, a], [, b]) => b[what] - a[what]).slice(0, most)

@@ -1,4 +1,4 @@
-/** The tools that look after the texts of this repository: the sample for readers, and the hook for commit subjects. */
+/** Tools for the texts of this repository: samples for readers, and the hook for commit subjects. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ function run(command: string, args: readonly string[]) {
   return spawnSync(command, args, { cwd: root, encoding: 'utf8', timeout: 60_000 })
 }
 
-test('a seed draws the same sample again, and another seed another one', () => {
+test('a seed draws the same sample again, and another seed draws another one', () => {
   const draw = (seed: number) => {
     const { status, stdout, stderr } = run(process.execPath, [
       'scripts/sample-texts.ts',

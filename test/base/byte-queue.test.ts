@@ -1,9 +1,9 @@
-/** Bytes that arrive in parts: their order, and the memory that they keep alive. */
+/** Bytes that arrive in parts: their order and memory use. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ByteQueue } from '../../src/base/collections/byte-queue.ts'
 
-/** A part that is a view of a larger record, with bytes that tell it from others. */
+/** Creates a part that is a view of a larger record, with distinct bytes. */
 function part(size: number, recordBytes: number, first: number): Buffer {
   const record = Buffer.allocUnsafeSlow(Math.max(size, recordBytes))
   const view = record.subarray(record.length - size)
@@ -17,7 +17,7 @@ function memoryOf(parts: readonly Buffer[]): number {
 
 const sizes = [1, 3, 1, 5000, 1, 1, 2048, 2047, 16_384, 1, 300, 70_000, 1]
 
-test('parts of any size come out in the order in which they were added', () => {
+test('parts of any size are returned in the order of arrival', () => {
   for (const recordBytes of [1, 4096, 16_384]) {
     for (let count = 0; count <= sizes.length; count++) {
       const queue = new ByteQueue()
@@ -37,7 +37,7 @@ test('parts of any size come out in the order in which they were added', () => {
   }
 })
 
-test('a queue can be used on after it was joined or emptied', () => {
+test('a queue can be used after it was joined or emptied', () => {
   const queue = new ByteQueue()
   queue.add(Buffer.from('ab'))
   queue.add(Buffer.from('cd'))
@@ -49,7 +49,7 @@ test('a queue can be used on after it was joined or emptied', () => {
   assert.equal(queue.join().toString(), 'gh')
 })
 
-test('what is joined stays as it is when more is added', () => {
+test('joined bytes do not change when more are added', () => {
   const queue = new ByteQueue()
   for (let i = 0; i < 10; i++) queue.add(part(1, 1, i))
   const joined = queue.join()
@@ -58,7 +58,7 @@ test('what is joined stays as it is when more is added', () => {
   assert.equal(joined.toString('hex'), text)
 })
 
-test('the records of small parts are not kept', () => {
+test('the records of small parts are released', () => {
   for (const [size, count] of [
     [1, 10_000],
     [100, 1000],
@@ -73,7 +73,7 @@ test('the records of small parts are not kept', () => {
   }
 })
 
-test('one part that most of its memory belongs to is not copied', () => {
+test('a part that covers most of its buffer is not copied', () => {
   const queue = new ByteQueue()
   const lone = part(500, 900, 0)
   queue.add(lone)

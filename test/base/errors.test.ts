@@ -1,4 +1,4 @@
-/** What is thrown is read alike, whichever realm it comes from. */
+/** Thrown values of any realm are read in the same way. */
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ test('an error of another realm is an error', () => {
   assert.equal(codeOf({ code: 'ENONE' }), undefined)
 })
 
-test('no source asks for the Error of its own realm', () => {
+test('no source refers to the Error of its own realm', () => {
   const files = globSync('src/**/*.{ts,tsx}', { cwd: root }).filter((file) => file !== 'src/base/text/errors.ts')
   assert.ok(files.length > 500)
   const asking = files.filter((file) => / instanceof Error\b/.test(readFileSync(join(root, file), 'utf8')))

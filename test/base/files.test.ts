@@ -1,4 +1,4 @@
-/** Files of our own: whole or not at all, with their own mode, and never through what somebody else has put there. */
+/** Our files: written completely or not at all, with their own mode, and never through an existing file or link. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import {
@@ -26,7 +26,7 @@ function temporaryDirectory(t: TestContext): string {
 
 const modeOf = (path: string) => statSync(path).mode & 0o777
 
-test('a file replaces what is there, a link too, and does not write through it', async (t) => {
+test('a new file replaces an existing file or link without writing through it', async (t) => {
   const directory = temporaryDirectory(t)
   const victim = join(directory, 'victim')
   const file = join(directory, 'file')
@@ -43,7 +43,7 @@ test('a file replaces what is there, a link too, and does not write through it',
   assert.deepEqual(readdirSync(directory).sort(), ['file', 'victim'])
 })
 
-test('a file keeps its own mode whatever the mask', async (t) => {
+test('a file has its mode regardless of the umask', async (t) => {
   const directory = temporaryDirectory(t)
   const before = process.umask(0o777)
   try {
@@ -55,7 +55,7 @@ test('a file keeps its own mode whatever the mask', async (t) => {
   assert.deepEqual([modeOf(join(directory, 'secret')), modeOf(join(directory, 'open'))], [0o600, 0o644])
 })
 
-test('of several who create a file one wins, and nothing is left over', async (t) => {
+test('of several concurrent creators one wins, without leftovers', async (t) => {
   const directory = temporaryDirectory(t)
   const file = join(directory, 'file')
   const texts = Array.from({ length: 20 }, (_, i) => `text ${i}`.repeat(100))
@@ -64,14 +64,14 @@ test('of several who create a file one wins, and nothing is left over', async (t
   assert.deepEqual(readdirSync(directory), ['file'])
 })
 
-test('a file that cannot be named leaves nothing behind', async (t) => {
+test('a file that cannot be renamed leaves nothing behind', async (t) => {
   const directory = temporaryDirectory(t)
   mkdirSync(join(directory, 'taken'))
   await assert.rejects(replaceFile(join(directory, 'taken'), 'x', 0o600), { code: 'EISDIR' })
   assert.deepEqual(readdirSync(directory), ['taken'])
 })
 
-test('a directory is made with those above it, and where none can be made that is told at once', async (t) => {
+test('a directory is created with its parents, and a failure is reported at once', async (t) => {
   const directory = temporaryDirectory(t)
   const deep = join(directory, 'a/b/c')
   await Promise.all([makeDirectory(deep), makeDirectory(deep), makeDirectory(join(directory, 'a/b/d'))])
@@ -81,7 +81,7 @@ test('a directory is made with those above it, and where none can be made that i
   await assert.rejects(makeDirectory(join(directory, 'plain')), /plain is not a directory/)
 })
 
-test('of many who make one directory, and those above it, nobody fails', async (t) => {
+test('concurrent creation of one directory and its parents never fails', async (t) => {
   const directory = temporaryDirectory(t)
   const makers = Array.from({ length: 8 })
   for (let round = 0; round < 100; round++) {
@@ -90,7 +90,7 @@ test('of many who make one directory, and those above it, nobody fails', async (
   }
 })
 
-test('a directory that was there is taken only when what it holds is ours', async (t) => {
+test('an existing directory is accepted only if its content is ours', async (t) => {
   const directory = temporaryDirectory(t)
   const table: readonly (readonly [string, number, readonly string[], number | RegExp])[] = [
     ['empty', 0o755, [], 0o700],
@@ -112,18 +112,19 @@ test('a directory that was there is taken only when what it holds is ours', asyn
   }
 })
 
-test('no file of the server is written by any other way', () => {
-  // Who needs another way adds it to base/files/files.ts, where its mode and its links are thought of.
+test('the server writes files only through base/files', () => {
+  // Add other ways of writing to base/files/files.ts, which handles modes and links.
   const writes = 'writeFile|appendFile|createWriteStream|mkdirSync|mkdir\\(|copyFile|openSync'
   const found = execFileSync('grep', ['-rlE', `\\b(${writes})`, '--include=*.ts', '.'], {
     cwd: join(import.meta.dirname, '../../src'),
     encoding: 'utf8',
   })
-  // disk-reservation.ts keeps lmdb's own file open, to make it longer; page-check.ts reads it. orchctl hands files to an editor and
-  // to diff, in a directory that it has just made for itself. The audit log is appended to; what is set aside of it, a
-  // backup, and a test's kubeconfig are new files or fail; compact-file.ts makes a directory within the store's own; the
-  // server in a test writes into the temporary directory that it has just made. `orchctl cp`, `cluster-info dump` and `kustomize -o` write into the directory
-  // that the user named, through no link; a simulated node writes volumes into a directory of its own, all at once.
+  // Exceptions: disk-reservation.ts keeps lmdb's own file open to extend it, and page-check.ts reads it. orchctl passes
+  // files to an editor and to diff in a directory that it has just created. The audit log is appended to. Rotated audit
+  // files, backups and a test's kubeconfig must be new files. compact-file.ts creates a directory within that of the
+  // store. A test server writes to the temporary directory that it has just created. `orchctl cp`, `cluster-info dump`
+  // and `kustomize -o` write to the directory that the user named, through no link. A simulated node writes volumes to
+  // its own directory, all at once.
   const ofStore = ['compact-file.ts', 'disk-reservation.ts', 'page-check.ts'].map(
     (file) => `./storage/store/lmdb/${file}`,
   )

@@ -1,4 +1,4 @@
-/** The parser of flags: the forms a flag can take, and the words between. */
+/** The flag parser: the forms of a flag, and the words in between. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { helpText } from '../../src/base/flags/flag-help.ts'
@@ -65,11 +65,11 @@ for (const [args, told] of wrong) {
   })
 }
 
-test('what starts a server has each flag once', () => {
+test('a server command line allows each flag once', () => {
   assert.throws(() => parseFlags(flags, ['-A', '--all']), /--all is given twice/)
 })
 
-test('a flag that may stand alone takes the next word only if that is one of its values', () => {
+test('a flag with an optional value takes the next word only if it is one of its values', () => {
   const dry = {
     dry: withBare(
       flag({
@@ -98,7 +98,7 @@ test('a flag that may stand alone takes the next word only if that is one of its
   assert.equal(splitCommand(dry, ['--dry', 'client', 'get']).command, 'get')
 })
 
-test('a flag that is refused says why, but for the value that changes nothing, and is not shown', () => {
+test('a rejected flag reports the reason, except for its default value, and is not shown', () => {
   const refused = { log: refusedFlag('log', 'there is no log', { accepted: 'true' }), name: flags.name }
   assert.deepEqual(parseCommandLine(refused, ['--log', '--log=true']).words, [])
   assert.throws(() => parseCommandLine(refused, ['--log=false']), /--log: there is no log/)
@@ -106,7 +106,7 @@ test('a flag that is refused says why, but for the value that changes nothing, a
   assert.doesNotMatch(helpText(refused), /log/)
 })
 
-test('a repeated flag has all its values, in order', () => {
+test('a repeated flag has all its values in order', () => {
   const files = { files: repeated({ name: 'file', value: 'FILE', read: text, help: 'what to read' }) }
   const filesOf = (args: readonly string[]) => parseCommandLine(files, args).options.files
   assert.deepEqual(filesOf([]), [])
@@ -114,7 +114,7 @@ test('a repeated flag has all its values, in order', () => {
   assert.deepEqual(filesOf(['--file=b', '--file', 'a,c', '--file=']), ['b', 'a,c'])
 })
 
-test('the command is the first word, after flags and their values', () => {
+test('the command is the first word after flags and their values', () => {
   assert.deepEqual(splitCommand(flags, ['-A', '-n', 'x', 'get', '-z', 'y']), {
     command: 'get',
     rest: ['-A', '-n', 'x', '-z', 'y'],

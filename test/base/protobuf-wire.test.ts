@@ -1,4 +1,4 @@
-/** Protobuf's wire form: exact both ways, and safe against bytes from anywhere. */
+/** Protobuf wire format: exact in both directions, and safe for arbitrary bytes. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { WireError, WireReader, WireWriter } from '../../src/wire/protobuf/protobuf-wire.ts'
@@ -12,7 +12,7 @@ function written(write: (writer: WireWriter) => void): string {
 }
 
 describe('protobuf wire form', () => {
-  it('writes what the format prescribes', () => {
+  it('encodes according to the format', () => {
     assert.equal(
       written((w) => w.integer(1, 150)),
       '089601',
@@ -39,7 +39,7 @@ describe('protobuf wire form', () => {
     )
   })
 
-  it('gives every integer back, or says that a number cannot hold it', () => {
+  it('decodes every integer, or reports that a number cannot represent it', () => {
     const numbers = [0, 1, 127, 128, 300, 2 ** 31 - 1, 2 ** 31, 2 ** 32, 2 ** 35 - 1, 2 ** 35, 2 ** 53 - 1]
     for (const value of numbers.flatMap((n) => [n, -n])) {
       const reader = read(written((w) => w.integer(1, value)))
@@ -63,7 +63,7 @@ describe('protobuf wire form', () => {
     assert.throws(() => written((w) => w.integer(1, 2 ** 53)), WireError)
   })
 
-  it('gives messages of every size back, with room in front', () => {
+  it('decodes messages of every size, with reserved space in front', () => {
     for (const size of [0, 1, 127, 128, 16_383, 16_384, 300_000]) {
       const value = new Uint8Array(size).fill(7)
       const writer = new WireWriter(5)
@@ -82,7 +82,7 @@ describe('protobuf wire form', () => {
     }
   })
 
-  it('passes over what it does not know, groups too', () => {
+  it('skips unknown fields, including groups', () => {
     const reader = read('08ff01 110102030405060708 1a020102 23 0801 2b 2c 24 3501020304 3801')
     const fields: number[] = []
     for (let field = reader.next(); field !== 0; field = reader.next()) {
@@ -92,7 +92,7 @@ describe('protobuf wire form', () => {
     assert.deepEqual(fields, [1, 2, 3, 4, 6, 7])
   })
 
-  it('refuses what is not well-formed', () => {
+  it('rejects malformed messages', () => {
     const skipAll = (reader: WireReader) => {
       while (reader.next() !== 0) reader.skip()
     }
@@ -114,7 +114,7 @@ describe('protobuf wire form', () => {
     for (const [name, hex] of Object.entries(malformed)) assert.throws(() => skipAll(read(hex)), WireError, name)
   })
 
-  it('refuses values of another type, bad text, and nesting without end', () => {
+  it('rejects values of another type, invalid text, and excessive nesting', () => {
     const expectsText = read('0801')
     expectsText.next()
     assert.throws(() => expectsText.string(), WireError)

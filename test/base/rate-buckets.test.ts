@@ -1,4 +1,4 @@
-/** Limits that the workers of a process count together, in shared memory: rates, and what is under way. */
+/** Limits that the workers of a process share in shared memory: rates and concurrent operations. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
@@ -7,7 +7,7 @@ import { SharedCount } from '../../src/base/limits/shared-count.ts'
 
 const module = JSON.stringify(new URL('../../src/base/limits/rate-buckets.ts', import.meta.url).href)
 
-test('threads that take from one bucket at once take no more than its burst', async () => {
+test('threads that use one bucket concurrently take at most its burst', async () => {
   const memory = newBucketMemory()
   const rate = { perSecond: 1, burst: 1000, keys: 4096 }
   const code = `
@@ -29,7 +29,7 @@ test('threads that take from one bucket at once take no more than its burst', as
   assert.equal(sum, 1000)
 })
 
-test('tables of several rates are apart, and tables that share memory are one', () => {
+test('tables of several rates are separate, and tables in the same memory are shared', () => {
   const memory = newBucketMemory()
   const rates = [
     { perSecond: 1, burst: 1, keys: 2 },
@@ -42,7 +42,7 @@ test('tables of several rates are apart, and tables that share memory are one', 
   assert.deepEqual([one[1]!.take('b'), one[1]!.take('b'), one[1]!.take('b')], [true, true, false])
 })
 
-test('the table remembers as many keys as it should', () => {
+test('the table remembers the configured number of keys', () => {
   const [buckets] = openRateBuckets(newBucketMemory(), [{ perSecond: 1, burst: 1, keys: 1000 }], () => 0n)
   const keys = Array.from({ length: 1000 }, (_, i) => `key ${i}`)
   for (const key of keys) assert.equal(buckets!.take(key), true, key)
@@ -50,12 +50,12 @@ test('the table remembers as many keys as it should', () => {
   assert.ok(forgotten.length < 100, `${forgotten.length} keys forgotten`)
 })
 
-test('more keys than there is memory for are refused', () => {
+test('more keys than fit into the memory are rejected', () => {
   const rate = { perSecond: 1, burst: 1, keys: 2 ** 31 - 1 }
   assert.throws(() => openRateBuckets(newBucketMemory(), [rate], () => 0n), RangeError)
 })
 
-test('a count of what is under way holds for all workers, and forgets those of one that ended', () => {
+test('a count applies to all workers, and that of an ended worker is reset', () => {
   const counts = new Int32Array(new SharedArrayBuffer(8))
   const first = new SharedCount(2, counts, 0)
   const second = new SharedCount(2, counts, 1)

@@ -1,9 +1,9 @@
-/** Sharing one look-up: never one that began before the asking. */
+/** Shared lookups: a caller never gets one that began before its call. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { SharedLookup } from '../../src/base/concurrency/shared-lookup.ts'
 
-/** Look-ups that are answered when the test says so. */
+/** Creates lookups that complete when the test decides. */
 function controlled() {
   const begun: PromiseWithResolvers<number>[] = []
   const look = () => {
@@ -14,8 +14,8 @@ function controlled() {
   return { begun, look }
 }
 
-describe('shared look-up', () => {
-  it('lets those who come while one is under way share the next one', async () => {
+describe('shared lookup', () => {
+  it('callers that arrive during a lookup share the next one', async () => {
     const { begun, look } = controlled()
     const shared = new SharedLookup(look, 60_000)
     const first = shared.ask()
@@ -33,7 +33,7 @@ describe('shared look-up', () => {
     assert.equal(await last, 3)
   })
 
-  it('goes on after a failure, and does not wait for a slow one', async () => {
+  it('a lookup continues after a failure and does not wait for a slow one', async () => {
     const { begun, look } = controlled()
     const shared = new SharedLookup(look, 1)
     const slow = shared.ask()

@@ -1,9 +1,9 @@
-/** One copy for all who hold it, and a failure is not kept. */
+/** One copy for all holders. Failures are not cached. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sharedUnpacking } from '../../src/base/collections/shared-unpacking.ts'
 
-test('who needs the same content gets the same copy', async () => {
+test('concurrent readers of the same content share one copy', async () => {
   let unpacked = 0
   const unpack = sharedUnpacking(async (packed) => {
     unpacked++
@@ -18,7 +18,7 @@ test('who needs the same content gets the same copy', async () => {
   assert.equal(unpacked, 2)
 })
 
-test('a failure is told to all who wait, and tried again', async () => {
+test('a failure is reported to all waiting callers and then retried', async () => {
   let tries = 0
   const unpack = sharedUnpacking(async (packed) => {
     if (++tries === 1) throw new Error('damaged')

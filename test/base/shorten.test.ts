@@ -1,9 +1,9 @@
-/** Texts that are cut off are still texts. */
+/** Truncated texts are still valid texts. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { shorten } from '../../src/base/text/shorten.ts'
 
-test('a text is cut off before a character that does not fit as a whole', () => {
+test('a text is cut before a character that does not fit', () => {
   assert.equal(shorten('abc', 3), 'abc')
   assert.equal(shorten('abc', 2), 'ab')
   assert.equal(shorten('a😀', 3), 'a😀')

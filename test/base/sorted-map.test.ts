@@ -1,10 +1,10 @@
-/** The sorted map against a plain sorted array, under random operations; and the order of keys against their bytes. */
+/** The sorted map compared with a sorted array under random operations, and the key order compared with bytes. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SortedMap } from '../../src/base/collections/sorted-map.ts'
 import { compareUtf8, sortUtf8 } from '../../src/base/collections/utf8-order.ts'
 
-/** A small generator of numbers, the same for the same seed. */
+/** Returns a small random number generator that depends only on the seed. */
 function numbers(seed: number): () => number {
   let state = seed
   return () => {
@@ -13,7 +13,7 @@ function numbers(seed: number): () => number {
   }
 }
 
-/** Ends of keys; in the last ones the order of UTF-16 is another than that of UTF-8. */
+/** Ends of keys. For the last ones, UTF-16 order differs from UTF-8 order. */
 const ends = ['', 'é', '中', '\uf000', '😀']
 
 for (const [seed, odd] of [
@@ -22,7 +22,7 @@ for (const [seed, odd] of [
   [3, 0.01],
   [4, 0.5],
 ] as const) {
-  test(`ranges and counts are those of a sorted array (seed ${seed})`, () => {
+  test(`ranges and counts equal those of a sorted array (seed ${seed})`, () => {
     const random = numbers(seed)
     const map = new SortedMap<number>()
     const model = new Map<string, number>()
@@ -62,7 +62,7 @@ for (const [seed, odd] of [
   })
 }
 
-test('keys are sorted by their bytes, few or many, in order or not', () => {
+test('keys are sorted by their bytes, few or many, sorted or not', () => {
   const random = numbers(5)
   for (const length of [0, 1, 2, 5, 31, 32, 33, 200]) {
     const keys = Array.from({ length }, () => `${Math.floor(random() * 50)}${ends[Math.floor(random() * ends.length)]}`)
@@ -73,13 +73,13 @@ test('keys are sorted by their bytes, few or many, in order or not', () => {
   }
 })
 
-test('slices show the state of their beginning, whatever is written while they are read', () => {
+test('slices show the initial state despite writes during reading', () => {
   const random = numbers(7)
   const map = new SortedMap<number>()
   const model = new Map<string, number>()
   let step = 0
   const write = () => {
-    // Rising keys too: they are appended to the last chunk.
+    // Also increasing keys, which are appended to the last chunk.
     const key = `${'ab'[Math.floor(random() * 2)]}/${String(random() < 0.2 ? 90_000 + step : Math.floor(random() * 3000)).padStart(5, '0')}`
     step++
     if (random() < 0.65) {

@@ -1,4 +1,4 @@
-/** Long work in slices: however many pieces there are, a turn of the event loop is short, and all of them get on. */
+/** Long work in slices: turns of the event loop stay short and all work makes progress. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { beginStart, roomInTurn, TimeSlice } from '../../src/base/concurrency/time-slice.ts'
@@ -15,13 +15,13 @@ function* work(ms: number): Generator<void, number> {
   return steps
 }
 
-test('many pieces of long work hold the loop for no longer than one', async () => {
+test('many long tasks block the event loop no longer than one', async () => {
   const pieces = () => Array.from({ length: 40 }, () => new TimeSlice().run(work(20)))
   const { result } = await assertBrief(25, () => Promise.all(pieces()))
   assert.ok(result.every((steps) => steps >= 200))
 })
 
-test('pieces of long work get on side by side', async () => {
+test('long tasks make progress side by side', async () => {
   const ended: string[] = []
   const long = new TimeSlice().run(work(200)).then(() => ended.push('long'))
   const short = new TimeSlice().run(work(20)).then(() => ended.push('short'))
@@ -29,13 +29,13 @@ test('pieces of long work get on side by side', async () => {
   assert.deepEqual(ended, ['short', 'long'])
 })
 
-test('short work does not rest', () => {
+test('short work does not yield', () => {
   const pace = new TimeSlice()
   assert.equal(pace.yieldIfDue(), undefined)
   assert.equal(pace.charge(1_000_000), false)
 })
 
-test('a loop of small steps that charges what it does rests when it is told to', async () => {
+test('a loop of small steps yields when its charged work is due', async () => {
   const { result: rests } = await assertBrief(25, async () => {
     const pace = new TimeSlice()
     let count = 0
@@ -56,7 +56,7 @@ function spin(ms: number): void {
   for (const end = performance.now() + ms; performance.now() < end; );
 }
 
-test('many short pieces that follow one another share the turns too', async () => {
+test('many short consecutive tasks share the budget of a turn', async () => {
   const piece = async (left: number): Promise<void> => {
     await roomInTurn()
     spin(0.2)
@@ -65,7 +65,7 @@ test('many short pieces that follow one another share the turns too', async () =
   await assertBrief(25, () => Promise.all(Array.from({ length: 40 }, () => piece(20))))
 })
 
-test('all that rests is resumed in its order, though every turn has spent its time on something else', async () => {
+test('all suspended work resumes in order although other work uses up every turn', async () => {
   let isBusy = true
   const holdTurn = () => {
     const pace = new TimeSlice()
@@ -87,7 +87,7 @@ test('all that rests is resumed in its order, though every turn has spent its ti
   assert.deepEqual(ended, [0, 1, 2, 3, 4])
 })
 
-test('work rests later while a server starts, and as ever when all starts are over', async () => {
+test('work yields later while a server starts, and as usual after all starts', async () => {
   const attempt = async (): Promise<boolean> => {
     await new Promise(setImmediate)
     const began = performance.now()
@@ -99,7 +99,7 @@ test('work rests later while a server starts, and as ever when all starts are ov
     const restsMeanwhile = pace.yieldIfDue() !== undefined
     const took = performance.now() - began
     starts.pop()![Symbol.dispose]()
-    // The machine may have been busy with something else for longer than a stretch: then this says nothing.
+    // The machine may have been busy for longer than a turn. Then this check is meaningless.
     if (took > 20) return false
     assert.equal(restsMeanwhile, false)
     spin(1)

@@ -1,4 +1,4 @@
-/** What clients asked, and calls that fail once: in-process and over TLS. */
+/** The call log, and calls that fail once: in-process and over TLS. */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { Informer } from '../../src/client/informers/informer.ts'
@@ -20,7 +20,7 @@ for (const transport of ['in-process', 'tls'] as const)
     after(() => server.close())
     const a = { namespace: 'default', name: 'a' }
 
-    test('calls are listed in order, with all that tells them apart', async () => {
+    test('calls are listed in order with all their attributes', async () => {
       const alice = server.user('alice')
       await server.client.create(configMaps, configMap('a'))
       await alice.client.get(configMaps, a).catch(() => {})
@@ -56,7 +56,7 @@ for (const transport of ['in-process', 'tls'] as const)
       assert.deepEqual(server.calls.list(), [])
     })
 
-    test('calls of the control loops are found by their user alone; a test can wait for a call', async () => {
+    test('calls of control loops are found only by user, and a test can wait for a call', async () => {
       const user = 'system:serviceaccount:kube-system:service-account-controller'
       const next = server.calls.next({ verb: 'create', resource: 'serviceaccounts', namespace: 'a', user })
       await server.client.create(namespaces, namespace('a'))
@@ -68,7 +68,7 @@ for (const transport of ['in-process', 'tls'] as const)
       )
     })
 
-    test('a call fails once, with the code that was asked for, and nothing is carried out', async () => {
+    test('a call fails once with the requested code and is not executed', async () => {
       for (const [code, reason] of [
         [409, 'Conflict'],
         [500, 'InternalError'],
@@ -99,7 +99,7 @@ for (const transport of ['in-process', 'tls'] as const)
       assert.match(text, /"message":"not now"/)
     })
 
-    test('only a call that matches fails, the first plan first; one can be taken back', async () => {
+    test('only a matching call fails, plans apply in order, and a plan can be cancelled', async () => {
       await server.client.create(configMaps, configMap('a'))
       const alice = server.user('alice', { groups: ['system:masters'] })
       server.failOnce({ verb: 'get', resource: 'configmaps', name: 'a', user: 'alice' }, { code: 500 })
@@ -114,7 +114,7 @@ for (const transport of ['in-process', 'tls'] as const)
       await alice.client.get(configMaps, a)
     })
 
-    test('the control loops are spared, unless their user is named', async () => {
+    test('failures do not apply to control loops unless their user is named', async () => {
       const user = 'system:serviceaccount:kube-system:service-account-controller'
       const spared = server.failOnce({ verb: 'create', resource: 'serviceaccounts' }, { code: 500 })
       const struck = server.failOnce({ verb: 'create', resource: 'serviceaccounts', user }, { code: 500 })
@@ -127,7 +127,7 @@ for (const transport of ['in-process', 'tls'] as const)
       assert.deepEqual(codes(), [500, 201])
     })
 
-    test('a lost request is not carried out, a lost answer is', async () => {
+    test('a lost request is not executed, and one with a lost response is', async () => {
       server.failOnce({ verb: 'create' }, { cut: 'request' })
       await assert.rejects(server.client.create(configMaps, configMap('a')), TransportError)
       await assert.rejects(server.client.get(configMaps, a), { code: 404 })
@@ -136,7 +136,7 @@ for (const transport of ['in-process', 'tls'] as const)
       await server.client.get(configMaps, a)
     })
 
-    test('a slow answer comes later, and a client that leaves is not waited for', async () => {
+    test('a delayed response arrives later, and the server does not wait for a client that leaves', async () => {
       server.failOnce({ verb: 'list' }, { delayMs: 50 })
       const began = performance.now()
       await server.client.list(configMaps)
@@ -149,7 +149,7 @@ for (const transport of ['in-process', 'tls'] as const)
       await assert.rejects(listing, /enough/)
     })
 
-    test('a watch is cut after so many events, or while it is under way, and an informer gets over it', async () => {
+    test('a watch is cut after a number of events or while open, and an informer recovers', async () => {
       const { resourceVersion } = await server.client.list(configMaps, { namespace: 'default' })
       for (const name of ['a', 'b', 'c']) await server.client.create(configMaps, configMap(name))
       server.failOnce({ verb: 'watch' }, { cut: 'answer', afterEvents: 2 })
@@ -185,7 +185,7 @@ for (const transport of ['in-process', 'tls'] as const)
     })
   })
 
-test('calls are bounded', () => {
+test('the number of recorded calls is limited', () => {
   const calls = new Calls(() => false, 10)
   const info = { resource: false, verb: 'get', path: '/', query: new URLSearchParams() }
   for (let i = 0; i < 1000; i++) calls.begin({ info: { ...info, path: `/${i}` }, status: 0 } as never)

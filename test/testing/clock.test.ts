@@ -1,4 +1,6 @@
-/** What goes by the clock of a test server: tokens, lifetimes in both stores, control loops and certificate requests. */
+/**
+ * Parts that use the clock of a test server: tokens, lifetimes in both stores, control loops and certificate requests.
+ */
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import { after, before, test } from 'node:test'
@@ -23,12 +25,12 @@ const isGone = (asked: Promise<unknown>) =>
     (error: unknown) => isNotFound(error),
   )
 
-test('objects are made at the time of the clock', async () => {
+test('objects get the time of the clock', async () => {
   const made = await server.client.create(kinds.ConfigMap, { metadata: { namespace: 'default', name: 'a' } })
   assert.match(made.metadata.creationTimestamp!, /^2031-02-03T04:0[56]/)
 })
 
-test('a token expires when its time has come', async () => {
+test('a token expires by the clock', async () => {
   const tokens = subresource<kinds.TokenRequest>(kinds.ServiceAccount, 'token')
   const { status } = await server.client.create(tokens, {
     apiVersion: 'authentication.k8s.io/v1',
@@ -45,7 +47,7 @@ test('a token expires when its time has come', async () => {
   assert.notEqual((await review()).status?.authenticated, true)
 })
 
-test('a finished Job goes after its time to live', async () => {
+test('a finished Job is deleted after its time to live', async () => {
   const job = { namespace: 'default', name: 'done' }
   const container = { name: 'c', image: 'x' }
   await server.client.create(kinds.Job, {
@@ -64,7 +66,7 @@ test('a finished Job goes after its time to live', async () => {
 })
 
 for (const store of ['memory', 'temporary'] as const)
-  test(`an Event goes after its lifetime (${store})`, async () => {
+  test(`an Event is deleted after its lifetime (${store})`, async () => {
     await using own = await server.fork({ store })
     const event = { namespace: 'default', name: 'e' }
     const involvedObject = { kind: 'Pod', namespace: 'default', name: 'p', apiVersion: 'v1' }

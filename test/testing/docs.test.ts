@@ -1,4 +1,4 @@
-/** The examples of docs/testing.md that say so are run as a user would: with the package installed in a project. */
+/** Runs the marked examples of docs/testing.md like a user: with the package installed in a project. */
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -24,7 +24,7 @@ const examples = [...text.matchAll(/<!-- run: ([a-z-]+) -->\n```ts\n([\s\S]*?)``
   code,
 }))
 
-test('there are examples to run', () => {
+test('docs/testing.md has examples to run', () => {
   assert.deepEqual(
     examples.map(({ name }) => name),
     ['node-test', 'controller'],

@@ -1,4 +1,4 @@
-/** Snapshots, resets and forks: the state as it was, versions that only rise, and watches that see what happens. */
+/** Snapshots, resets and forks: restored state, increasing versions, and watches that see the changes. */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { Informer } from '../../src/client/informers/informer.ts'
@@ -17,7 +17,7 @@ after(() => server.close())
 
 const namesNow = async (at = server) => namesIn((await at.client.list(configMaps, { namespace: 'default' })).items)
 
-test('reset brings back what there was: new objects go, changed and deleted ones are as before', async () => {
+test('reset deletes new objects and restores changed and deleted ones', async () => {
   const { client } = server
   await client.create(namespaces, namespace('kept'))
   await client.create(configMaps, configMap('changed', { k: 'before' }))
@@ -37,14 +37,14 @@ test('reset brings back what there was: new objects go, changed and deleted ones
   assert.equal(back.metadata.uid, deleted.metadata.uid)
   assert.ok(Number(back.metadata.resourceVersion) > Number(deleted.metadata.resourceVersion))
   assert.equal((await client.get(namespaces, { name: 'kept' })).metadata.deletionTimestamp, undefined)
-  // An update by the state of before the reset is a conflict.
+  // An update based on the state before the reset conflicts.
   await assert.rejects(client.update(configMaps, deleted), { code: 409 })
   await server.reset()
   assert.deepEqual(await namesNow(), [])
   await assert.rejects(client.get(namespaces, { name: 'kept' }), isNotFound)
 })
 
-test('versions never repeat, and calls and failures are forgotten', async () => {
+test('versions never repeat, and calls and failures are cleared', async () => {
   const { client } = server
   const seen = new Set<string>()
   for (let round = 0; round < 5; round++) {
@@ -60,7 +60,7 @@ test('versions never repeat, and calls and failures are forgotten', async () => 
 })
 
 for (const transport of ['in-process', 'tls'] as const)
-  test(`a watch sees a reset as changes, an informer follows at once (${transport})`, async () => {
+  test(`a watch sees a reset as changes, and an informer follows at once (${transport})`, async () => {
     await using fork = await server.fork({ transport })
     const ended = new AbortController()
     const informer = new Informer(fork.client, configMaps, {
@@ -92,7 +92,7 @@ for (const transport of ['in-process', 'tls'] as const)
     assert.equal(fork.calls.list({ verb: 'list' }).length, 0, 'it did not list again')
   })
 
-test('definitions of custom resources come and go with a reset', async () => {
+test('custom resource definitions appear and disappear with a reset', async () => {
   const { client } = server
   const definitions = {
     group: 'apiextensions.k8s.io',
@@ -129,7 +129,7 @@ test('definitions of custom resources come and go with a reset', async () => {
   assert.deepEqual(namesIn((await client.list(things)).items), ['a'])
 })
 
-test('a fork has the same objects, versions, users and keys, and goes its own way', async () => {
+test('a fork has the same objects, versions, users and keys, and is independent', async () => {
   const { client } = server
   const { metadata } = await client.create(configMaps, configMap('shared'))
   const alice = server.user('alice', { groups: ['system:masters'] })
@@ -167,7 +167,7 @@ test('a fork has the same objects, versions, users and keys, and goes its own wa
   assert.deepEqual(await namesNow(fork), ['shared'])
 })
 
-test('a snapshot is of one profile', async () => {
+test('a snapshot belongs to one profile', async () => {
   const snapshot = await server.snapshot()
   await assert.rejects(
     startTestServer({ profile: 'orch', from: snapshot }),
@@ -175,7 +175,7 @@ test('a snapshot is of one profile', async () => {
   )
 })
 
-test('a reset costs what has changed, under 10 ms of processor time', async () => {
+test('the cost of a reset depends on the changes and is below 10 ms of CPU time', async () => {
   const { client } = server
   const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { namespace: 'default', name: 's' } }
   const costs: number[] = []

@@ -1,4 +1,4 @@
-/** A test server as a whole: clients of both transports, users, kubeconfigs, loops, many at once, and nothing left behind. */
+/** Test servers: clients of both transports, users, kubeconfigs, loops, many at once, and no leftovers. */
 import assert from 'node:assert/strict'
 import { existsSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -12,7 +12,7 @@ import { configMap, configMaps, namespace, namespaces, roleBindings } from './to
 
 for (const transport of ['in-process', 'tls'] as const)
   for (const store of ['memory', 'temporary'] as const) {
-    test(`a client ${transport}, on a store that is ${store}`, async () => {
+    test(`a client works ${transport}, on a store that is ${store}`, async () => {
       await using server = await startTestServer({ transport, store })
       const created = await server.client.create(configMaps, configMap('a', { k: 'v' }))
       assert.equal(created.data?.k, 'v')
@@ -24,7 +24,7 @@ for (const transport of ['in-process', 'tls'] as const)
     })
   }
 
-test('users have the rights that RBAC gives them, in-process and over TLS', async () => {
+test('users have the permissions that RBAC grants, in-process and over TLS', async () => {
   await using server = await startTestServer()
   for (const transport of ['in-process', 'tls'] as const) {
     await using fork = await server.fork({ transport })
@@ -43,7 +43,7 @@ test('users have the rights that RBAC gives them, in-process and over TLS', asyn
   assert.throws(() => server.user(''), /needs a name/)
 })
 
-test('a kubeconfig is an object, text and a file, and kubectl takes it', async () => {
+test('a kubeconfig is an object, text and a file that kubectl accepts', async () => {
   await using server = await startTestServer()
   const { object, yaml, file } = server.user('bob', { groups: ['system:masters'] }).kubeconfig
   assert.equal(object['current-context'], 'test')
@@ -56,7 +56,7 @@ test('a kubeconfig is an object, text and a file, and kubectl takes it', async (
   assert.equal(server.calls.list({ user: 'bob', resource: 'namespaces', verb: 'list' })[0]?.code, 200)
 })
 
-test('control loops run: a namespace goes with all that is in it; without them it stays', async () => {
+test('control loops delete a namespace with its content, and without them it stays', async () => {
   await using server = await startTestServer()
   const made = await server.client.create(namespaces, namespace('a'))
   assert.equal(made.metadata.name, 'a')
@@ -75,11 +75,11 @@ test('control loops run: a namespace goes with all that is in it; without them i
   await alone.client.get(namespaces, { name: 'a' })
 })
 
-test('a server that is started like one before has the same objects, and its loops leave them as they are', async () => {
+test('a server with the same options as an earlier one has the same objects, which its loops do not change', async () => {
   await using first = await startTestServer()
   await using second = await startTestServer()
   const began = await second.snapshot()
-  // The loops begin a little later. What they do to this shows that they run.
+  // The loops start a little later. Their effect on this shows that they run.
   await second.client.create(namespaces, namespace('a'))
   await second.calls.next({ user: 'system:serviceaccount:kube-system:service-account-controller', verb: 'create' })
   await second.reset()
@@ -93,19 +93,19 @@ test('a server that is started like one before has the same objects, and its loo
   )
 })
 
-/** All that is stored but keys. */
+/** Returns all stored entries except keys. */
 function contentsOf(snapshot: Snapshot): string[] {
   const { entries } = snapshot as StoredSnapshot
   return entries.flatMap(({ key, value }) => (key.startsWith('meta/') ? [] : [`${key} ${Buffer.from(value)}`]))
 }
 
-test('options that a server cannot have are refused', async () => {
+test('invalid options are rejected', async () => {
   await assert.rejects(startTestServer({ flags: ['--data-dir=x'] }), /--data-dir: a test server decides this/)
   await assert.rejects(startTestServer({ flags: ['--no-such-flag'] }), /unknown flag --no-such-flag/)
   await assert.rejects(startTestServer({ controlLoops: ['no-such-loop'] }), /no-such-loop/)
 })
 
-test('twelve at once know nothing of each other, and leave nothing behind', async (t) => {
+test('twelve concurrent servers are independent and leave nothing behind', async (t) => {
   const warnings: Error[] = []
   const onWarning = (warning: Error) => warnings.push(warning)
   process.on('warning', onWarning)
@@ -119,7 +119,7 @@ test('twelve at once know nothing of each other, and leave nothing behind', asyn
       await client.create(configMaps, configMap(`own-${i}`))
       const { items } = await client.list(configMaps, { namespace: 'default' })
       assert.deepEqual(items.map(({ metadata }) => metadata.name).sort(), ['kube-root-ca.crt', `own-${i}`])
-      // Metrics are counted by server.
+      // Metrics are recorded per server.
       const text = await readMetrics(transport)
       const created = /^apiserver_request_total\{.*resource="configmaps".*verb="POST".*\} (\d+)$/m.exec(text)
       assert.equal(created?.[1], '1', text.slice(0, 200))

@@ -1,10 +1,10 @@
-/** The clock of test servers: it runs by itself, jumps when told, and calls what is due in order and once. */
+/** The clock of test servers: it runs, can be advanced, and fires due timers once and in order. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { repeat } from '../../src/base/time/clock.ts'
 import { TestClock } from '../../src/testing/test-clock.ts'
 
-test('it begins when it is told, runs on, and jumps', () => {
+test('the clock starts at the given time, runs and can be advanced', () => {
   const clock = new TestClock('2030-01-01T00:00:00Z')
   const start = Date.parse('2030-01-01T00:00:00Z')
   assert.ok(clock.now() >= start && clock.now() < start + 60_000)
@@ -14,7 +14,7 @@ test('it begins when it is told, runs on, and jumps', () => {
   assert.ok(clock.monotonic() >= before + 5_400_000)
 })
 
-test('what is due is called in order, each once; what is not due waits', () => {
+test('due timers fire once and in order, and others wait', () => {
   const clock = new TestClock()
   const called: string[] = []
   clock.after(3_000, () => called.push('later'))
@@ -28,7 +28,7 @@ test('what is due is called in order, each once; what is not due waits', () => {
   assert.deepEqual(called, ['sooner', 'later', 'not yet'])
 })
 
-test('one that is called may cancel the next, and begin anew', () => {
+test('a timer may cancel the next one and start another', () => {
   const clock = new TestClock()
   const called: string[] = []
   const end = repeat(clock, 1_000, () => called.push('tick'))
@@ -41,7 +41,7 @@ test('one that is called may cancel the next, and begin anew', () => {
   assert.deepEqual(called, ['tick'])
 })
 
-test('it calls by itself what becomes due as time passes', async () => {
+test('timers fire as time passes', async () => {
   const clock = new TestClock()
   clock.advance(1000)
   const alive = setTimeout(() => {}, 60_000)
@@ -49,7 +49,7 @@ test('it calls by itself what becomes due as time passes', async () => {
   clearTimeout(alive)
 })
 
-test('what is no time and no duration is refused', () => {
+test('invalid times and durations are rejected', () => {
   assert.throws(() => new TestClock('tomorrow'), /"tomorrow" is not a time/)
   for (const by of [-1, Number.NaN, 'soon'])
     assert.throws(() => new TestClock().advance(by), /is not a duration: use milliseconds, or text such as 90s/)

@@ -1,4 +1,4 @@
-/** What the tests of `orch/testing` have in common. */
+/** Helpers of the tests of `orch/testing`. */
 
 import type { ApiObject } from '../../src/api/model/object.ts'
 import type { ResourceType } from '../../src/client/requests/resource-type.ts'
@@ -25,7 +25,7 @@ export function namespace(name: string): ApiObject {
   return { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }
 }
 
-/** The names of the ConfigMaps in `default` that a test has made. */
+/** Returns the names of ConfigMaps in `default` that a test created. */
 export function namesIn(items: readonly ApiObject[]): string[] {
   return items.map(({ metadata }) => metadata.name ?? '').filter((name) => name !== 'kube-root-ca.crt')
 }

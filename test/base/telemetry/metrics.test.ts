@@ -1,10 +1,10 @@
-/** The metrics: what they count, and that nothing a client sends becomes a label. */
+/** Metrics: what they count, and that client input never becomes a label. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { Counter, Histogram } from '../../../src/base/telemetry/metrics.ts'
 import { startServer } from '../../support/server.ts'
 
-test('a histogram counts each value in every bucket that it fits in', () => {
+test('a histogram counts each value in every matching bucket', () => {
   const histogram = new Histogram({ name: 'h', help: '', labels: ['a'] }, [1, 2])
   for (const value of [0.5, 1, 1.5, 7]) histogram.at('x').observe(value)
   const told = [...histogram.samples()].map(({ metricName, labels, value }) => [metricName, labels.le ?? '', value])
@@ -17,7 +17,7 @@ test('a histogram counts each value in every bucket that it fits in', () => {
   ])
 })
 
-test('a histogram shows what has happened: a series without a value costs a scrape nothing', () => {
+test('a histogram series without a value is not exposed', () => {
   const histogram = new Histogram({ name: 'h', help: '', labels: ['a'] }, [1])
   const quiet = histogram.at('quiet')
   const busy = histogram.at('busy')
@@ -31,7 +31,7 @@ test('a histogram shows what has happened: a series without a value costs a scra
   assert.equal([...single.samples()].length, 4)
 })
 
-test('a metric has a bounded number of series, and what comes after counts together', () => {
+test('a metric has a limited number of series, and further ones are combined', () => {
   const counter = new Counter({ name: 'c', help: '', labels: ['a'] })
   for (let i = 0; i < 20_000; i++) counter.at(`value ${i}`).value++
   const samples = [...counter.samples()]
@@ -43,7 +43,7 @@ test('a metric has a bounded number of series, and what comes after counts toget
   assert.ok(samples.some(({ labels }) => labels.a === 'other'))
 })
 
-test('requests are counted by what is served, and what clients make up is no label', async () => {
+test('requests are counted by served type, and invented names are not labels', async () => {
   const server = await startServer({ after })
   const client = server.client('admin-token')
   const scrape = async () => (await client.get('/metrics')).text
@@ -65,7 +65,7 @@ test('requests are counted by what is served, and what clients make up is no lab
   assert.equal(timed(place('', 'resource', 'GET')), 2)
   assert.equal(timed(place('', 'namespace', 'LIST')), 2)
   assert.equal(timed(place('', 'cluster', 'LIST')), 1)
-  // The server has one of its own: what aggregated API servers know it by.
+  // The server has its own ConfigMap for aggregated API servers.
   assert.equal(count('apiserver_storage_objects', 'resource="configmaps"'), 2)
   assert.match(text, /^process_resident_memory_bytes \d+$/m)
 
@@ -80,8 +80,7 @@ test('requests are counted by what is served, and what clients make up is no lab
   const first = await inventLabels('a')
   const second = await inventLabels('b')
   assert.doesNotMatch(second, /made\.up|things-|part-|agent-|PROPFIND/)
-  // A sort of garbage collection is a series from the first time on that it happens, and what the process waits for while
-  // it does.
+  // A kind of garbage collection becomes a series when it first occurs, and so does an active resource type.
   const names = (text: string) =>
     text
       .split('\n')
@@ -95,7 +94,7 @@ test('requests are counted by what is served, and what clients make up is no lab
   assert.equal((await server.client('bob-token').get('/metrics')).status, 403)
 })
 
-/** A line without its value. */
+/** Returns a line without its value. */
 function nameIn(line: string): string {
   return line.replace(/ \S+$/, '')
 }

@@ -1,4 +1,4 @@
-/** What the metrics say after requests that the test knows: watches, authentication, admission, the store, the loops. */
+/** Recorded metrics after known requests: watches, authentication, admission, the store, the loops. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AuthenticationMetrics } from '../../../src/apiserver/authn/authentication-metrics.ts'
@@ -9,7 +9,7 @@ import { serve, serveUp } from '../../support/in-process.ts'
 import { configMaps } from '../../support/paths.ts'
 import type { Served } from '../../support/server.ts'
 
-/** One look at `/metrics`. */
+/** Reads `/metrics` once. */
 async function scrape(client: HttpClient): Promise<(name: string, labels?: string) => number> {
   const { status, text } = await client.get('/metrics')
   assert.equal(status, 200)
@@ -20,13 +20,13 @@ async function scrape(client: HttpClient): Promise<(name: string, labels?: strin
   }
 }
 
-/** Looks until the metrics say so: what ends on the server ends a moment after its client knows. */
+/** Reads the metrics until the condition holds: the server records an end shortly after the client sees it. */
 async function untilTold(client: HttpClient, isTold: (look: Awaited<ReturnType<typeof scrape>>) => boolean) {
   for (let i = 0; i < 500; i++) if (isTold(await scrape(client))) return
   assert.fail('the metrics never said so')
 }
 
-test('watches: how many there are, what they were sent and how large it was', async (t) => {
+test('watches: their number, events and event sizes are recorded', async (t) => {
   const server = await serve(t)
   const client = server.client()
   const labels = 'group="",kind="ConfigMap",version="v1"'
@@ -50,7 +50,7 @@ test('watches: how many there are, what they were sent and how large it was', as
   await untilTold(client, (look) => look('apiserver_registered_watchers', labels) === 0)
 })
 
-test('authentication: every request once, by how it ended, and by user only where the name is public', async (t) => {
+test('authentication: every request is counted once by result, and by user only for public names', async (t) => {
   const server = await serve(t, ['--anonymous-auth=false'])
   const [admin, bob, wrong] = ['admin-token', 'bob-token', 'wrong'].map((token) => server.client(token))
   const before = await scrape(admin!)
@@ -60,7 +60,7 @@ test('authentication: every request once, by how it ended, and by user only wher
   assert.equal((await withoutToken(server)).status, 401)
   const after = await scrape(admin!)
   const rise = (name: string, labels: string) => after(name, labels) - before(name, labels)
-  // The second look is a request of the administrator's too.
+  // The second read is also a request of the administrator.
   assert.equal(rise('authentication_attempts', 'result="success"'), 3 + 2 + 1)
   assert.equal(rise('authentication_attempts', 'result="error"'), 4)
   assert.equal(rise('authentication_attempts', 'result="failure"'), 1)
@@ -78,7 +78,7 @@ async function withoutToken(server: Served) {
   }
 }
 
-test('authentication: what comes later, or fails, is counted as what comes at once is', async () => {
+test('authentication: asynchronous and failing results are counted like synchronous ones', async () => {
   const metrics = new AuthenticationMetrics(systemClock)
   const credentials = { certificate: undefined, authorization: undefined, headers: noHeaders, connection: {} }
   const user = { name: 'jane@example.com', uid: '', groups: [], extra: new Map() }
@@ -95,7 +95,7 @@ test('authentication: what comes later, or fails, is counted as what comes at on
   assert.deepEqual([count('result', 'success'), count('result', 'error'), count('username', 'email_id')], [1, 2, 1])
 })
 
-test('admission: each control and each step, by operation and by whether it refused', async (t) => {
+test('admission: each control and step is counted by operation and rejection', async (t) => {
   const server = await serve(t)
   const client = server.client()
   const control = (type: string, operation: string, rejected: boolean) =>
@@ -130,7 +130,7 @@ test('admission: each control and each step, by operation and by whether it refu
   assert.equal(rise('controller', control('admit', 'CREATE', false)), 2)
 })
 
-test('the store: how long it took, by what was asked of it and of which type', async (t) => {
+test('the store: latency is recorded by operation and type', async (t) => {
   const server = await serve(t)
   const client = server.client()
   const before = await scrape(client)
@@ -152,7 +152,7 @@ test('the store: how long it took, by what was asked of it and of which type', a
   assert.ok(count(look, 'list', '') >= 1)
 })
 
-test('the control loops of orch up count what their queues do', async (t) => {
+test('the control loops of orch up record their queues', async (t) => {
   const server = await serveUp(t)
   const client = server.client()
   await client.post('/api/v1/namespaces', { metadata: { name: 'a' } })
@@ -163,7 +163,7 @@ test('the control loops of orch up count what their queues do', async (t) => {
   assert.ok(look('workqueue_adds_total', labels) >= look('workqueue_work_duration_seconds_count', labels))
 })
 
-test('deprecated versions that somebody asked for are a gauge, as dashboards expect', async (t) => {
+test('requests for deprecated versions set a gauge, as dashboards expect', async (t) => {
   const server = await serve(t)
   const client = server.client()
   for (const time of [1, 2])

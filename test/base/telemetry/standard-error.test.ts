@@ -1,4 +1,6 @@
-/** A log that cannot be written ends nothing: neither on a full disk, where it goes on later, nor without a reader. */
+/**
+ * A log that cannot be written ends nothing: on a full disk it continues later, and without a reader lines are dropped.
+ */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -10,7 +12,7 @@ import { mountSmallDevice } from '../../support/small-device.ts'
 
 const module = new URL('../../../src/base/telemetry/log.ts', import.meta.url).href
 
-/** Logs one line for each line that it reads, says so, and ends with its input. */
+/** Logs each input line, reports that, and exits with its input. */
 const program = `
   import { createInterface } from 'node:readline'
   const { openLog } = await import(${JSON.stringify(module)})
@@ -40,7 +42,7 @@ function start(stderr: number | 'pipe') {
   return { child, log, end }
 }
 
-test('a log on a full disk loses lines, counts them, and goes on when there is room', async (t) => {
+test('a log on a full disk drops lines, counts them, and continues when there is space', async (t) => {
   const { directory, unmount } = mountSmallDevice(1)
   t.after(unmount)
   const file = openSync(join(directory, 'log'), 'a')
@@ -56,7 +58,7 @@ test('a log on a full disk loses lines, counts them, and goes on when there is r
   assert.match(lines[1]!, /four/)
 })
 
-test('a log without a reader ends nothing', async () => {
+test('a log without a reader does not end the process', async () => {
   const { child, log, end } = start('pipe')
   await log('one')
   child.stderr!.destroy()

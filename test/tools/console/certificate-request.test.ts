@@ -1,4 +1,4 @@
-/** The console shows in a certificate request the same subject and names as the server reads from it. */
+/** The console shows the same subject and names of a certificate request as the server reads. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -20,7 +20,7 @@ for (const { keyOptions, key } of [
   { keyOptions: ['rsa:2048'], key: 'RSA 2048 bits' },
   { keyOptions: ['ed25519'], key: 'Ed25519' },
 ])
-  test(`a request with the key ${key} is read as the server reads it`, (t) => {
+  test(`a request with the key ${key} is decoded like on the server`, (t) => {
     const pem = requestBy(t, keyOptions)
     const decoded = decodeRequest(pem.toString('base64'))
     const { subject, names: expected } = judgedPart(readCertificateRequest(pem))
@@ -30,7 +30,7 @@ for (const { keyOptions, key } of [
     assert.equal(decoded.names.others, 1)
   })
 
-test('bytes that are no request are an error', () => {
+test('bytes that are not a request are an error', () => {
   const asPem = (bytes: Buffer) =>
     btoa(`-----BEGIN CERTIFICATE REQUEST-----\n${bytes.toString('base64')}\n-----END CERTIFICATE REQUEST-----\n`)
   for (const encoded of [

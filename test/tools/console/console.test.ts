@@ -1,4 +1,4 @@
-/** The console in a real browser, page by page; its files and its one-time link over plain HTTP. */
+/** The console in a real browser, page by page, and its files and one-time link over plain HTTP. */
 import assert from 'node:assert/strict'
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -45,7 +45,7 @@ const configMap = (name: string, data: { [key: string]: string } = {}, metadata 
   data,
 })
 
-/** Applies a ConfigMap as some manager. */
+/** Applies a ConfigMap as a field manager. */
 async function applyAs(manager: string, name: string, data: { [key: string]: string }): Promise<void> {
   const { status, text } = await admin.send(`${inDefault}/configmaps/${name}?fieldManager=${manager}&force=true`, {
     method: 'PATCH',
@@ -55,8 +55,8 @@ async function applyAs(manager: string, name: string, data: { [key: string]: str
   assert.ok(status < 300, text)
 }
 
-describe('what is served', () => {
-  test('the page forbids whatever is not its own, and its files may be kept for good', async () => {
+describe('served files', () => {
+  test('the page allows only its own resources, and its files are cacheable forever', async () => {
     const page = await admin.get('/console/', { 'accept-encoding': 'br' })
     assert.equal(page.status, 200)
     const policy = page.headers['content-security-policy']!
@@ -77,21 +77,21 @@ describe('what is served', () => {
     assert.deepEqual([again.status, again.text], [304, ''])
   })
 
-  test('all of it is below 300 kB compressed', () => {
+  test('all files are below 300 kB compressed', () => {
     const files = readdirSync(new URL('../../../dist/console/', import.meta.url), { withFileTypes: true })
     const sizes = files.map(({ parentPath, name }) => statSync(join(parentPath, name)).size)
     assert.ok(sizes.length >= 4)
     assert.ok(sizes.reduce((sum, size) => sum + size, 0) < 300_000, sizes.join(', '))
   })
 
-  test('a file is held once, however many ask for it', async () => {
+  test('a file is read once for any number of requests', async () => {
     const [name = ''] = /[\w-]+\.js/.exec((await admin.get('/console/')).text) ?? []
     const files = await Promise.all([readConsoleFile(name), readConsoleFile(name)])
     assert.ok(files[0])
     assert.equal(files[1]?.brotli, files[0].brotli)
     assert.equal((await readConsoleFile(name))?.brotli, files[0].brotli)
   })
-  test('nothing else is found below it, and it can be turned off', async () => {
+  test('other paths below it are not found, and the console can be disabled', async () => {
     const statuses = async (client: HttpClient, method: string, paths: readonly string[]) =>
       await Promise.all(paths.map(async (path) => (await client.send(path, { method })).status))
     const odd = ['/console/../orch.cjs', '/console/%2e%2e/orch.cjs', '/console/a/b.js', '/console/main.js', '/consoles']
@@ -102,7 +102,7 @@ describe('what is served', () => {
     assert.deepEqual(await statuses(off.client(), 'GET', ['/console/', '/console']), [404, 404])
   })
 
-  test('a link counts once, for ten minutes, and its session for eight hours and this process alone', () => {
+  test('a link is valid once for ten minutes, and its session for eight hours in this process only', () => {
     const clock = { now: () => time, monotonic: () => time }
     let time = 1_000_000
     const secrets = newConsoleSecrets(clock)
@@ -136,7 +136,7 @@ describe('what is served', () => {
 describe('in a browser', () => {
   let page: Page
 
-  test('the link that orch up prints signs in once, and is out of the address at once', async () => {
+  test('the link of orch up signs in once and is removed from the URL at once', async () => {
     const [, link] = /See: {2}(\S+)/.exec(server.output())!
     page = await browser.open(link!)
     await page.getByText('orch-admin').waitFor()
@@ -149,7 +149,7 @@ describe('in a browser', () => {
     assert.equal(again.status, 401)
   })
 
-  test('a page that is come to before it is known what is served shows what it is about', async () => {
+  test('a page opened before discovery completes shows its content', async () => {
     const page = await browser.open(`${server.url}/console/`)
     const known = Promise.withResolvers<void>()
     await page.route(/\/api\/v1$/, async (route) => {
@@ -164,7 +164,7 @@ describe('in a browser', () => {
     await page.context().close()
   })
 
-  test('a table follows what another client writes; filters, sort and row are reached by keys', async () => {
+  test('a table follows writes of other clients, and filters, sort order and rows work by keyboard', async () => {
     await admin.post(`${inDefault}/configmaps`, configMap('first', {}, { labels: { app: 'web' } }))
     await goTo(page, '#/list/core/v1/configmaps?namespace=default')
     await page.getByRole('link', { name: 'first', exact: true }).waitFor()
@@ -181,7 +181,7 @@ describe('in a browser', () => {
     await page.getByRole('heading', { name: 'first' }).waitFor()
   })
 
-  test('an edit that conflicts names the owner of the field; what is taken over is applied', async () => {
+  test('a conflicting edit names the field owner, and taking over applies it', async () => {
     await applyAs('deployer', 'shared', { colour: 'red', size: '1' })
     await goTo(page, '#/object/core/v1/configmaps/default/shared?tab=form')
     const colour = page.getByRole('textbox', { name: 'colour' })
@@ -210,7 +210,7 @@ describe('in a browser', () => {
       .waitFor()
   })
 
-  test('YAML is edited by keys, and a field of others that is removed goes with a patch', async () => {
+  test('YAML is edited by keyboard, and removing a field of other managers uses a patch', async () => {
     await page.getByRole('button', { name: 'Edit' }).press('Enter')
     const editor = page.getByLabel('The object as YAML')
     await editor.focus()
@@ -227,7 +227,7 @@ describe('in a browser', () => {
     assert.deepEqual(body.data, { colour: 'green' })
   })
 
-  test('the history of an object and the way back, where the server serves it', async () => {
+  test('the history of an object and a revert, if the server serves it', async () => {
     const { body } = await admin.get('/apis/ops.orch.io/v1')
     const isServed = body.resources.some(({ name }: { name: string }) => name === 'objecthistories')
     await goTo(page, '#/object/core/v1/configmaps/default/shared')
@@ -242,7 +242,7 @@ describe('in a browser', () => {
     assert.notEqual((await admin.get(`${inDefault}/configmaps/shared`)).body.data.colour, 'green')
   })
 
-  test('a certificate request is decoded, judged by its signer and approved', async () => {
+  test("a certificate request is decoded, checked by its signer's rules and approved", async () => {
     const pem = makeRequest({ commonName: 'ada', organizations: ['developers'] }, generateKey())
     const spec = {
       signerName: 'orch.io/apiserver-client',
@@ -269,7 +269,7 @@ describe('in a browser', () => {
     assert.equal(body.status.conditions[0].type, 'Approved')
   })
 
-  test('names and texts full of markup and control characters are shown as what they are', async () => {
+  test('names and texts with markup and control characters are shown literally', async () => {
     const hostile = '<img src=x onerror="globalThis.broken=1">\u202e\u0007\u001b[31m'
     const annotations = { note: hostile, long: 'x'.repeat(200_000) }
     assert.equal(
@@ -285,7 +285,7 @@ describe('in a browser', () => {
     assert.equal(await page.locator('main img').count(), 0)
   })
 
-  test('the values of a Secret are hidden until they are asked for', async () => {
+  test('the values of a Secret are hidden until the user reveals them', async () => {
     await admin.post(`${inDefault}/secrets`, { metadata: { name: 'password' }, stringData: { password: 'hunter2' } })
     await goTo(page, '#/object/core/v1/secrets/default/password?tab=yaml')
     await page.getByText('••••••••').waitFor()
@@ -304,7 +304,7 @@ describe('in a browser', () => {
     await card.getByText('hunter2').waitFor()
   })
 
-  test('the side bar groups kinds by task, and custom kinds apart', async () => {
+  test('the side bar groups kinds by task, and custom resources separately', async () => {
     const sideBar = page.getByRole('navigation', { name: 'Pages' })
     assert.deepEqual(
       (await sideBar.locator('summary').allTextContents()).filter((each) => each !== 'Custom'),
@@ -314,7 +314,7 @@ describe('in a browser', () => {
     assert.deepEqual((await workloads.allTextContents()).slice(0, 4), ['Pod', 'Deployment', 'StatefulSet', 'DaemonSet'])
   })
 
-  test('a Deployment that fails is listed on the overview, with replicas and images on its page', async () => {
+  test('a failing Deployment is listed on the overview, with replicas and images on its page', async () => {
     const labels = { app: 'stuck' }
     const container = { name: 'c', image: 'registry.example/stuck:1', resources: { requests: { cpu: '1000' } } }
     const spec = {
@@ -393,7 +393,9 @@ describe('in a browser', () => {
     await page.getByRole('heading', { name: 'Quotas' }).waitFor()
   })
 
-  test('many rows: only those in view are in the page, and the last is a key away', { timeout: 300_000 }, async () => {
+  test('of many rows only the visible ones are rendered, and one key leads to the last', {
+    timeout: 300_000,
+  }, async () => {
     const many = long ? 10_000 : 120
     const names = Array.from({ length: many }, (_, i) => `row-${String(i).padStart(5, '0')}`)
     await admin.post('/api/v1/namespaces', { metadata: { name: 'many' } })
@@ -405,7 +407,7 @@ describe('in a browser', () => {
         }),
       )
     await goTo(page, '#/list/core/v1/configmaps?namespace=many')
-    // The certificate of the CA is in every namespace.
+    // Every namespace contains the CA certificate.
     await page.getByText(`${(many + 1).toLocaleString('en')} objects`).waitFor()
     assert.ok((await page.locator('tbody tr').count()) < 100)
     await page.getByRole('link', { name: names[0]! }).focus()
@@ -416,7 +418,7 @@ describe('in a browser', () => {
     await page.getByText('1 object,').waitFor()
   })
 
-  test('a kind that vanishes while its page is open, and a restarted server: the page says so and goes on', async () => {
+  test('the page reports a removed kind and a restarted server, and recovers', async () => {
     const definitions = '/apis/apiextensions.orch.io/v1/customresourcedefinitions'
     const schema = { openAPIV3Schema: { type: 'object' } }
     const definition = {
@@ -442,7 +444,7 @@ describe('in a browser', () => {
     await page.getByText('The server does not answer').waitFor()
     await server.restart()
     admin = server.client()
-    // The session of the link was that of the process before.
+    // The session of the link belonged to the previous process.
     await page.getByText('Your session has ended').waitFor()
     await signIn(page)
     await page.getByText('Live').waitFor()
@@ -474,7 +476,7 @@ describe('in a browser', () => {
     },
   )
 
-  test('a user who may not is told so, and why', async () => {
+  test('a user without permission is told so, with the reason', async () => {
     const rbac = { apiGroup: 'rbac.authorization.orch.io' }
     const rules = [{ verbs: ['create'], apiGroups: ['ops.orch.io'], resources: ['accessexplanations'] }]
     const paths = `/apis/${rbac.apiGroup}/v1`
@@ -496,7 +498,7 @@ describe('in a browser', () => {
     browser.takeFaults()
   })
 
-  test('axe finds nothing, in light and dark', { timeout: 300_000 }, async () => {
+  test('axe finds no faults in light and dark themes', { timeout: 300_000 }, async () => {
     const object = '#/object/core/v1/configmaps/default/shared'
     const some = [`${object}?tab=form`]
     const others = workPages.map((each) => `#/operations/${each}`)

@@ -1,6 +1,6 @@
 /**
- * Hostile pages in a real browser that shows the administrator's client certificate: a page of another origin, and a page
- * that a hostile aggregated server sends through this one. Neither acts as the administrator.
+ * Hostile pages in a real browser with the administrator's client certificate: a page of another origin, and a page
+ * that a hostile aggregated server sends through this one. Neither can act as the administrator.
  */
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
@@ -22,7 +22,7 @@ import { until, untilTrue } from '../../support/until.ts'
 const shared = endOfFile()
 let reached: ReachedNode
 let browser: ConsoleBrowser
-/** Of the server, of orchctl proxy, and of the page of another origin. */
+/** URLs of the server, of orchctl proxy, and of the page of another origin. */
 let own = ''
 let proxy = ''
 let evil = ''
@@ -51,7 +51,7 @@ before(async () => {
   browser = await startConsoleBrowser(shared)
 })
 
-/** An empty page on another port of this machine, under a name of another site. */
+/** Starts an empty page on another port of this machine under the name of another site. */
 async function startEvilPage(): Promise<string> {
   const server = createServer((_, response) => response.setHeader('content-type', 'text/html').end('<p>evil'))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -62,7 +62,7 @@ async function startEvilPage(): Promise<string> {
   return `http://localhost:${(server.address() as AddressInfo).port}`
 }
 
-/** Opens a page as the administrator, whom the browser's client certificate names. */
+/** Opens a page as the administrator, with a client certificate in the browser. */
 async function openAsAdmin(url: string): Promise<Page> {
   const issuer = asIssuer(pairOf(reached.api, 'ca'))
   const { certificate, key } = await makeIdentity({
@@ -79,7 +79,7 @@ async function isStored(name: string): Promise<boolean> {
   return (await reached.api.client.get(`${configMaps}/${name}`)).status === 200
 }
 
-/** An untyped Blob is sent without asking the server first. */
+/** An untyped Blob is sent without a preflight request. */
 const writeBlindly = (to: string, name: string) => `
   fetch(${JSON.stringify(to + configMaps)}, {
     method: 'POST',
@@ -88,7 +88,7 @@ const writeBlindly = (to: string, name: string) => `
     body: new Blob([${JSON.stringify(JSON.stringify({ metadata: { name } }))}]),
   }).then(() => 'sent', (error) => String(error))`
 
-/** Runs a program in a container, and says how the connection ended. */
+/** Runs a program in a container and returns how the connection ended. */
 const execute = (marker: string) => `
   new Promise((resolve) => {
     const query = new URLSearchParams({ container: 'c', stdout: 'true' })
@@ -98,7 +98,7 @@ const execute = (marker: string) => `
     socket.onclose = ({ code }) => resolve(code)
   })`
 
-test('a page of another origin neither writes nor runs a command, by certificate or through orchctl proxy', {
+test('a page of another origin can neither write nor run a command, by certificate or through orchctl proxy', {
   timeout: 120_000,
 }, async () => {
   const page = await openAsAdmin(`${evil}/`)
@@ -112,7 +112,7 @@ test('a page of another origin neither writes nor runs a command, by certificate
   await page.context().close()
 })
 
-test('a page of the own origin writes and runs commands with the certificate of the browser', {
+test("a page of the same origin writes and runs commands with the browser's certificate", {
   timeout: 120_000,
 }, async () => {
   const page = await openAsAdmin(`${own}/console/`)
@@ -135,13 +135,13 @@ test('a page of the own origin writes and runs commands with the certificate of 
   await proxied.context().close()
 })
 
-test('a page that an aggregated server sends runs no script and installs no service worker', {
+test('a page from an aggregated server runs no script and installs no service worker', {
   timeout: 120_000,
 }, async () => {
   for (const [origin, open] of [[own, openAsAdmin] as const, [proxy, browser.open] as const]) {
     const page = await open(`${origin}/apis/a.example.com/v1/takeover`)
     await page.getByText('relayed').waitFor()
-    // Nothing runs in this page, so that what it may do is seen from one that does run.
+    // Nothing runs in this page, so its effect is checked from one where scripts run.
     assert.equal(await page.title(), 'relayed')
     await page.goto(`${origin}/console/`)
     const register = `navigator.serviceWorker.register('/apis/a.example.com/v1/worker', { scope: '/' })

@@ -1,6 +1,6 @@
 /**
- * The pages for operation in a real browser, each with the objects that it is about; the other ways to sign in; and what
- * happens to a page whose watch falls behind, whose credential ends, or whose user may do little.
+ * Operations pages in a real browser, each with its objects. Also the other ways to sign in, and pages whose watch
+ * falls behind, whose credentials expire, or whose user has few permissions.
  */
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
@@ -55,8 +55,8 @@ const patch = async (path: string, change: object) => {
 const inDefault = '/api/v1/namespaces/default'
 const rbac = { apiGroup: 'rbac.authorization.orch.io' }
 
-describe('pages for operation', { timeout }, () => {
-  test('certificate requests: the verdict of each rule, and a denial by keys', async () => {
+describe('operations pages', { timeout }, () => {
+  test('certificate requests: the result of each rule, and a denial by keyboard', async () => {
     const pem = makeRequest({ commonName: 'mallory', organizations: ['system:nodes'] }, generateKey())
     const spec = {
       signerName: 'orch.io/apiserver-client',
@@ -75,7 +75,7 @@ describe('pages for operation', { timeout }, () => {
     assert.deepEqual([body.status.conditions[0].type, body.status.certificate], ['Denied', undefined])
   })
 
-  test('access: who can, and why another user may not', async () => {
+  test('access: who may do something, and why another user may not', async () => {
     await create(`/apis/${rbac.apiGroup}/v1/clusterroles`, {
       metadata: { name: 'pod-reader' },
       rules: [{ verbs: ['get'], apiGroups: [''], resources: ['pods'] }],
@@ -99,7 +99,7 @@ describe('pages for operation', { timeout }, () => {
     await page.getByText('verbs: [delete]').waitFor()
   })
 
-  test('admission: every control that runs, breakers with their last error, and who looks at an object', async () => {
+  test('admission: all active controls, circuit breakers with their last error, and a dry run of an object', async () => {
     const webhooks = await Webhooks.start(shared)
     await create('/api/v1/namespaces', { metadata: { name: 'hooked', labels: { hooked: 'yes' } } })
     const broken = webhook(webhooks, '/bad-json', { name: 'broken.example.com', failurePolicy: 'Ignore' })
@@ -120,7 +120,7 @@ describe('pages for operation', { timeout }, () => {
     assert.equal((await admin.get(`${inDefault}/configmaps/example`)).status, 404)
   })
 
-  test('namespaces in termination say what holds them, and go when it is gone', async () => {
+  test('terminating namespaces show what blocks them, and disappear when it is gone', async () => {
     await create('/api/v1/namespaces', { metadata: { name: 'going' } })
     const kept = { metadata: { name: 'kept', finalizers: ['example.com/keep'] } }
     await create('/api/v1/namespaces/going/configmaps', kept)
@@ -134,9 +134,9 @@ describe('pages for operation', { timeout }, () => {
     await page.getByRole('heading', { name: 'going' }).waitFor({ state: 'detached' })
   })
 
-  test('quotas are bars that follow what is used', async () => {
+  test('quotas are bars that follow usage', async () => {
     await create('/api/v1/namespaces', { metadata: { name: 'small' } })
-    // The certificate of the CA is in every namespace; what is made in the moment of a new quota is counted later.
+    // Every namespace contains the CA certificate. An object created at the same moment as a quota is counted later.
     const certificate = '/api/v1/namespaces/small/configmaps/kube-root-ca.crt'
     await untilTrue(async () => (await admin.get(certificate)).status === 200)
     const hard = { 'count/configmaps': '4' }
@@ -152,7 +152,7 @@ describe('pages for operation', { timeout }, () => {
     assert.match(page.url(), /namespace=default/)
   })
 
-  test('nodes and pods are a map: where each pod is, and how it is', async () => {
+  test('nodes and pods: a map of each pod with its node and state', async () => {
     await create('/api/v1/nodes', { metadata: { name: 'node-a' }, spec: { unschedulable: true } })
     const status = { conditions: [{ type: 'Ready', status: 'True' }] }
     await patch('/api/v1/nodes/node-a/status', { status })
@@ -173,7 +173,7 @@ describe('pages for operation', { timeout }, () => {
     await page.getByRole('heading', { name: 'placed' }).waitFor()
   })
 
-  test('the graph of an object has its owners and dependents, each a way to it', async () => {
+  test('the graph of an object links to its owners and dependents', async () => {
     const owner = await create(`${inDefault}/configmaps`, { metadata: { name: 'owner' } })
     const reference = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: owner.metadata.uid, controller: true }
     const middle = await create(`${inDefault}/configmaps`, {
@@ -194,7 +194,7 @@ describe('pages for operation', { timeout }, () => {
     await page.getByRole('heading', { name: 'leaf-b' }).waitFor()
   })
 
-  test('health: live charts, with the size of a store on a disk', async () => {
+  test('health: live charts, with the size of a store on disk', async () => {
     const onDisk = await serve(shared, ['--history-duration=10m'])
     const other = await browser.open(`${onDisk.url}/console/`)
     await signIn(other)
@@ -215,8 +215,8 @@ const object = '#/object/core/v1/configmaps/default/middle'
 const work = workPages.map((each) => `#/operations/${each}`)
 const tabs = ['overview', 'yaml', 'form', 'relations', 'history'].map((each) => `${object}?tab=${each}`)
 
-describe('for everybody', { timeout }, () => {
-  test('axe finds nothing on any page, wide and narrow, in light and dark', async () => {
+describe('all pages', { timeout }, () => {
+  test('axe finds no faults on any page, wide and narrow, in light and dark themes', async () => {
     for (const width of [1400, 400])
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.setViewportSize({ width, height: 900 })
@@ -233,7 +233,7 @@ describe('for everybody', { timeout }, () => {
     await page.setViewportSize({ width: 1400, height: 900 })
   })
 
-  test('whatever can be pressed on a page is reached with Tab', async () => {
+  test('every control of a page is reachable with Tab', async () => {
     for (const place of ['#/', '#/list/core/v1/configmaps', ...tabs, ...work]) {
       await goTo(page, place)
       await page.getByRole('heading', { level: 1 }).waitFor()
@@ -242,7 +242,7 @@ describe('for everybody', { timeout }, () => {
     }
   })
 
-  test('from signing in to a deletion by keys alone', async () => {
+  test('signing in, editing and deleting work by keyboard alone', async () => {
     await create(`${inDefault}/configmaps`, { metadata: { name: 'typed' } })
     const other = await browser.open(`${server.url}/console/`)
     await other.keyboard.press('Tab')
@@ -256,7 +256,7 @@ describe('for everybody', { timeout }, () => {
     await other.keyboard.press('Enter')
     await other.getByRole('tab', { name: 'Overview' }).waitFor()
     await other.getByRole('heading', { name: 'typed', exact: true }).waitFor()
-    // The title has the focus: the button is the next that takes it.
+    // The title has the focus, and the button is next in the tab order.
     await other.keyboard.press('Tab')
     await other.keyboard.press('Enter')
     await other.getByRole('dialog').waitFor()
@@ -267,7 +267,7 @@ describe('for everybody', { timeout }, () => {
   })
 })
 
-/** Tab until a button with this text has the focus. */
+/** Presses Tab until a button with this text has the focus. */
 async function pressUntilFocused(on: Page, text: string): Promise<void> {
   for (let i = 0; i < 20; i++) {
     await on.keyboard.press('Tab')
@@ -277,7 +277,7 @@ async function pressUntilFocused(on: Page, text: string): Promise<void> {
 }
 
 describe('signing in', { timeout }, () => {
-  test('with the client certificate of the browser', async () => {
+  test("with the browser's client certificate", async () => {
     const { certificate, key } = pairOf(server, 'admin')
     const other = await browser.open(`${server.url}/console/`, {
       clientCertificates: [{ origin: server.url, cert: Buffer.from(certificate), key: Buffer.from(key) }],
@@ -289,7 +289,7 @@ describe('signing in', { timeout }, () => {
     await other.context().close()
   })
 
-  test('without a certificate it says so', async () => {
+  test('without a certificate an error is shown', async () => {
     const other = await browser.open(`${server.url}/console/`)
     await other.getByRole('button', { name: 'Use the client certificate of this browser' }).press('Enter')
     await other.getByText('That did not work').waitFor()
@@ -297,7 +297,7 @@ describe('signing in', { timeout }, () => {
     await other.context().close()
   })
 
-  test('with the link of a server that has workers, once whichever of them it is shown to', async () => {
+  test('with the link of a server with workers, once on any of them', async () => {
     const many = await startUp(shared, ['--workers=2', '--console-link=true'])
     const [, link] = /See: {2}(\S+)/.exec(many.output())!
     const other = await browser.open(link!)
@@ -316,8 +316,8 @@ describe('signing in', { timeout }, () => {
   })
 })
 
-describe('when something happens', { timeout }, () => {
-  test('a credential that ends: the page says so, and goes on with another one where it was', async () => {
+describe('events during a session', { timeout }, () => {
+  test('expired credentials: the page reports it and continues after another sign-in', async () => {
     await create(`${inDefault}/serviceaccounts`, { metadata: { name: 'guest' } })
     const { status } = await create(`${inDefault}/serviceaccounts/guest/token`, {})
     const other = await browser.open(`${server.url}/console/`)
@@ -332,7 +332,7 @@ describe('when something happens', { timeout }, () => {
     await other.context().close()
   })
 
-  test('a watch that falls behind: the objects are listed again, and the table is live', async () => {
+  test('a watch that falls behind: the objects are listed again and the table is live', async () => {
     await goTo(page, '#/list/core/v1/configmaps?namespace=default')
     await page.getByText('Live').waitFor()
     const lists: string[] = []
@@ -346,7 +346,8 @@ describe('when something happens', { timeout }, () => {
     admin = server.client()
     await create(`${inDefault}/configmaps`, { metadata: { name: 'meanwhile' } })
     await admin.delete(`${inDefault}/configmaps/leaf-a`)
-    // What the page would ask for is forgotten: by the store, and by the caches of a server that starts.
+    // The version that the page would request is compacted in the store and missing from the caches of a restarted
+    // server.
     await server.store.compact(await server.store.revision())
     await server.restart()
     admin = server.client()
@@ -363,7 +364,7 @@ describe('when something happens', { timeout }, () => {
     browser.takeFaults()
   })
 
-  test('a kind that vanishes while one of its objects is open', async () => {
+  test('a kind is removed while one of its objects is open', async () => {
     const definitions = '/apis/apiextensions.orch.io/v1/customresourcedefinitions'
     const definition = {
       metadata: { name: 'gears.example.com' },
@@ -388,7 +389,7 @@ describe('when something happens', { timeout }, () => {
     browser.takeFaults()
   })
 
-  test('a user who may do little is told on each page what is missing, and why by their own rules', async () => {
+  test('a user with few permissions sees on each page what is missing, explained by their own rules', async () => {
     const role = {
       metadata: { name: 'own' },
       rules: [{ verbs: ['get'], apiGroups: [''], resources: ['resourcequotas'] }],
@@ -411,7 +412,7 @@ describe('when something happens', { timeout }, () => {
       assert.deepEqual(await accessibilityFaults(other), [], place)
     }
     await goTo(other, '#/operations/quotas')
-    // A choice until the namespaces are refused.
+    // A selection until listing namespaces is denied.
     await other.getByRole('textbox', { name: 'Namespace' }).fill('small')
     await other.getByRole('textbox', { name: 'Namespace' }).press('Enter')
     const refusal = other.getByRole('status').filter({ hasText: 'in the namespace "small"' })

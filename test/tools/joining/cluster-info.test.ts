@@ -1,4 +1,4 @@
-/** What a joining client believes: nothing but an HS256 signature by its own token over the very text. */
+/** A joining client trusts only an HS256 signature by its own token over the exact text. */
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { createSecureServer, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
@@ -34,7 +34,7 @@ function signature({
 
 const entry = (jws: string, text = kubeconfig) => ({ kubeconfig: text, 'jws-kubeconfig-abcdef': jws })
 
-test('a signature by the token is believed, and tells the profile', () => {
+test('a signature by the token is accepted and shows the profile', () => {
   assert.equal(verified(entry(signature({})), token).vendor.profile, 'orch')
   assert.equal(verified(entry(signature({ key: token.secret })), token).vendor.profile, 'kubernetes')
 })
@@ -58,11 +58,11 @@ for (const [what, data, message] of [
   ['no entry', { kubeconfig }, /is not signed by the token abcdef/],
   ['no kubeconfig', { 'jws-kubeconfig-abcdef': signature({}) }, /no kubeconfig/],
 ] as const)
-  test(`refused: ${what}`, () => {
+  test(`rejected: ${what}`, () => {
     assert.throws(() => verified(data, token), { name: 'JoinError', message })
   })
 
-/** A server in between, which shows whatever certificate it has and answers with this. */
+/** Starts a man-in-the-middle server with any certificate and this response. */
 async function impostor(t: { after(run: () => Promise<void>): void }, data: object) {
   const { certificate: cert, key } = selfMadePair('impostor', { dns: ['localhost'], ips: ['127.0.0.1'] }, Date.now())
   const seen: IncomingHttpHeaders[] = []
@@ -85,13 +85,13 @@ async function impostor(t: { after(run: () => Promise<void>): void }, data: obje
 const configWith = (certificate: string) =>
   `clusters:\n- name: ""\n  cluster:\n    certificate-authority-data: ${Buffer.from(certificate).toString('base64')}\n`
 
-test('whoever is in between learns no token, and is refused', async (t) => {
+test('a man in the middle learns no token and is rejected', async (t) => {
   const signal = AbortSignal.timeout(60_000)
   const { certificate } = selfMadePair('true', { dns: [], ips: ['127.0.0.1'] }, Date.now())
   const text = configWith(certificate)
   const jws = signature({ text })
   const between = await impostor(t, entry(jws, text))
-  // What is signed is true, so its CA does not know the impostor's certificate.
+  // The signed content is genuine, so its CA does not verify the impostor's certificate.
   await assert.rejects(trustCluster({ server: between.url, token, pins: [], signal }), /is not reached/)
   const forging = await impostor(t, entry(jws, configWith(between.certificate)))
   await assert.rejects(trustCluster({ server: forging.url, token, pins: [], signal }), /not signed by this token/)
@@ -99,7 +99,7 @@ test('whoever is in between learns no token, and is refused', async (t) => {
   assert.equal(forging.seen.length, 1)
 })
 
-test('only the certificates that pins name are trusted, wherever in the bundle they are', async (t) => {
+test('only certificates that match pins are trusted, wherever they are in the bundle', async (t) => {
   const signal = AbortSignal.timeout(60_000)
   const holder = { text: '' }
   const data = {
@@ -116,7 +116,7 @@ test('only the certificates that pins name are trusted, wherever in the bundle t
   const trust = (pins: readonly string[]) => trustCluster({ server: server.url, token, pins, signal })
   const trustedForm = server.certificate.replaceAll(' CERTIFICATE-', ' TRUSTED CERTIFICATE-')
   const others = [server.certificate, trustedForm, server.certificate.replaceAll(' CERTIFICATE-', ' X509 CERTIFICATE-')]
-  // The real CA is known to all. Whoever knows the token adds a CA of their own to it.
+  // The real CA is public. An attacker who knows the token adds another CA to it.
   for (const other of others)
     for (const bundle of [real + other, other + real, `${real}\n# text\n${other}`]) {
       holder.text = configWith(bundle)
@@ -130,7 +130,7 @@ test('only the certificates that pins name are trusted, wherever in the bundle t
   assert.throws(() => pinsOf('nothing'), /is not a certificate in PEM form/)
 })
 
-test('a pin of another CA is refused, though the token is right', async (t) => {
+test('a pin of another CA is rejected although the token is valid', async (t) => {
   const signal = AbortSignal.timeout(60_000)
   const holder = { text: '' }
   const data = {
@@ -150,7 +150,7 @@ test('a pin of another CA is refused, though the token is right', async (t) => {
   const plain = configWith(server.certificate)
   await told(plain, /--ca-cert-hash does not name/)
   assert.equal(server.seen.length, 1)
-  // However it is written: by kubeadm, by hand, as JSON.
+  // In all formats: by kubeadm, by hand, as JSON.
   await told(`${plain}contexts: null\nusers: null\n`, /--ca-cert-hash does not name/)
   await told(`# by hand\n'kind': 'Config' # quoted\n${plain}`, /--ca-cert-hash does not name/)
   await told(JSON.stringify(loadAll(plain)[0]), /--ca-cert-hash does not name/)

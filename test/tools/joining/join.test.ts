@@ -1,4 +1,4 @@
-/** A stranger with nothing but a token and the address of a real `orch up` joins it, with the real programs over TLS. */
+/** A client with only a token and the address of a real `orch up` joins it, with the real programs over TLS. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { statSync, writeFileSync } from 'node:fs'
@@ -51,12 +51,12 @@ test('joining', async (t) => {
   const joinAs = (name: string, ...flags: string[]) =>
     orch('join', `--server=${url}`, `--node-name=${name}`, `--kubeconfig=${out(name)}`, ...flags)
 
-  await t.test('cluster-info is read without credentials, and nothing else there is', async () => {
+  await t.test('cluster-info is readable without credentials, and nothing else in its namespace', async () => {
     const { token: _, ...bare } = server.credentials()
     const transport = new HttpTransport(bare)
     const stranger = new Client(transport.send)
     const path = '/api/v1/namespaces/kube-public/configmaps'
-    // A server makes the rights to it once it is ready.
+    // The server grants access to it once it is ready.
     const { data } = await until(
       () => stranger.read<{ data: { kubeconfig: string } }>(`${path}/cluster-info`).catch(() => ({ data: undefined })),
       ({ data }) => data !== undefined,
@@ -69,7 +69,7 @@ test('joining', async (t) => {
     transport.close()
   })
 
-  await t.test('the join command gives a client config that works, for its owner alone', async () => {
+  await t.test('the join command creates a working kubeconfig that only its owner can read', async () => {
     const { code, stderr } = await joinAs('n1', `--token=${token}`, `--ca-cert-hash=${hash}`)
     assert.equal(code, 0, stderr)
     assert.equal(statSync(out('n1')).mode & 0o777, 0o600)
@@ -77,7 +77,7 @@ test('joining', async (t) => {
     assert.match(who.stdout, /system:node:n1[\s\S]*system:nodes/)
   })
 
-  await t.test('a node that joined with a token reads no Secret by binding a pod to itself', async () => {
+  await t.test('a node that joined with a token cannot read a Secret by binding a pod to itself', async () => {
     await admin.post('/api/v1/namespaces/default/secrets', { metadata: { name: 'private' }, stringData: { a: 'b' } })
     const config = await readClientConfig({ files: [out('n1')], parse: await parserFor([out('n1')]) })
     const transport = new HttpTransport(config.transport)
@@ -92,13 +92,13 @@ test('joining', async (t) => {
     transport.close()
   })
 
-  await t.test('without a hash the token alone must do, and that is said', async () => {
+  await t.test('without a hash only the token is checked, and a message says so', async () => {
     const { code, stderr } = await joinAs('n2', `--token=${token}`)
     assert.equal(code, 0, stderr)
     assert.match(stderr, /no --ca-cert-hash is given/)
   })
 
-  await t.test('a wrong secret, a wrong hash, a file that is there: refused in one line', async () => {
+  await t.test('a wrong secret, a wrong hash and an existing file are rejected in one line', async () => {
     const wrong = `${id}.ffffffffffffffff`
     for (const [flags, message] of [
       [['n3', `--token=${wrong}`], /not signed by this token/],
@@ -115,7 +115,7 @@ test('joining', async (t) => {
   })
 
   await t.test(
-    'a node agent joins with the token, runs pods, goes on with its certificate, and renews it',
+    'a node agent joins with the token, runs pods, continues with its certificate and renews it',
     async () => {
       const bootstrap = join(server.directory, 'bootstrap.kubeconfig')
       const config = {
@@ -175,7 +175,7 @@ test('joining', async (t) => {
       port = [`--port=${await freePort()}`]
       const again = await start('n9')
       await approveServing()
-      // The server shows its own identity, and the agent asks the server what that may do.
+      // The server presents its own identity, and the agent asks the server what that may do.
       await until(
         async () => (await admin.get('/api/v1/nodes/n9/proxy/healthz')).text,
         (text) => text === 'ok',
@@ -189,7 +189,7 @@ test('joining', async (t) => {
     },
   )
 
-  /** As people do: the loops leave serving certificates to them. */
+  /** Approves serving certificates like an administrator, because the loops do not. */
   async function approveServing() {
     const path = '/apis/certificates.orch.io/v1/certificatesigningrequests'
     const { body } = await until(
