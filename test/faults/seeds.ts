@@ -148,7 +148,7 @@ export const seeds: readonly Seed[] = [
       { find: 'mergePatchSteps(own(result, key), value)', replace: 'mergePatchSteps(result[key], value)' },
     ],
     test: 'test/support/prototypes.test.ts',
-    told: 'a server is watched',
+    told: 'a server is guarded',
   },
   seed(
     'a wrong token is anonymous',
@@ -226,7 +226,7 @@ export const seeds: readonly Seed[] = [
   seed(
     "a file has whatever mode the user's mask leaves",
     { file: 'src/base/files/files.ts', find: '  await handle.chmod(mode)\n', replace: '' },
-    { test: 'test/base/files.test.ts', told: 'keeps its own mode' },
+    { test: 'test/base/files.test.ts', told: 'has its mode regardless of the umask' },
   ),
   seed(
     'a rule for some names holds for requests without a name',

@@ -1,14 +1,14 @@
-/** Accounts for the pods of a test: without control loops nobody makes the default account of a namespace. */
+/** Service accounts for the pods of a test. Without control loops, no default account is created in a namespace. */
 import assert from 'node:assert/strict'
 import type { HttpClient } from './http-client.ts'
 
-/** A default account whose pods get no token, so that they stay as they were sent. */
+/** Creates a default account whose pods get no token, so that they stay unchanged. */
 export async function giveAccount(client: HttpClient, namespace = 'default'): Promise<void> {
   const account = { metadata: { name: 'default' }, automountServiceAccountToken: false }
   const { status, text } = await client.post(`/api/v1/namespaces/${namespace}/serviceaccounts`, account)
   assert.equal(status, 201, text)
 }
 
-/** For tests of kinds alone: nothing is added to what is sent, and nothing that others must have made is asked for. */
+/** For tests of kinds alone: disables controls that change objects or require other objects. */
 export const noControls =
   '--disable-admission-plugins=ServiceAccount,TaintNodesByCondition,Priority,DefaultTolerationSeconds,StorageObjectInUseProtection,RuntimeClass,LimitRanger,ResourceQuota,MutatingAdmissionWebhook,ValidatingAdmissionWebhook'

@@ -1,10 +1,10 @@
-/** A file of `--admission-control-config-file` for a test: the flag that names it. It is gone when the test ends. */
+/** Writes a file for `--admission-control-config-file` and returns the flag. The file is removed when the test ends. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Ending } from './server.ts'
 
-/** What each control is configured with, by its name. */
+/** Configurations by control name. */
 export function admissionFile(t: Ending, configurations: { readonly [control: string]: object }): string {
   const directory = mkdtempSync(join(tmpdir(), 'orch-test-'))
   t.after(async () => rmSync(directory, { recursive: true, force: true }))

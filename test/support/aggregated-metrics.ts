@@ -2,7 +2,7 @@
 const timestamp = '2026-01-01T00:00:00Z'
 const usage = { cpu: '250m', memory: '128Mi' }
 
-/** What is answered at a path of `metrics.k8s.io/v1beta1`; undefined elsewhere. */
+/** Returns the response at a path of `metrics.k8s.io/v1beta1`. Undefined for other paths. */
 export function metricsOf(path: string): object | undefined {
   const [, , group, version, ...rest] = path.split('/')
   if (group !== 'metrics.k8s.io') return undefined

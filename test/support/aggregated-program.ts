@@ -1,7 +1,7 @@
 /**
- * An aggregated API server as a process of its own: `aggregated.ts` starts it. It believes nobody but the front proxy, whose
- * authority it is given, and reports every request to its parent. What it answers is said by the path; besides what a good
- * backend does it has all that a hostile one might.
+ * An aggregated API server as a separate process, started by `aggregated.ts`. It trusts only the front proxy, whose CA
+ * it gets, and reports every request to its parent. The path determines the response. It can behave like a good backend
+ * and like a hostile one.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
@@ -14,7 +14,7 @@ import { metricsOf } from './aggregated-metrics.ts'
 interface Start {
   readonly cert: string
   readonly key: string
-  /** Of the front proxy; undefined: nobody is asked for a certificate. */
+  /** CA of the front proxy. If undefined, no client certificate is required. */
   readonly authority: string | undefined
   readonly port: number
 }
@@ -58,7 +58,7 @@ const takeoverHeaders = {
   etag: '"kept"',
   'content-disposition': 'inline',
 }
-/** Writes as the visitor, installs a service worker, and says in its title how far it came. */
+/** Writes as the visitor, installs a service worker, and shows its progress in the title. */
 const takeoverPage = `<!doctype html><title>relayed</title><p>relayed<script>
   document.title = 'script ran'
   const headers = { 'content-type': 'application/json' }
@@ -101,7 +101,7 @@ const behaviours: { readonly [name: string]: Behaviour } = {
     void response
       .writeHead(201, { location: new URL(request.url ?? '', 'https://a').searchParams.get('to') ?? '' })
       .end(),
-  // A page that would be one of the server's own, with all that a browser might do for it.
+  // A page that pretends to belong to the server, with all that a browser might execute.
   takeover: (_, response) => {
     const heads = Object.entries(takeoverHeaders).flat()
     response.writeHead(200, heads).end(takeoverPage)
@@ -151,14 +151,14 @@ const behaviours: { readonly [name: string]: Behaviour } = {
   'odd-status': ({ socket }) => void socket.end('HTTP/1.1 999 Odd\r\ncontent-length: 0\r\n\r\n'),
   'uninvited-switch': ({ socket }) =>
     void socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: echo\r\n\r\nhello'),
-  // Bytes after the answer that could pass for the answer to the next request.
+  // Bytes after the response that look like the response to the next request.
   'second-answer': ({ socket }) =>
     void socket.write(
       'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nforged',
     ),
 }
 
-/** What is done with the connection of a request that asks to switch protocols. */
+/** Handlers for the connections of upgrade requests. */
 const upgrades: { readonly [name: string]: (socket: Duplex) => void } = {
   tunnel: (socket) => {
     socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: echo\r\n\r\nwelcome ')
@@ -168,7 +168,7 @@ const upgrades: { readonly [name: string]: (socket: Duplex) => void } = {
     socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: other\r\n\r\n')
     socket.pipe(socket)
   },
-  // It answers in the ordinary way and reads on: whatever the client sends next must not get here.
+  // Sends a normal response and reads on: nothing that the client sends next may arrive here.
   refused: (socket) => {
     socket.write('HTTP/1.1 400 Bad Request\r\ncontent-length: 7\r\n\r\nrefused')
     socket.on('data', (chunk: Buffer) => process.send?.({ smuggled: chunk.toString('latin1') }))

@@ -1,4 +1,4 @@
-/** An aggregated API server for tests: a real HTTPS server in a process of its own, which dies and comes back. */
+/** An aggregated API server for tests: a real HTTPS server in a separate process that can be stopped and restarted. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -13,16 +13,16 @@ export interface BackendCall {
   readonly url: string
   /** Alternating names and values. */
   readonly headers: readonly string[]
-  /** The common name of the client certificate. */
+  /** Common name of the client certificate. */
   readonly certificate?: string
 }
 
 export interface AggregatedOptions {
   readonly group?: string
   readonly version?: string
-  /** The authority of the front proxy: clients without a certificate of it do not get in. */
+  /** CA of the front proxy. Clients without a certificate of this CA are rejected. */
   readonly authority?: string
-  /** Whom its certificate is for. */
+  /** Names in its certificate. */
   readonly names?: string
 }
 
@@ -35,13 +35,13 @@ interface Report {
 
 export class AggregatedServer {
   readonly calls: BackendCall[] = []
-  /** What it was sent on a connection that should not have been used again. */
+  /** Bytes received on a connection that should not have been reused. */
   readonly smuggled: string[] = []
-  /** How many megabytes of a huge answer left it. */
+  /** Number of sent megabytes of a huge response. */
   sent: number | undefined
   readonly group: string
   readonly version: string
-  /** Base64 of the PEM of its authority. */
+  /** CA certificate in PEM form, in base64. */
   readonly caBundle: string
   port = 0
   #child: ChildProcess | undefined
@@ -68,7 +68,7 @@ export class AggregatedServer {
     return server
   }
 
-  /** Starts it, again on the port that it had. */
+  /** Starts the server, again on the same port. */
   async start(): Promise<void> {
     const child = fork(join(import.meta.dirname, 'aggregated-program.ts'), [this.group, this.version])
     this.#child = child
@@ -93,18 +93,18 @@ export class AggregatedServer {
     await once(child, 'exit')
   }
 
-  /** The calls of clients: the server asks for discovery and OpenAPI at any time. */
+  /** Returns the calls of clients, without the API server's own requests for discovery and OpenAPI. */
   asked(): BackendCall[] {
     const own = `/apis/${this.group}/${this.version}`
     return this.calls.filter(({ url }) => url !== own && !url.startsWith('/openapi/'))
   }
 
-  /** Sends an event to all who watch. */
+  /** Sends an event to all watches. */
   emit(event: object): void {
     this.#child?.send({ event })
   }
 
-  /** The APIService of what it serves, as the group of a profile names it. */
+  /** Returns the APIService with the group of a profile. */
   apiService(spec: object = {}): object {
     const { group, version } = this
     const service = { namespace: 'apis', name: 'backend', port: this.port }
@@ -116,7 +116,7 @@ export class AggregatedServer {
   }
 }
 
-/** The Service of all backends: loopback addresses may not stand in Endpoints. */
+/** Creates the Service of all backends, because Endpoints must not contain loopback addresses. */
 export async function giveService(client: HttpClient): Promise<void> {
   await client.post('/api/v1/namespaces', { metadata: { name: 'apis' } })
   const spec = { type: 'ExternalName', externalName: 'localhost' }

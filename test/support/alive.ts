@@ -1,11 +1,11 @@
 /**
- * A server that must survive what a test sends: the same process, answering, with no promise rejected unseen and no
- * fault of its own in the log. Inside the test's own process a promise that is rejected unseen fails the test by itself.
+ * Checks that a server survives a test: the same process still responds, without unhandled rejections or its own errors
+ * in the log. In the test's own process, an unhandled rejection fails the test anyway.
  */
 import assert from 'node:assert/strict'
 import type { Served, ServerHandle } from './server.ts'
 
-/** Gives a check to call after each input. */
+/** Returns a check to call after each input. */
 export function watchOver(server: Served | ServerHandle): () => Promise<void> {
   const client = server.client()
   const child = 'process' in server ? server.process : undefined

@@ -1,8 +1,8 @@
 /**
- * A backtracking matcher that counts its steps, as the one of V8 works, and strings that make a regular expression slow:
- * derived from its own parts. Steps are exact, so that a busy machine changes nothing.
+ * A backtracking matcher that counts its steps and works like that of V8, and strings that make a regular expression
+ * slow, derived from its own parts. Steps are exact, so a busy machine does not matter.
  *
- * Single characters and lookbehind are tested by the real engine. Expressions with references to groups are not supported.
+ * The real engine tests single characters and lookbehind. Expressions with backreferences are not supported.
  */
 
 type Node =
@@ -115,7 +115,7 @@ type Code =
   | { readonly op: 'look'; readonly code: readonly Code[]; readonly negated: boolean }
   | { op: 'split'; first: number; second: number }
   | { op: 'jump'; to: number }
-  /** Ends a round of a loop that began at the position noted in this slot: an empty round is not repeated. */
+  /** Ends an iteration of a loop that began at the position in this slot. An empty iteration is not repeated. */
   | { readonly op: 'mark'; readonly slot: number }
   | { readonly op: 'moved'; readonly slot: number }
   | { readonly op: 'match' }
@@ -180,7 +180,7 @@ function compile(node: Node): Code[] {
   return code
 }
 
-/** More steps than any bound: the expression is exponential, or close to it. */
+/** More steps than any limit: the expression is exponential or close to it. */
 const maxSteps = 1_000_000
 
 class Matcher {
@@ -191,7 +191,7 @@ class Matcher {
     this.#text = text
   }
 
-  /** Where the match that begins here ends. */
+  /** Returns the end of the match that begins here. */
   match(code: readonly Code[], start: number): number | undefined {
     interface State {
       readonly pc: number
@@ -233,7 +233,7 @@ function isIn({ set, test }: Extract<Code, { op: 'char' }>, char: string): boole
   return found
 }
 
-/** How many steps it takes to go through a text: to find the first match, or with the flag `g` or `y` every one. */
+/** Returns the number of steps to search a text for the first match, or with the flag `g` or `y` for all matches. */
 export function stepsOf(code: readonly Code[], flags: string, text: string): number {
   const matcher = new Matcher(text)
   const isEvery = /[gy]/.test(flags)
@@ -247,10 +247,10 @@ export function stepsOf(code: readonly Code[], flags: string, text: string): num
 }
 
 const candidates = [...Array.from({ length: 128 }, (_, i) => String.fromCharCode(i)), 'é', 'µ', '\u2028', '\ud800']
-/** Matched by almost nothing. */
+/** A character that almost nothing matches. */
 const stranger = '\u0001'
 
-/** One character for each set of parts that it matches, so that all other characters behave like one of these. */
+/** Returns one character for each set of parts that it matches. All other characters behave like one of these. */
 function alphabetOf(node: Node): string[] {
   const tests = new Set<RegExp>()
   visit(node, (each) => {
@@ -259,7 +259,7 @@ function alphabetOf(node: Node): string[] {
   const bySignature = new Map<string, string>()
   for (const char of candidates) {
     const signature = [...tests].map((test) => (test.test(char) ? '1' : '0')).join('')
-    // Printable ones are easier to read in a report.
+    // Printable characters are easier to read in a report.
     if (!bySignature.has(signature) || /^[\x20-\x7e]$/.test(char)) bySignature.set(signature, char)
   }
   return [...bySignature.values()]
@@ -271,7 +271,7 @@ function visit(node: Node, seen: (node: Node) => void): void {
   if (node.type === 'repeat' || node.type === 'look') visit(node.node, seen)
 }
 
-/** A short text that the part matches. */
+/** Returns a short text that the part matches. */
 function wordOf(node: Node): string {
   if (node.type === 'char')
     return (
@@ -285,12 +285,12 @@ function wordOf(node: Node): string {
 }
 
 interface Loop {
-  /** What comes before it. */
+  /** Text before the loop. */
   readonly prefix: string
   readonly words: readonly string[]
 }
 
-/** Loops without a bound, or with a large one. */
+/** Returns loops without a limit or with a large one. */
 function loopsIn(node: Node, prefix = ''): Loop[] {
   if (node.type === 'seq') {
     let before = prefix
@@ -314,11 +314,11 @@ const maxPairs = 5
 
 export interface Attack {
   readonly text: string
-  /** For texts of one, two and four times a length. */
+  /** Steps for texts of one, two and four times a length. */
   readonly steps: readonly number[]
 }
 
-/** A text for which the steps grow faster than its length; undefined where none was found. */
+/** Returns a text for which the steps grow faster than its length. Undefined if none is found. */
 export function superlinear(pattern: { source: string; flags: string }): Attack | undefined {
   const node = new Parser(pattern).parse()
   const loops = loopsIn(node)
@@ -340,19 +340,19 @@ export function superlinear(pattern: { source: string; flags: string }): Attack 
   return undefined
 }
 
-/** The steps for texts of one, two and four times a length; undefined where they grow no faster than the length. */
+/** Returns the steps for texts of one, two and four times a length. Undefined if they grow linearly. */
 function superlinearSteps(stepsFor: (times: number) => number): number[] | undefined {
   const short = stepsFor(1)
   const long = stepsFor(4)
   if (long <= maxSteps && long <= 4.2 * short + rounds) return undefined
-  // Once more with longer texts: loops with a minimum look steep before they reach it.
+  // Repeat with longer texts: loops with a minimum look steep before they reach it.
   const steps = [4, 8, 16].map((times) => (long > maxSteps ? long : stepsFor(times)))
   return isSuperlinear(steps) ? steps : undefined
 }
 
 const rounds = 12
 
-/** Of a line the second differences are the same or shrink; of a square they grow fourfold. */
+/** Second differences of a line are constant or shrink. Those of a square grow fourfold. */
 function isSuperlinear([one, two, four]: readonly number[]): boolean {
   if (four! > maxSteps) return true
   const first = two! - 2 * one!

@@ -1,7 +1,7 @@
-// Runs test files in one process, one after another, as the runner (`test/run.ts`) hands them over. To load the sources
-// and to make them fast takes longer than most files do, and so it is done once for many. Each file is a suite under its
-// own path, with hooks of its own, and begins when the one before has ended all that it had started. Tells the runner what
-// each has taken, with the programs that it started. Plain JavaScript, as everything that each process loads.
+// Runs test files in one process, one after another, as the runner (`test/run.ts`) assigns them. Loading and warming up
+// the sources takes longer than most files, so it happens once for many. Each file is a suite named by its path, with
+// its own hooks, and starts after the previous one has ended completely. Reports the time of each file, including
+// programs that it started. Plain JavaScript, like everything that each process loads.
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
@@ -13,7 +13,7 @@ for (;;) {
   const [file] = await told
   if (file === '') break
   const before = { ms: performance.now(), cpuMs: cpuMs() }
-  // A test may wait for what keeps no process going by itself, as a retry of a loop does.
+  // A test may wait for something that does not keep the process alive, such as the retry of a loop.
   const held = setInterval(() => {}, 60_000)
   process.env.TMPDIR = placeFor(file)
   suite(file, () => import(file))
@@ -22,13 +22,13 @@ for (;;) {
   process.send({ file, ms: performance.now() - before.ms, cpuMs: cpuMs() - before.cpuMs })
 }
 
-// A test after the suite has its turn when the suite is over, hooks that fail included. The reporter leaves it out.
+// A test after the suite runs when the suite has ended, even if hooks fail. The reporter leaves it out.
 function ended(file) {
   return new Promise((resolve) => void test(`end of ${file}`, resolve))
 }
 
-// Of this process and of its children that have ended. Node tells of itself alone, so the rest is read from the system
-// where it says that: in hundredths of a second, after the name of the program, which may hold any character.
+// CPU time of this process and its exited children. Node reports only its own, so the rest is read from /proc if
+// possible: in hundredths of a second, after the program name, which may contain any character.
 function cpuMs() {
   const { user, system } = process.cpuUsage()
   const own = (user + system) / 1000

@@ -1,4 +1,4 @@
-/** Files that share a process are told apart, and none of their failures is lost. */
+/** Files that share a process are distinguished, and no failure is lost. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -9,7 +9,7 @@ import { type TestContext, test } from 'node:test'
 
 const importing = "import { after, describe, test } from 'node:test'\n"
 
-/** Runs files of this content; returns what is told of each: the names of tests, `!` before those that failed. */
+/** Runs files with this content. Returns the reported test names of each, with `!` before failed ones. */
 async function run(t: TestContext, files: { readonly [name: string]: string }) {
   const directory = mkdtempSync(join(tmpdir(), 'orch-test-'))
   t.after(() => rmSync(directory, { recursive: true }))
@@ -55,7 +55,7 @@ test('each file has its own tests and hooks, and ends before the next begins', a
   )
 })
 
-test('tests that run together are told apart, and so are their subtests', async (t) => {
+test('concurrent tests and their subtests are distinguished', async (t) => {
   const { told, code } = await run(t, {
     a: `describe('group', { concurrency: true }, () => {
       for (const name of ['x', 'y'])
@@ -87,21 +87,21 @@ const failures: { readonly [text: string]: string } = {
 }
 
 for (const [text, expected] of Object.entries(failures)) {
-  test(`told: ${text}`, async (t) => {
+  test(`reported: ${text}`, async (t) => {
     const { told } = await run(t, { bad: text, good: "test('g', () => {})" })
     assert.ok(told.includes(expected), told.join(', '))
     assert.ok(told.includes('good g') && told.includes('good ended'), told.join(', '))
   })
 }
 
-test('a test may wait for what keeps no process going', async (t) => {
+test('a test may wait for something that does not keep the process alive', async (t) => {
   const { told, code } = await run(t, {
     a: "test('t', () => new Promise((resolve) => setTimeout(resolve, 20).unref()))",
   })
   assert.deepEqual([told.toSorted(), code], [['a ended', 'a t'], 0])
 })
 
-test('a file that ends the process is not told to have ended', async (t) => {
+test('a file that ends the process is not reported as ended', async (t) => {
   const { told } = await run(t, { bad: "test('t', () => process.exit(0))", good: "test('g', () => {})" })
   assert.deepEqual(
     told.filter((line) => line.includes('ended')),

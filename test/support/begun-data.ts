@@ -1,8 +1,8 @@
 /**
- * What every server begins with (default roles, namespaces, API services), as a file of the embedded store: for servers
- * that are processes of their own, which would spend a third of their first start on writing it. It is made once in a
- * process of tests. As in `begun-store.ts`, keys and everything else under `meta/` are not in it: no two servers have a
- * secret in common.
+ * The initial content of every server (default roles, namespaces, API services) as a file of the embedded store, for
+ * servers in separate processes, which would spend a third of their first start on writing it. Created once per test
+ * process. As in `begun-store.ts`, keys and all other entries under `meta/` are left out, so that no two servers share
+ * a secret.
  */
 import assert from 'node:assert/strict'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -18,7 +18,7 @@ import { openTestLog } from './test-log.ts'
 const fileName = 'data.mdb'
 let begun: Promise<Uint8Array> | undefined
 
-/** Puts it where a server whose flags change nothing of it finds it at its first start. */
+/** Writes the file to where a server with unchanged initial content finds it at its first start. */
 export async function putBeginning(dataDirectory: string): Promise<void> {
   begun ??= makeBeginning()
   const file = await begun
@@ -37,7 +37,7 @@ async function makeBeginning(): Promise<Uint8Array> {
   }
 }
 
-/** What a server has in its store when it has started. */
+/** Returns a store with the content of a server after its start. */
 async function beginInMemory(dataDirectory: string): Promise<MemoryStore> {
   const options = parseFlags(serverFlags, ['--secure-port=0', `--data-dir=${dataDirectory}`, '--admin-kubeconfig='])
   const store = new MemoryStore()
@@ -48,10 +48,10 @@ async function beginInMemory(dataDirectory: string): Promise<MemoryStore> {
 
 async function keepOnDisk(objects: MemoryStore, directory: string): Promise<void> {
   const { entries: all } = await objects.list({ prefix: '' })
-  // Keys stay each server's own.
+  // Each server has its own keys.
   const entries = all.filter(({ key }) => !key.startsWith('meta/'))
   const store = await LmdbStore.open({ directory })
-  // Some at a time: the file is several times as long if all come at once.
+  // In batches: the file becomes several times as large if all are written at once.
   for (let i = 0; i < entries.length; i += 20) {
     const some = entries.slice(i, i + 20)
     const commits = await Promise.all(some.map(({ key, value }) => store.commit({ key, expected: 0, value })))

@@ -1,7 +1,7 @@
 /**
- * Stores in memory for servers inside the test's own process: for tests whose subject is not the store. What every
- * server begins with is made once for each set of flags, as for the servers of `orch/testing`. Keys and everything else
- * under `meta/` are not carried over, nor is the authority: no two servers of the tests have a secret in common.
+ * Stores in memory for servers in the test's own process, for tests that do not test the store. The initial content is
+ * created once per set of flags, as for the servers of `orch/testing`. Keys and all other entries under `meta/` are not
+ * copied, nor is the CA, so that no two test servers share a secret.
  */
 import { systemClock } from '../../src/base/time/clock.ts'
 import type { MemoryStore } from '../../src/storage/store/memory.ts'
@@ -9,15 +9,15 @@ import { takeSnapshot } from '../../src/testing/snapshots.ts'
 import * as stores from '../../src/testing/stores.ts'
 
 const eventTtlMs = 3_600_000
-/** Their beginnings are others than those of `orch/testing`, whose control loops have come to rest. */
+/** Different from the initial content for `orch/testing`, whose control loops have completed their work. */
 const nameOf = (way: string) => `in-process ${way}`
 
-/** A store for a server that is started in this way. */
+/** Opens a store for a server with these start options. */
 export async function openMemoryStore(way: string): Promise<MemoryStore> {
   return await stores.openMemory({ clock: systemClock, eventTtlMs }, stores.knownBeginning(nameOf(way)))
 }
 
-/** Keeps what a server that was started in this way, and that nobody has talked to yet, has put into its store. */
+/** Remembers the content of a new server that no client has used yet. */
 export async function keepBeginning(way: string, store: MemoryStore): Promise<void> {
   if (stores.knownBeginning(nameOf(way)) !== undefined) return
   const profile = way.includes('--profile=kubernetes') ? 'kubernetes' : 'orch'

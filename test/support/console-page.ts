@@ -1,4 +1,6 @@
-/** The console in a real browser: Chromium without a window, driven by playwright, with what its pages complain about. */
+/**
+ * The console in a real browser: headless Chromium, controlled by playwright, with the errors that its pages report.
+ */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -6,13 +8,13 @@ import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-c
 import type { Ending } from './server.ts'
 
 export interface ConsoleBrowser {
-  /** Opens the console in a context of its own; faults of the page fail the test at its end. */
+  /** Opens the console in a separate browser context. Errors of the page fail the test at its end. */
   open(url: string, options?: BrowserContextOptions): Promise<Page>
-  /** What pages reported as errors since the last time, to be looked at by a test that causes some. */
+  /** Returns and clears the errors that pages reported, for tests that cause some. */
   takeFaults(): string[]
 }
 
-/** Certificates are not verified: the authority of a test is in no browser. */
+/** Certificates are not verified, because browsers do not know the CA of a test. */
 export async function startConsoleBrowser(t: Ending): Promise<ConsoleBrowser> {
   const { chromium } = await import('playwright-core')
   const browser: Browser = await chromium.launch({
@@ -53,14 +55,14 @@ export async function signIn(page: Page, token = 'admin-token'): Promise<void> {
   await page.getByRole('button', { name: 'Sign out' }).waitFor()
 }
 
-/** Goes to a place of the console without loading it again, which would sign out. */
+/** Navigates within the console without a reload, which would sign out. */
 export async function goTo(page: Page, place: string): Promise<void> {
   await page.evaluate(`location.hash = ${JSON.stringify(place)}`)
 }
 
 const axe = () => readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** What axe finds against a page: a line for each rule that is broken. */
+/** Returns the accessibility faults that axe finds, one line per violated rule. */
 export async function accessibilityFaults(page: Page): Promise<string[]> {
   await page.evaluate(`if (!globalThis.axe) { ${axe()} }`)
   const found = await page.evaluate(`axe.run(document, { resultTypes: ['violations'] })`)
@@ -68,12 +70,12 @@ export async function accessibilityFaults(page: Page): Promise<string[]> {
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' | ')}`)
 }
 
-/** By the keyboard, as soon as it is enabled: a key on a button that is not does nothing. */
+/** Presses a button by keyboard once it is enabled. A key on a disabled button does nothing. */
 export async function pressWhenReady(button: Locator): Promise<void> {
   await button.and(button.page().locator(':enabled')).press('Enter')
 }
 
-/** What can be pressed or typed into on a page, is in view, and never gets the focus however often Tab is pressed. */
+/** Returns the visible controls of a page that never get the focus with Tab. */
 export async function unreachableByTab(page: Page): Promise<string[]> {
   const wanted = `[...document.querySelectorAll('a[href], button, input, select, textarea, summary')]
     .filter((each) => each.checkVisibility() && !each.disabled && each.tabIndex >= 0)`
@@ -83,14 +85,14 @@ export async function unreachableByTab(page: Page): Promise<string[]> {
     document.activeElement.blur()
   }`)
   const count = Number(await page.evaluate(`${wanted}.length`))
-  // The first step may begin anywhere, and what scrolls takes the focus as well.
+  // The first step may start anywhere, and scrollable elements also get the focus.
   for (let i = 0; i < count + 15; i++) await page.keyboard.press('Tab')
   return (await page.evaluate(
     `${wanted}.filter((each) => !reached.has(each)).map((each) => each.outerHTML.slice(0, 200))`,
   )) as string[]
 }
 
-/** The names of the work pages. Read from the text of the list, because Node cannot load the components. */
+/** Names of the work pages, parsed from the source because Node cannot load the components. */
 export const workPages: readonly string[] = [
   ...readFileSync(new URL('../../src/tools/console/page/operations/all.ts', import.meta.url), 'utf8').matchAll(
     /^ {2}\{ name: '(\w+)'/gm,

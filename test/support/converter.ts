@@ -1,6 +1,6 @@
 /**
- * A conversion webhook for tests: a real HTTPS server, whose answers the test says. `honest` is one that works: in v1 the
- * size of a widget is a number of `spec`, in v2 a text of `spec.dimensions`.
+ * A conversion webhook for tests: a real HTTPS server whose responses the test sets. `honest` works correctly: in v1
+ * the size of a widget is a number in `spec`, in v2 a text in `spec.dimensions`.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type Server } from 'node:https'
@@ -19,7 +19,7 @@ export interface ConversionReview {
   readonly request: { readonly uid: string; readonly desiredAPIVersion: string; readonly objects: Loose[] }
 }
 
-/** The body of the answer; undefined: none ever comes. */
+/** Returns the response body. Undefined means that no response is sent. */
 export type Answer = (review: ConversionReview) => Promise<Loose> | Loose
 
 export class Converter {
@@ -59,13 +59,13 @@ export class Converter {
     return converter
   }
 
-  /** Nobody listens there any more. */
+  /** Closes the port. */
   async stop(): Promise<void> {
     this.#server.closeAllConnections()
     await new Promise((resolve) => this.#server.close(resolve))
   }
 
-  /** What a definition says of it. */
+  /** Returns the conversion of a custom resource definition. */
   conversion(versions: readonly string[] = ['v1']) {
     const url = `https://127.0.0.1:${this.#port}/convert`
     const caBundle = Buffer.from(this.#authority).toString('base64')
@@ -75,7 +75,7 @@ export class Converter {
     }
   }
 
-  /** How many calls there were since this was last asked. */
+  /** Returns the number of calls since the last call of this method. */
   calls(): number {
     return this.reviews.splice(0).length
   }
@@ -106,7 +106,7 @@ export function convert(object: Loose, apiVersion: string): Loose {
 
 const status = { type: 'object', 'x-orch-preserve-unknown-fields': true }
 
-/** The two versions of a widget that `honest` converts; `storage` is the one that is stored. */
+/** Returns the two versions of a widget that `honest` converts. `storage` is the stored one. */
 export function widgetVersions(storage: 'v1' | 'v2', more: object = {}): Loose[] {
   const versionOf = (name: string, size: object) => ({
     name,

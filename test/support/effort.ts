@@ -1,16 +1,16 @@
 /**
- * What something costs, in processor time: other programs of this machine do not count. A machine that was itself taken
- * away for a moment counts that as work of whoever ran, and rubbish is collected at whose turn it happens to be. So what
- * is over its bound is measured anew, a few times: only what is over it each time is too dear.
+ * Cost in CPU time, which excludes other programs. A machine that is suspended for a moment counts that time as CPU
+ * time, and garbage collection happens at random moments. A measurement above its limit is therefore repeated a few
+ * times, and fails only if all are above.
  */
 import assert from 'node:assert/strict'
 import { setTimeout as pause, setImmediate } from 'node:timers/promises'
 
 const tries = 6
-/** After the first try, and twice as long after each other one: what disturbed one may disturb the next. */
+/** Pause after the first attempt. Doubles each time, because a disturbance may last. */
 const restMs = 1000
 
-/** Measures until the outcome is below the bound, and fails if it never is. Gives the last one. */
+/** Measures until the result is below the limit and fails if it never is. Returns the last result. */
 export async function assertBelow(
   bound: number,
   unit: string,
@@ -26,12 +26,12 @@ export async function assertBelow(
   }
 }
 
-/** Fails if it costs more milliseconds than these each time. */
+/** Fails if the work always costs more than this many milliseconds. */
 export async function assertCheap(mostMs: number, work: () => unknown): Promise<void> {
   await assertBelow(mostMs, 'ms of processor time', () => cpuMs(work))
 }
 
-/** Fails if it holds the event loop of this process at a stretch for longer than this each time; gives its outcome. */
+/** Fails if the work always blocks the event loop for longer than this. Returns its result. */
 export async function assertBrief<T>(mostMs: number, run: () => Promise<T>): Promise<{ result: T; stretch: number }> {
   let result: T
   const stretch = await assertBelow(mostMs, 'ms at a stretch', async () => {
@@ -49,7 +49,7 @@ export function cpuMs(work: () => unknown): number {
   return (user + system) / 1000
 }
 
-/** Runs something; gives what it gives, and the most milliseconds of work between two turns of the loop. */
+/** Returns the result of the work and the longest CPU time between two turns of the event loop. */
 async function longestStretch<T>(run: () => Promise<T>): Promise<{ result: T; stretch: number }> {
   let running = true
   let stretch = 0
@@ -63,7 +63,7 @@ async function longestStretch<T>(run: () => Promise<T>): Promise<{ result: T; st
   })()
   try {
     const result = await run()
-    // The work that came last is counted when the loop has turned once more.
+    // The last work is counted after one more turn.
     await setImmediate()
     return { result, stretch }
   } finally {
@@ -72,7 +72,7 @@ async function longestStretch<T>(run: () => Promise<T>): Promise<{ result: T; st
   }
 }
 
-/** Of this thread alone. */
+/** CPU time of this thread. */
 function worked(): number {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1000

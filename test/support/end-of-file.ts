@@ -1,10 +1,10 @@
 /**
- * An owner for what all tests of a file share, such as one server: it cleans up after the last test of the file, or of
- * the suite that called it. A test that starts something for itself passes its own context (`t`) instead.
+ * An owner for resources that all tests of a file share, such as a server. It cleans up after the last test of the file
+ * or of the calling suite. A test that starts something only for itself passes its own context (`t`) instead.
  */
 import { after } from 'node:test'
 
-/** Whoever ends what a test has started: the context of a test, or the result of `endOfFile`. */
+/** Owner of resources: the context of a test, or the result of `endOfFile`. */
 interface Owner {
   after(run: End): void
 }

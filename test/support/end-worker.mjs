@@ -1,14 +1,15 @@
 /**
- * Imported into a server with several workers (`NODE_OPTIONS=--import=...`): SIGWINCH ends those of them that the file
- * ORCH_END_WORKER names, in the way that it says: `1 exit`, `0 stall`, `2 memory`, `0 terminate,1 terminate`, or `1 start`: the one after
- * it stands still as it starts. Or it ends the thread of the store: `hub`. `nodes memory` ends the thread of the simulated nodes.
+ * Imported into a server with several workers (`NODE_OPTIONS=--import=...`). SIGWINCH ends the workers that the file
+ * ORCH_END_WORKER names, in the given way: `1 exit`, `0 stall`, `2 memory`, `0 terminate,1 terminate`, or `1 start`,
+ * with which the replacement hangs during its start. `hub` ends the thread of the store, and `nodes memory` that of the
+ * simulated nodes.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { isMainThread, parentPort, threadName } from 'node:worker_threads'
 
 const ways = {
   exit: () => process.exit(7),
-  // Stands still without using the processor.
+  // Hangs without using the CPU.
   stall: () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0),
   loop: () => {
     for (;;);
@@ -27,7 +28,7 @@ function isNamed(name) {
   return /^worker \d|^simulated nodes$/.test(name)
 }
 
-/** Whether the file says that this worker is to stand still as it starts; the next one is not. */
+/** Whether the file says that this worker must hang during its start. The next one does not. */
 function isToStandStill() {
   const file = process.env.ORCH_END_WORKER
   const order = `${threadName.split(' ')[1]} start`

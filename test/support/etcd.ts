@@ -1,6 +1,6 @@
 /**
- * Real etcd for tests: one or more members on free ports of 127.0.0.1, with or without TLS made on the spot.
- * Whoever starts a cluster stops it; members that are still there when the process ends are killed with it.
+ * Real etcd for tests: one or more members on free ports of 127.0.0.1, optionally with TLS certificates created for the
+ * test. The caller stops the cluster. Members that still run when the process exits are killed.
  */
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
@@ -23,33 +23,33 @@ export interface EtcdTls {
 
 export interface Cluster {
   readonly endpoints: readonly string[]
-  /** What a client needs; undefined without TLS. */
+  /** TLS options of clients. Undefined without TLS. */
   readonly tls: EtcdTls | undefined
-  /** The members' processes, by index; a restart replaces one. */
+  /** Returns the process id of a member. A restart changes it. */
   pid(member: number): number
-  /** SIGKILL, and gone when it resolves. */
+  /** Sends SIGKILL and waits for the exit. */
   kill(member: number): Promise<void>
-  /** Starts a killed member on its data again, ready when it resolves. */
+  /** Restarts a killed member on its data and waits until it is ready. */
   restart(member: number): Promise<void>
   signal(member: number, signal: NodeJS.Signals): void
-  /** Stops the only member, copies its data, and starts it again. */
+  /** Stops the only member, copies its data and restarts it. */
   save(): Promise<void>
-  /** Kills the only member and starts it on the data that was saved: what came after is gone. */
+  /** Kills the only member and restarts it on the saved data. Later writes are lost. */
   restore(): Promise<void>
-  /** The member that leads now, once there is one. Without TLS only. */
+  /** Returns the current leader once there is one. Only without TLS. */
   leader(): Promise<number>
-  /** Cuts a member off from the others; its clients still reach it. Only of a cluster that is `divisible`. */
+  /** Disconnects a member from the others. Clients still reach it. Only for a `divisible` cluster. */
   isolate(member: number): Promise<void>
-  /** Joins all members again. */
+  /** Reconnects all members. */
   heal(): void
   stop(): Promise<void>
 }
 
 export interface EtcdOptions {
   readonly members?: number
-  /** Whether members can be cut off from each other. */
+  /** Whether members can be disconnected from each other. */
   readonly divisible?: boolean
-  /** After how much silence of their leader the members elect another: soon, for tests that take it away. */
+  /** Election timeout of the members. Short for tests that stop the leader. */
   readonly electionMs?: number
   readonly tls?: boolean
   readonly args?: readonly string[]
@@ -58,8 +58,8 @@ export interface EtcdOptions {
 const readyMs = 60_000
 
 /**
- * For members that nobody takes away. A write that is under way when they elect another leader may be lost, and its
- * outcome unknown; on a machine that is busy with other things half a second of silence says nothing.
+ * Election timeout for members that are not stopped. A write during an election may be lost with an unknown result, and
+ * on a busy machine half a second of silence is normal.
  */
 export const steadyMs = 5_000
 
@@ -115,7 +115,7 @@ export async function startEtcd(options: EtcdOptions = {}): Promise<Cluster> {
   }
 }
 
-/** The only member of a cluster whose data is there already, such as a snapshot that was restored. */
+/** Starts a single-member cluster on existing data, such as a restored snapshot. */
 export async function startEtcdOn(directory: string): Promise<{ endpoint: string; stop(): Promise<void> }> {
   const [client, peer] = (await freePorts(2)).map((port) => `http://127.0.0.1:${port}`) as [string, string]
   const urls = ['--listen-client-urls', client, '--advertise-client-urls', client, '--listen-peer-urls', peer]
@@ -144,7 +144,7 @@ async function statusOf(client: string): Promise<MemberStatus> {
   return (await answer.json()) as MemberStatus
 }
 
-/** As members name themselves to each other. */
+/** Returns the id that members use for each other. */
 async function idOf(client: string): Promise<string> {
   return BigInt((await statusOf(client)).header.member_id).toString(16)
 }
@@ -154,7 +154,7 @@ async function isLeader(client: string): Promise<boolean> {
     const { header, leader } = await statusOf(client)
     return header.member_id === leader
   } catch {
-    // A member that is down does not lead.
+    // A stopped member is not the leader.
     return false
   }
 }
@@ -170,9 +170,9 @@ interface PlanOptions {
   readonly electionMs: number
   readonly files: CertificateFiles | undefined
   readonly args: readonly string[]
-  /** For clients, then for peers. */
+  /** Ports for clients, then for peers. */
   readonly ports: readonly number[]
-  /** What peers go through, if anything. */
+  /** Proxies between peers, if any. */
   readonly wires: readonly PeerWire[]
 }
 
@@ -210,14 +210,14 @@ interface Member {
 }
 
 function launch(plan: Plan): Member {
-  // It lives for seconds: it may keep more garbage than one that lives for months.
+  // Test members run for seconds, so they may keep more garbage.
   const env = { ...process.env, ETCD_UNSUPPORTED_ARCH: process.arch, GOGC: '400' }
   const child = spawn('etcd', plan.args, { env, stdio: ['ignore', 'ignore', 'pipe'] })
   const killOnExit = () => child.kill('SIGKILL')
   process.once('exit', killOnExit)
   const gone = once(child, 'exit').finally(() => process.off('exit', killOnExit))
   const ready = waitUntilReady(child)
-  // Both are awaited by the owner; a failure to start must not be called unhandled before that.
+  // The owner awaits both. A failed start must not be reported as unhandled before that.
   gone.catch(() => {})
   ready.catch(() => {})
   return {
@@ -253,7 +253,7 @@ function waitUntilReady(child: ChildProcess): Promise<void> {
   })
 }
 
-/** Ports that were free a moment ago, all held at once so that they differ. */
+/** Returns ports that were free a moment ago, all opened at once so that they differ. */
 export async function freePorts(count: number): Promise<number[]> {
   const servers = await Promise.all(Array.from({ length: count }, listenAnywhere))
   const ports = servers.map((server) => (server.address() as { port: number }).port)
@@ -281,7 +281,7 @@ async function readClientFiles(files: CertificateFiles): Promise<EtcdTls> {
   return { ca: ca!, cert: cert!, key: key! }
 }
 
-/** A CA of its own with a client certificate: for a client that the cluster does not know. */
+/** Creates a separate CA with a client certificate, for a client that the cluster does not trust. */
 export async function makeStrangerTls(): Promise<EtcdTls> {
   const directory = await mkdtemp(join(tmpdir(), 'orch-etcd-'))
   try {
@@ -318,7 +318,7 @@ async function makeCertificates(directory: string): Promise<CertificateFiles> {
     const extra = ['-extfile', file(`${name}.ext`)]
     await openssl(['x509', '-req', '-in', request, ...authority, ...days, ...extra, '-out', file(`${name}.crt`)])
   }
-  // etcd's own gateway is a client of the server with the server's certificate, so that one is good for both.
+  // etcd's gateway is a client of the server with the server's certificate, so the certificate must be valid for both.
   await sign('server', 'subjectAltName=IP:127.0.0.1\nextendedKeyUsage=serverAuth,clientAuth\n')
   await sign('client', 'extendedKeyUsage=clientAuth\n')
   return {

@@ -1,4 +1,4 @@
-/** Waiting until a server has forgotten an old version of the ConfigMaps, which have changed since. */
+/** Waits until a server has compacted an old version of the ConfigMaps, which have changed since. */
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Client } from '../../src/client/requests/client.ts'
@@ -6,7 +6,7 @@ import { isExpired } from '../../src/client/requests/status-error.ts'
 import { TransportError } from '../../src/client/requests/transport.ts'
 import { configMaps } from './resource-types.ts'
 
-/** Asked by lists: a watch would make the server remember what its store has not forgotten yet. */
+/** Uses lists, because a watch would make the server keep versions that its store has not compacted yet. */
 export async function forgotten(client: Client, resourceVersion: string): Promise<void> {
   const exactly = { resourceVersion, resourceVersionMatch: 'Exact', limit: 0 } as const
   await assert.rejects(async () => {
@@ -17,7 +17,7 @@ export async function forgotten(client: Client, resourceVersion: string): Promis
   }, isExpired)
 }
 
-/** What is forgotten while it is being sent breaks off. */
+/** A response may break off if its version is compacted meanwhile. */
 function ignoreBroken(error: unknown): void {
   if (!(error instanceof TransportError)) throw error
 }

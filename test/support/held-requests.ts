@@ -1,21 +1,24 @@
-/** A transport that holds back chosen requests until the test releases them, as a slow network or server would. */
+/** A transport that delays selected requests until the test releases them, like a slow network or server. */
 import { orAborted } from '../../src/base/concurrency/abort.ts'
 import type { Transport, TransportRequest } from '../../src/client/requests/transport.ts'
 
 type Matches = (request: TransportRequest) => boolean
 
 export interface Hold {
-  /** Lets the requests pass, those that wait and all later ones. */
+  /** Releases the waiting requests and all later ones. */
   release(): void
-  /** How many requests have matched so far. */
+  /** Number of matching requests so far. */
   readonly count: number
 }
 
 export interface RequestHolder {
   readonly through: (send: Transport) => Transport
-  /** Holds requests back from now on. */
+  /** Delays matching requests from now on. */
   hold(matches: Matches): Hold
-  /** Holds the answers to requests back from now on: the server has answered, and the client does not know yet. */
+  /**
+   * Delays the responses of matching requests from now on: the server has responded, but the client does not know it
+   * yet.
+   */
   holdAnswers(matches: Matches): Hold
 }
 

@@ -1,4 +1,4 @@
-/** A plain HTTPS client for tests: what it sends is what the test says, what it gives back is what came. */
+/** A plain HTTPS client for tests that sends exactly what the test passes and returns exactly what it receives. */
 
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { Agent, request } from 'node:https'
@@ -9,7 +9,7 @@ export interface Answer {
   readonly headers: IncomingHttpHeaders
   readonly text: string
   readonly bytes: Buffer
-  /** The body as JSON; throws when it is none. */
+  /** The body as JSON. Throws if it is not JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely by tests
   readonly body: any
 }
@@ -34,7 +34,7 @@ export class HttpClient {
   constructor(options: { port: number; token: string; ca: string; cert?: string; key?: string }) {
     this.#options = options
     const { ca, cert, key } = options
-    // Read once, and not for every connection.
+    // Parsed once, not for every connection.
     const secureContext = createSecureContext({ ca, ...(cert && key ? { cert, key } : {}) })
     this.#agent = new Agent({ keepAlive: true, maxSockets: 64, secureContext })
   }
@@ -72,7 +72,7 @@ export class HttpClient {
     }
   }
 
-  /** The events of a watch as they come, until the server ends it or the signal aborts, also while it connects. */
+  /** Yields the events of a watch until the server ends it or the signal aborts, even during the connect. */
   async *watch(path: string, signal: AbortSignal): AsyncGenerator<WatchEvent> {
     try {
       yield* this.#events(path, signal)

@@ -1,6 +1,6 @@
 /**
- * HTTP/2 as single frames, for what a client library would never send: streams that break off, headers that do not
- * end, windows that stay shut. `openFrames` gives a connection that is ready for them.
+ * Single HTTP/2 frames, for what a client library would never send: truncated streams, endless headers, closed windows.
+ * `openFrames` opens a connection for them.
  */
 import type { TLSSocket } from 'node:tls'
 import { openSocket } from './raw-http.ts'
@@ -18,7 +18,7 @@ const types = {
   continuation: 9,
 }
 
-/** A frame as bytes. */
+/** Encodes a frame. */
 export function frame(
   type: keyof typeof types,
   flags: number,
@@ -34,26 +34,26 @@ export function frame(
 }
 
 const magic = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
-/** What a client sends first: the preface and its settings. */
+/** First bytes of a client: the preface and its settings. */
 export const preface = Buffer.concat([magic, frame('settings', 0, 0)])
-/** A number of 32 bits. */
+/** Encodes a 32-bit number. */
 export const number = (value: number) => {
   const bytes = Buffer.alloc(4)
   bytes.writeUInt32BE(value)
   return bytes
 }
-// :method GET, :scheme https, :path / from the static table, and an authority, as without one it is no request.
+// :method GET, :scheme https and :path / from the static table, and an authority, which every request needs.
 export const plainHeaders = Buffer.from([0x82, 0x87, 0x84, 0x41, 0x01, 0x78])
 
 export const endStream = 1
 export const endHeaders = 4
 
-/** A block of headers, none of them compressed or remembered. */
+/** Encodes a header block without compression or table entries. */
 export function headerBlock(headers: { readonly [name: string]: string }): Buffer {
   return Buffer.concat(Object.entries(headers).flatMap(([name, value]) => [Buffer.of(0), text(name), text(value)]))
 }
 
-/** A string with its length before it; lengths from 127 on go on in a second and third byte. */
+/** Encodes a string with its length. Lengths from 127 need a second and third byte. */
 function text(value: string): Buffer {
   const bytes = Buffer.from(value)
   if (bytes.length < 127) return Buffer.concat([Buffer.of(bytes.length), bytes])
@@ -62,7 +62,7 @@ function text(value: string): Buffer {
   return Buffer.concat([length, bytes])
 }
 
-/** The headers of a request on this stream, which goes on unless the flags say that it ends. */
+/** Encodes the headers of a request on this stream, which stays open unless the flags end it. */
 export function requestFrame(stream: number, headers: { readonly [name: string]: string }, flags = endHeaders): Buffer {
   const all = { ':method': 'GET', ':scheme': 'https', ':authority': 'x', ...headers }
   return frame('headers', flags, stream, headerBlock(all))

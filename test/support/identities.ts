@@ -1,4 +1,4 @@
-/** Certificates for tests: valid now unless the test says otherwise, self-signed unless an authority is named. */
+/** Certificates for tests: currently valid by default, and self-signed unless an issuer is given. */
 import { type KeyObject, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ export interface Wanted {
   readonly usages: readonly Usage[]
   readonly issuer?: { readonly certificate: string; readonly key: KeyObject }
   readonly authority?: boolean
-  /** What a server is called. */
+  /** Names of a server. */
   readonly names?: AlternativeNames
   /** Milliseconds from now. */
   readonly from?: number
@@ -40,7 +40,7 @@ export async function makeIdentity(wanted: Wanted): Promise<CertifiedKey> {
   return { certificate: new X509Certificate(certificate).toString(), key: keyToPem(key) }
 }
 
-/** The pair that a server keeps under this name in its data directory: ca, serving or admin. */
+/** Returns a certificate with its key from a server's data directory: ca, serving or admin. */
 export function pairOf({ directory }: Pick<Served, 'directory'>, name: string): CertifiedKey {
   const read = (ending: string) => readFileSync(join(directory, 'data/pki', `${name}.${ending}`), 'utf8')
   return { certificate: read('crt'), key: read('key') }

@@ -1,8 +1,8 @@
 /**
- * A real server inside the test's own process, over TLS like any other, with its store in memory (`begun-store.ts`) unless
- * its flags say of etcd or of history. `serve` is for tests that only send requests: it costs a tenth of a process of its own
- * (`server.ts`), which is for those that end, kill, restart or measure the server. `startInProcess` is for what no flag can
- * say and no answer tells: kinds that are made at run time, how many watches are under way.
+ * A real server in the test's own process, over TLS, with its store in memory (`begun-store.ts`) unless its flags
+ * configure etcd or history. `serve` is for tests that only send requests. It costs a tenth of a separate process
+ * (`server.ts`), which is for tests that stop, kill, restart or measure the server. `startInProcess` is for what flags
+ * and responses do not cover: kinds created at run time, and the number of open watches.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -31,35 +31,38 @@ export interface InProcess {
   readonly port: number
   /** A client of an administrator. */
   readonly client: HttpClient
-  /** The server's authority. */
+  /** CA of the server. */
   readonly ca: string
   readonly directory: string
-  /** Ends the server and removes all that it kept. */
+  /** Stops the server and removes its files. */
   stop(): Promise<void>
 }
 
-/** A server that can be started again, with other flags too: it finds the objects that were there, on the same port. */
+/** A server that can be restarted, also with other flags. It keeps its objects and its port. */
 export interface Restartable extends Served {
-  /** Where it keeps its objects: for tests that put something there while it is stopped. Not where its flags name another. */
+  /**
+   * Store of the server, for tests that change it while the server is stopped. Not used if its flags name another
+   * store.
+   */
   readonly store: Store
   stop(): Promise<void>
   restart(flags?: readonly string[]): Promise<void>
 }
 
-/** A server with these flags until the test ends. */
+/** Starts a server with these flags until the test ends. */
 export async function serve(t: Ending, flags: readonly string[] = []): Promise<Restartable> {
   return await serveWith(t, flags, runServer)
 }
 
 /**
- * The same with the control loops of `orch up`; those of a whole cluster, which make pods, only where `--controllers` names
- * them, and nodes where the flags ask for some.
+ * Starts a server with the control loops of `orch up`. Loops that create pods run only if `--controllers` names them,
+ * and nodes only if the flags ask for them.
  */
 export async function serveUp(t: Ending, flags: readonly string[] = []): Promise<Restartable> {
   return await serveWith(t, flags, runAll)
 }
 
-/** Starts what these arguments ask for, on this store unless they name another. */
+/** Starts a server with these arguments, on this store unless they name another. */
 type Run = (args: readonly string[], place: { store: MemoryStore; write: (line: string) => void }) => Promise<Started>
 type Started = Pick<ApiServer, 'url' | 'stop'>
 
@@ -122,7 +125,7 @@ const runAll: Run = async (args, { store, write }) => {
   const console = openConsole({ options, up: options }, {})
   const server = await startApiServer(options, { ...environment, console: console.access })
   write(greeting(server.url, options, console.address(server.url)))
-  // As for a server for tests: `*` leaves out the loops of a cluster.
+  // As for test servers: `*` leaves out the loops of a cluster.
   const scheduler = await readSchedulerSettings(options.schedulerConfig)
   const loops = startOwnControlLoops(
     server,
@@ -141,12 +144,12 @@ function environmentOf(options: ServerOptions, store: MemoryStore, write: (line:
   return { log: openLog({ level, format, write }), ...(isInMemory(options) ? { store } : {}) }
 }
 
-/** Not on etcd, nor where history is to be forgotten: the store in memory keeps all of it. */
+/** Not for etcd or compacted history, because the store in memory keeps all history. */
 function isInMemory({ etcdServers, historyDuration }: ServerOptions): boolean {
   return etcdServers.length === 0 && historyDuration === parseFlags(serverFlags, []).historyDuration
 }
 
-/** Makes clients of a server, and closes them all. */
+/** Creates clients of a server and closes all of them. */
 function clientsOf({ url, port, authority }: { url: string; port: number; authority: () => string }) {
   const clients = new Set<HttpClient | HttpTransport>()
   const keep = <C extends HttpClient | HttpTransport>(client: C): C => {
@@ -174,10 +177,10 @@ function flagsFor(directory: string, port = 0): readonly string[] {
   return [`--secure-port=${port}`, `--data-dir=${directory}/data`, `--token-auth-file=${directory}/tokens.csv`]
 }
 
-/** In the place of `prepare`: the embedded store, empty. */
+/** Value for `prepare`: an empty embedded store. */
 export const embedded = async (): Promise<void> => {}
 
-/** `prepare` is given the directory of the data before the server opens it: with it the server has the embedded store. */
+/** `prepare` gets the data directory before the server opens it. The server then uses the embedded store. */
 export async function startInProcess(
   kinds: readonly Kind[] = allKinds,
   flags: readonly string[] = [],

@@ -1,4 +1,4 @@
-/** A program that a test starts is installed for it, or is part of every Debian with npm. */
+/** Every program that a test starts is installed by the runner or part of every Debian with npm. */
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

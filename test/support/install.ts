@@ -1,10 +1,9 @@
 /**
- * What the tests need beyond npm, installed from Debian's packages where that is possible: the programs that the test
- * files of this run use, and no other. Where it is not possible the run stops with the names of what is missing: no test
- * is skipped.
+ * Installs the programs that the tests need beyond npm from Debian packages, as far as the selected test files use
+ * them. If that is impossible, the run stops with the names of the missing ones. No test is skipped.
  *
- * kubectl is needed in the version that Debian has, since the transcripts are what that one says. A machine may have
- * another: that is left alone, and Debian's is unpacked into `.tools/`, which comes first in the path of the tests.
+ * kubectl must have Debian's version, because the transcripts contain its output. An existing other version stays, and
+ * Debian's is unpacked into `.tools/`, which comes first in the PATH of the tests.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync } from 'node:fs'
@@ -14,11 +13,11 @@ import { commandsOf } from './plan.ts'
 interface Tool {
   readonly command: string
   readonly packages: readonly string[]
-  /** What this command prints when the right one is installed. */
+  /** Expected output of this command for the right version. */
   readonly version?: { readonly args: readonly string[]; readonly wanted: RegExp }
 }
 
-/** Exported for the test that looks for programs that nobody has named here. */
+/** Exported for the test that looks for undeclared programs. */
 export const tools: readonly Tool[] = [
   { command: 'etcd', packages: ['etcd-server'] },
   { command: 'etcdctl', packages: ['etcd-client'] },
@@ -60,7 +59,7 @@ function giveUp(missing: readonly Tool[]): never {
   process.exit(1)
 }
 
-/** The whole machine gets what it lacks; what it has in another version stays as it is. */
+/** Installs missing programs for the whole machine. Existing ones of another version stay. */
 function install({ command, packages }: Tool): void {
   if (!isInstalled('apt-get')) return
   if (isInstalled(command)) unpack(packages)

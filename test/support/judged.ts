@@ -1,4 +1,4 @@
-/** Kinds whose status the server writes itself, a moment after it has heard of an object, and would write again. */
+/** Kinds whose status the server writes shortly after an object changes. */
 import assert from 'node:assert/strict'
 import type { Kind } from '../../src/api/schema/kind.ts'
 import type { Answer, HttpClient } from './http-client.ts'
@@ -9,7 +9,7 @@ export function isJudged({ kind }: Kind): boolean {
   return judgedKinds.includes(kind)
 }
 
-/** The object once the server has said what there is to say of it; at once for other kinds. */
+/** Returns the object once the server has written its status. Returns at once for other kinds. */
 export async function judged(client: HttpClient, kind: Kind, path: string): Promise<Answer> {
   const ends = Date.now() + 30_000
   for (;;) {
@@ -20,7 +20,7 @@ export async function judged(client: HttpClient, kind: Kind, path: string): Prom
   }
 }
 
-/** A definition is named first and in use a moment later. */
+/** Names of a definition are accepted first, and it is established a moment later. */
 function isSaid({ kind }: Kind, conditions: readonly { readonly type: string }[]): boolean {
   return conditions.length >= (kind === 'CustomResourceDefinition' ? 2 : 1)
 }

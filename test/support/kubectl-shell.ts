@@ -1,7 +1,7 @@
 /**
- * Debian's kubectl at a server of ours: a shell in a directory that is its home and has nobody else's settings, and
- * what came of a command with the parts masked that differ from run to run. The server's admin is the default user;
- * `--kubeconfig=bob.kubeconfig` is a user without rights, and `nobody.kubeconfig` one with a token that nobody knows.
+ * Debian's kubectl with one of our servers: a shell in a directory that is its home without other settings, and the
+ * results of commands with varying parts masked. The default user is the server's administrator.
+ * `--kubeconfig=bob.kubeconfig` is a user without permissions, and `nobody.kubeconfig` has an invalid token.
  */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -18,19 +18,19 @@ const longestCommand = 120_000
 
 export interface Kubectl {
   readonly home: string
-  /** Runs one line of shell to its end. */
+  /** Runs one line of shell and waits for its exit. */
   run(command: string, input?: string): Promise<Outcome>
-  /** Starts kubectl and leaves it running; the caller ends it. */
+  /** Starts kubectl in the background. The caller ends it. */
   start(...args: readonly string[]): Running
 }
 
-/** A kubectl that goes on: its lines as they come, output and errors each for themselves. */
+/** A running kubectl with separate lines of output and errors. */
 export interface Running {
   readonly output: AsyncIterator<string>
   readonly errors: AsyncIterator<string>
-  /** Waits until it ends by itself, and gives its exit code. */
+  /** Waits until it exits and returns its exit code. */
   ended(): Promise<number | null>
-  /** Ends it if it has not ended. */
+  /** Kills it if it is still running. */
   end(): Promise<void>
 }
 
@@ -78,10 +78,10 @@ const masks: readonly (readonly [RegExp, string])[] = [
   [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, '<time>'],
   [/(resourceVersion"?: ?)"\d+"/g, '$1"<version>"'],
   [/((?:gitVersion|compiler|platform)"?: ?)"[^"]*"/gi, '$1"<version>"'],
-  // An age is at the end of a row, or before the columns of labels.
+  // An age at the end of a row, or before label columns.
   [/ {3}(?:\d+[hm])?\d+[hms](?: +(?=\S)|$)/gm, '   <age>   '],
   [/\bAGE {3,}/g, 'AGE     '],
-  // Or it is how long ago an event was last seen, at the beginning.
+  // Or the age of an event at the beginning of a row.
   [/^(?:\d+[hm])?\d+[hms] {3,}(?=\S)/gm, '<age>       '],
 ]
 

@@ -1,12 +1,12 @@
-/** Debian's kubectl against a server of the test, as its administrator. */
+/** Debian's kubectl with a server of the test, as its administrator. */
 import { join } from 'node:path'
 import { type Ran, runCommand } from './run-command.ts'
 import type { Served } from './server.ts'
 
-/** It ends before its garbage matters, and to collect that takes a third of its processor time. */
+/** It exits before garbage matters, and collecting it would take a third of its CPU time. */
 export const withoutCollector = { GOGC: 'off' }
 
-/** Runs to its end; `input` is what it reads as its standard input. Fails when that takes longer than 30 seconds. */
+/** Runs kubectl with `input` as its standard input. Fails after 30 seconds. */
 export function kubectl(server: Served, args: readonly string[], input = ''): Promise<Ran> {
   const own = [
     `--kubeconfig=${join(server.directory, 'admin.kubeconfig')}`,

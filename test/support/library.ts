@@ -1,10 +1,10 @@
-/** The package as its users have it: bundles that are those of the sources, in a project that depends on it. */
+/** The package as users have it: current bundles, in a project that depends on it. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Ending, root } from './server.ts'
 
-/** An empty project in which `orch/client` is found, with its bundle as new as the sources. */
+/** Creates an empty project in which `orch/client` is installed with a current bundle. */
 export async function projectWithOrch(t: Ending, libraries: readonly string[]): Promise<string> {
   for (const name of libraries) await bundleIfStale(name)
   const directory = mkdtempSync(join(tmpdir(), 'orch-project-'))
@@ -14,7 +14,7 @@ export async function projectWithOrch(t: Ending, libraries: readonly string[]): 
   return directory
 }
 
-/** Makes the bundle of a library anew where its sources have changed. */
+/** Rebuilds the bundle of a library if its sources have changed. */
 export async function bundleIfStale(library: string): Promise<void> {
   const bundle = (await import(new URL('../../scripts/bundle.mjs', import.meta.url).href)) as {
     bundleIfStale(program: string): Promise<void>
@@ -22,7 +22,7 @@ export async function bundleIfStale(library: string): Promise<void> {
   await bundle.bundleIfStale(library)
 }
 
-/** The code of a page in docs/ that stands after a mark: `<!-- controller -->`. */
+/** Returns the code block in a page of docs/ after a mark such as `<!-- controller -->`. */
 export function codeInDocs(page: string, mark: string): string {
   const text = readFileSync(join(root, 'docs', page), 'utf8')
   const [, code] = text.split(`<!-- ${mark} -->\n\`\`\`ts\n`)

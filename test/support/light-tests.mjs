@@ -1,15 +1,14 @@
-// Loaded before anything else into a process of tests (`run.ts`): what it takes to know which test is under way. Node's
-// runner has a hook called for every promise and every handle that any code makes, and again when each is collected, to
-// find the test that it belongs to: a tenth of the processor time of a server inside the process. An AsyncLocalStorage
-// tells the same for nothing. If Node goes about it in another way some day, this has no effect, or `batch.test.ts` says
-// that tests are no longer told apart.
+// Loaded first into a test process (`run.ts`) to make tracking the current test cheaper. Node's runner installs a hook
+// for every promise and handle that any code creates, and again when each is collected, to find its test. That takes a
+// tenth of the CPU time of a server in the process. An AsyncLocalStorage does the same for free. If Node changes its
+// implementation, this has no effect, or `batch.test.ts` reports that tests are no longer distinguished.
 import async_hooks from 'node:async_hooks'
 
 const { AsyncLocalStorage, AsyncResource, createHook, executionAsyncId } = async_hooks
 const current = new AsyncLocalStorage()
 let record
 
-// The runner's tests are of this class: each is recorded when it is made, and is the current one while it runs.
+// The runner's tests extend this class: each is registered at creation and is current while it runs.
 class TestResource extends AsyncResource {
   constructor(type, options) {
     super(type, options)
@@ -21,7 +20,7 @@ class TestResource extends AsyncResource {
   }
 }
 
-// The runner takes these when it is loaded; from then on everybody has Node's own again.
+// The runner takes these when it is loaded. Afterwards everyone gets Node's own again.
 Object.assign(async_hooks, {
   AsyncResource: TestResource,
   executionAsyncId: () => current.getStore() ?? executionAsyncId(),

@@ -1,4 +1,4 @@
-/** A listener alone, with times and counts of the test's own, and connections to it. */
+/** A listener with the timeouts and limits of a test, and connections to it. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
@@ -11,19 +11,19 @@ import { Listener } from '../../src/apiserver/transport/listener.ts'
 import type { ServerTransport } from '../../src/apiserver/transport/server-transport.ts'
 import { makeIdentity } from './identities.ts'
 
-/** Times so long that none is over within a test: which one cuts off is told by setting it alone. */
+/** Timeouts that never fire within a test, so that a test sets only the one that it checks. */
 export const long = 60_000
 const patient = { handshake: long, headers: long, request: long, idle: long, stall: long, check: 50 }
 
 export interface Wanted {
   readonly times?: Partial<typeof patient>
   readonly openFiles?: number
-  /** In the place of those that follow from the open files. */
+  /** Overrides the limits that follow from the open-file limit. */
   readonly maxima?: Partial<ConnectionMaxima>
   readonly onRequest?: (transport: ServerTransport) => void
   readonly httpEngine?: HttpEngineName
   readonly maySwitch?: (target: string) => boolean
-  /** What goes wrong is kept here; where it is left out nothing may. */
+  /** Collects errors. If omitted, no error may occur. */
   readonly faults?: unknown[]
 }
 
@@ -66,13 +66,13 @@ export async function open(port: number, alpn: string): Promise<TLSSocket> {
   return socket
 }
 
-/** Resolves with what the server sent when it closes the connection. */
+/** Resolves to the received bytes when the server closes the connection. */
 export async function closed(t: TestContext, socket: Socket): Promise<string> {
   t.after(() => socket.destroy())
   let text = ''
   socket.on('data', (chunk) => (text += chunk.toString('latin1')))
   socket.on('error', () => socket.destroy())
-  // A client that still sends may be told by a reset.
+  // A client that is still sending may get a reset.
   await new Promise((resolve) => socket.once('close', resolve))
   return text
 }

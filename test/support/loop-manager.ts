@@ -1,7 +1,7 @@
 /**
- * Control loops of the table in the test's own process, against a real server that runs none: each under its own account,
- * as in `orch up`. A manager can be killed at any of its writes: from then on nothing that it sends reaches the server,
- * and where `answered` is false the server has done that write and the manager never learns of it.
+ * Control loops in the test's own process, with a real server that runs none, each with its own service account, as in
+ * `orch up`. A manager can be killed at any of its writes. From then on nothing that it sends reaches the server. If
+ * `answered` is false, the server has executed that write but the manager does not get the response.
  */
 
 import { serviceAccountGroups, serviceAccountName, type User } from '../../src/api/model/user.ts'
@@ -18,23 +18,23 @@ import { startInProcess } from './in-process.ts'
 import type { Ending } from './server.ts'
 
 export interface Death {
-  /** How many writes reach the server. */
+  /** Number of writes that reach the server. */
   readonly writes: number
-  /** Whether the last of them is answered. */
+  /** Whether the last write gets a response. */
   readonly answered: boolean
 }
 
 export interface ManagerOptions extends Partial<Pick<ManagerParts, 'clock'>> {
   readonly options?: Partial<LoopOptions>
   readonly death?: Death
-  /** Changes what the server answers, as one of another version might. */
+  /** Changes the responses of the server, to simulate another version. */
   readonly alter?: (text: string) => string
-  /** What the loops' requests pass through on their way, such as a fault. */
+  /** Wraps the transport of the loops, for example with a fault. */
   readonly through?: (send: Transport) => Transport
 }
 
 export interface Manager extends RunningLoops {
-  /** Resolves when the write at which it is killed has been sent. */
+  /** Resolves when the write at which the manager is killed has been sent. */
   readonly killed: Promise<void>
 }
 
@@ -77,16 +77,16 @@ export async function openLoopServer(t: Ending, flags: readonly string[] = []) {
 }
 
 export interface LoopServer {
-  /** As an administrator. */
+  /** Client of an administrator. */
   readonly client: Client
   readonly directory: string
-  /** Starts these loops, as `--controllers` names them. */
+  /** Starts these loops, named as for `--controllers`. */
   run(names: readonly string[], options?: ManagerOptions): Manager
-  /** Ends the loops that were started last. */
+  /** Stops the last started loops. */
   end(): Promise<void>
 }
 
-/** The same for one manager at a time, which is ended and started again. */
+/** Starts a server for one manager at a time, which can be stopped and restarted. */
 export async function loopServer(t: Ending, flags: readonly string[] = []): Promise<LoopServer> {
   const { client, directory, start } = await openLoopServer(t, flags)
   let running: Manager | undefined
@@ -108,7 +108,7 @@ function accountOf(account: string): User {
   return { name: serviceAccountName('kube-system', account), groups: serviceAccountGroups('kube-system'), ...noUid }
 }
 
-/** The same transport for all clients of a manager, until it is dead. */
+/** Returns the transport of all clients of a manager until it is killed. */
 function dyingLine({ writes, answered }: Death, onKilled: () => void): (transport: Transport) => Transport {
   let left = writes
   const dead = () => new TransportError('the manager was killed')
@@ -128,7 +128,7 @@ function dyingLine({ writes, answered }: Death, onKilled: () => void): (transpor
   }
 }
 
-/** The server in this process sends whole events and lists. */
+/** The in-process server sends whole events and lists. */
 function alteringLine(transport: Transport, alter: (text: string) => string): Transport {
   return async (request) => {
     const answer = await transport(request)
@@ -140,7 +140,7 @@ function alteringLine(transport: Transport, alter: (text: string) => string): Tr
   }
 }
 
-/** Every way in which a manager of so many writes can be killed. */
+/** Returns every way to kill a manager with this many writes. */
 export function deaths(writes: number): Death[] {
   return Array.from({ length: writes }, (_, i) => [
     { writes: i, answered: true },

@@ -1,6 +1,6 @@
 /**
- * One real manifest for every stored kind: `test/manifests/<group>.<plural>.yaml`, in the words of the kubernetes profile.
- * A certificate request is made when it is needed: none is kept in a file.
+ * One real manifest for every stored kind: `test/manifests/<group>.<plural>.yaml`, with names of the kubernetes
+ * profile. Certificate requests are created on demand and not stored in a file.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,17 +13,17 @@ import { root } from './server.ts'
 
 const directory = join(root, 'test/manifests')
 
-/** `apps.deployments` and so on. */
+/** Names such as `apps.deployments`. */
 export const manifestNames: readonly string[] = readdirSync(directory)
   .map((file) => file.replace(/\.yaml$/, ''))
   .sort()
 
-/** Which is that of a kind: `rbac.roles` for that of the group `rbac.authorization`. */
+/** Returns the name of a kind's manifest: `rbac.roles` for the group `rbac.authorization`. */
 export function manifestOf({ group, plural }: Kind): string {
   return `${group.split('.')[0]}.${plural}`
 }
 
-/** The text of a manifest, as a user of this profile writes it. */
+/** Returns the text of a manifest for this profile. */
 export function manifest(name: string, profile: ProfileName): string {
   const text = readFileSync(join(directory, `${name}.yaml`), 'utf8').replace(
     'REQUEST',

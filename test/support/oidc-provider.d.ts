@@ -1,4 +1,4 @@
-/** What the tests use of the package `oidc-provider`, which comes without types. */
+/** Types for the part of the `oidc-provider` package that the tests use. */
 declare module 'oidc-provider' {
   import type { IncomingMessage, ServerResponse } from 'node:http'
 

@@ -1,7 +1,7 @@
 /**
- * A real OpenID Connect provider (the package `oidc-provider`) over TLS, with a certificate of an authority of its own.
- * Users log in without a password: `login` goes the way of a browser, from the first redirect to the ID token. Tokens
- * that no provider would issue are signed with its own key by `sign`.
+ * A real OpenID Connect provider (the `oidc-provider` package) over TLS, with a certificate of its own CA. Users log in
+ * without a password: `login` follows the steps of a browser from the first redirect to the ID token. `sign` creates
+ * tokens that no provider would issue, signed with its key.
  */
 import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -35,9 +35,9 @@ export class OpenidProvider {
   readonly directory = mkdtempSync(join(tmpdir(), 'orch-openid-'))
   readonly authority: OpensslCertificate
   readonly accounts = new Map<string, Account>()
-  /** What was asked for. */
+  /** Requested paths. */
   readonly paths: string[] = []
-  /** Stands in for the provider, where a test wants another answer. */
+  /** Replaces the provider's responses, if set. */
   instead: RequestListener | undefined
   readonly #server: Server
   #handle: RequestListener = () => {}
@@ -81,7 +81,7 @@ export class OpenidProvider {
     await new Promise<void>((resolve) => this.#server.close(() => resolve()))
   }
 
-  /** New keys, and none of the old ones. */
+  /** Replaces all keys. */
   rotate(algorithms: readonly string[] = ['RS256']): void {
     this.#keys = algorithms.map(makeKey)
     this.#provider = quietly(
@@ -121,12 +121,12 @@ export class OpenidProvider {
     }
   }
 
-  /** The ID token of this account. */
+  /** Returns an ID token of this account. */
   async login(account: Account): Promise<string> {
     return (await this.#login(account, 'openid email groups')).id_token
   }
 
-  /** The same with a token that renews it once: then there is another. */
+  /** Returns an ID token and a single-use refresh token. */
   async loginForLong(account: Account): Promise<{ idToken: string; refreshToken: string }> {
     const tokens = await this.#login(account, 'openid email groups offline_access')
     return { idToken: tokens.id_token, refreshToken: tokens.refresh_token }
@@ -154,7 +154,7 @@ export class OpenidProvider {
     return JSON.parse(text)
   }
 
-  /** A token with these claims, signed with the first key, or another, as the provider would sign it. */
+  /** Returns a token with these claims, signed with the first key or another one. */
   async sign(claims: object, header: object = {}, key: JWK = this.#keys[0]!): Promise<string> {
     const { alg = 'RS256', kid } = key
     const signer = new SignJWT(claims as Record<string, unknown>)
@@ -183,7 +183,7 @@ export class OpenidProvider {
     throw new Error('the provider redirects for ever')
   }
 
-  /** Whoever is named may log in, and agrees to everything. */
+  /** Any account may log in and consents to everything. */
   async #interact(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const { params } = await this.#provider.interactionDetails(incoming, response)
     const accountId = params.login_hint ?? ''
@@ -194,7 +194,7 @@ export class OpenidProvider {
   }
 }
 
-/** It warns of what is all right in a test. */
+/** Suppresses warnings that do not matter in a test. */
 function quietly<T>(run: () => T): T {
   const { info, warn } = console
   Object.assign(console, { info: () => {}, warn: () => {} })

@@ -1,20 +1,20 @@
-/** Certificates made by the `openssl` program, as people make them, in a directory of the test's own. */
+/** Certificates created with the `openssl` program, in a directory of the test. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CertifiedKey } from '../../src/api/pki/authority.ts'
 import { openssl } from '../api/pki/openssl.ts'
 
 export interface WantedCertificate {
-  /** As openssl takes it: `/O=dev/CN=jane`. */
+  /** Subject in openssl's format: `/O=dev/CN=jane`. */
   readonly subject: string
-  /** Who signs it; left out: itself. */
+  /** Issuer. Self-signed if omitted. */
   readonly issuer?: OpensslCertificate
-  /** Lines of extensions: `extendedKeyUsage=clientAuth`. */
+  /** Extension lines such as `extendedKeyUsage=clientAuth`. */
   readonly extensions?: readonly string[]
   readonly days?: number
 }
 
-/** A certificate and its key, and the files that they are in. */
+/** A certificate and its key, with their files. */
 export interface OpensslCertificate extends CertifiedKey {
   readonly certificateFile: string
   readonly keyFile: string
@@ -24,7 +24,7 @@ export const authorityExtensions = ['basicConstraints=critical,CA:TRUE', 'keyUsa
 export const clientExtensions = ['basicConstraints=CA:FALSE', 'extendedKeyUsage=clientAuth']
 export const serverExtensions = ['extendedKeyUsage=serverAuth', 'subjectAltName=IP:127.0.0.1,DNS:localhost']
 
-/** Gives the maker of certificates in this directory. */
+/** Returns a function that creates certificates in this directory. */
 export function certificatesIn(directory: string): (wanted: WantedCertificate) => OpensslCertificate {
   let made = 0
   return ({ subject, issuer, extensions = clientExtensions, days = 10 }) => {

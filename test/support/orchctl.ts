@@ -1,4 +1,4 @@
-/** orchctl against a server of the test, as its administrator: inside this process, or as one of its own. */
+/** orchctl with a server of the test, as its administrator: in this process or in a separate one. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { EventEmitter } from 'node:events'
 import { join } from 'node:path'
@@ -12,22 +12,22 @@ export interface Surroundings {
   readonly env?: Context['env']
   readonly home?: string
   readonly directory?: string
-  /** What it reads as its standard input. */
+  /** Standard input. */
   readonly stdin?: string
   readonly runProgram?: Context['runProgram']
   readonly terminal?: Context['terminal']
 }
 
-/** Runs to its end in this process; nothing of this process's own surroundings counts. */
+/** Runs orchctl in this process, without the environment of this process. */
 export async function orchctl(args: readonly string[], surroundings: Surroundings = {}): Promise<Ran> {
   return await startOrchctl(args, surroundings).ended
 }
 
 export interface Running {
   readonly ended: Promise<Ran>
-  /** What it has written so far. */
+  /** Output so far. */
   stdout(): string
-  /** Emits `data` when it has written more. */
+  /** Emits `data` after each output. */
   readonly output: EventEmitter
   stop(): void
 }

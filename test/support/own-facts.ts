@@ -1,6 +1,6 @@
 /**
- * Facts of the kinds that are this project's own (group `ops`). Nobody has recorded these, so they are read off the
- * definitions: a new kind needs no facts written by hand, and is still compared in all its forms.
+ * Facts about the kinds of this project (group `ops`). They are derived from the definitions because there is no
+ * recording of them. A new kind needs no handwritten facts and is still compared in all its encodings.
  */
 import { allKinds } from '../../src/api/kinds/all.ts'
 import type { Kind } from '../../src/api/schema/kind.ts'
@@ -15,7 +15,7 @@ interface OwnFacts {
 
 const ownGroup = 'ops'
 
-/** By the full names of types: `ops.v1.WhoAmI`. */
+/** Returns facts by full type name: `ops.v1.WhoAmI`. */
 export function ownFacts(): { readonly [name: string]: OwnFacts } {
   const found = new Map<string, OwnFacts>()
   for (const kind of allKinds) if (kind.group === ownGroup) addKind(kind, found)
@@ -49,7 +49,7 @@ function ownFields(schema: ObjectSchema, kind: Kind, found: Map<string, OwnFacts
   )
 }
 
-/** As it is published: see `api/schema/openapi.ts`. */
+/** As published: see `api/schema/openapi.ts`. */
 function isRequired({ required, zero, schema, published }: Field): boolean {
   if (published !== undefined) return published === 'required'
   return required || (zero === 'write' && schema.type !== 'object' && schema.type !== 'time')
@@ -81,7 +81,7 @@ function typeOf(schema: Schema, kind: Kind, found: Map<string, OwnFacts>): strin
   }
 }
 
-/** A type of another group is recorded; one of ours is read like its kind. */
+/** A type of another group is recorded. Our own types are read like their kind. */
 function typeNamed(schema: ObjectSchema, kind: Kind, found: Map<string, OwnFacts>): string {
   if (schema.name === undefined) throw new Error(`a type of ${kind.kind} has no name`)
   if (schema.name.includes('.')) return schema.name

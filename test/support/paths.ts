@@ -1,3 +1,3 @@
-/** Where tests put objects that stand for any: kinds that nothing acts on. */
+/** Paths of objects that stand for any kind, because nothing acts on them. */
 
 export const configMaps = '/api/v1/namespaces/default/configmaps'

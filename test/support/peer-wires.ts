@@ -1,21 +1,21 @@
 /**
- * The wires between the members of an etcd cluster, so that one of them can be cut off from the others. In front of
- * each member is a proxy that the others know as its address; whom a connection comes from it reads in the head of the
- * first request, where members say so.
+ * Proxies between the members of an etcd cluster, so that one of them can be disconnected from the others. Each member
+ * has a proxy, whose address the others use. The proxy finds the sender of a connection in the head of its first
+ * request.
  */
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 
 export interface PeerWire {
   readonly url: string
-  /** Breaks connections from these members, and refuses new ones: all of them, or those with these ids (in hex). */
+  /** Breaks connections from these members and rejects new ones: from all, or from those with these hexadecimal ids. */
   refuse(from: 'all' | readonly string[]): void
   close(): Promise<void>
 }
 
 interface Link {
   readonly client: Socket
-  /** Undefined until the first request has come. */
+  /** Undefined until the first request has arrived. */
   from: string | undefined
 }
 
@@ -45,7 +45,7 @@ export async function startPeerWire(targetPort: number): Promise<PeerWire> {
   }
 }
 
-/** Holds the first bytes until they say whom they come from. */
+/** Buffers the first bytes until they reveal the sender. */
 function carry(link: Link, targetPort: number, onFrom: () => void): void {
   const { client } = link
   const upstream = connect(targetPort, '127.0.0.1')

@@ -1,6 +1,6 @@
 /**
- * What a run of some test files needs, read from their sources and from those in `test/` that they import: which
- * programs must be installed, and which files may share a process.
+ * Derives the needs of a test run from the sources of its files and their imports in `test/`: programs to install, and
+ * files that may share a process.
  */
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -11,7 +11,7 @@ const tests = dirname(import.meta.dirname)
 interface Source {
   readonly path: string
   readonly text: string
-  /** Files in `test/`. */
+  /** Imported files in `test/`. */
   readonly imports: readonly string[]
 }
 
@@ -28,30 +28,31 @@ function sourceOf(path: string): Source {
   return source
 }
 
-/** A file, and the files in `test/` that it imports, itself or through others. */
+/** Returns a file and the files in `test/` that it imports directly or indirectly. */
 function sourcesOf(file: string): readonly Source[] {
   const found = new Set([sourceOf(file)])
   for (const { imports } of found) for (const path of imports) found.add(sourceOf(path))
   return [...found]
 }
 
-/** Which of these commands a file runs, itself or by a tool that it imports: as in `spawn('etcd'`. */
+/** Returns which of these commands a file or its imports run, as in `spawn('etcd'`. */
 export function commandsOf(file: string, commands: readonly string[]): readonly string[] {
   const used = sourcesOf(file)
   return commands.filter((command) => used.some(({ text }) => text.includes(`('${command}'`)))
 }
 
-/** What these measure is the heap of the process: they are not to meet what another file has left in it, so each begins one. */
+/** Files that measure the heap of the process. Each needs a new process without leftovers of other files. */
 const heap = join(import.meta.dirname, 'heap.ts')
-/** What these measure is time: they come first in their processes, after none but each other. */
+/** Files that measure time. They run first in their processes, only after each other. */
 const effort = join(import.meta.dirname, 'effort.ts')
 
-/** What a file takes of which nothing is known. */
+/** Assumed time of an unknown file. */
 const usualMs = 1_000
 
 /**
- * Files that a process may begin with, in lists; those of the last may follow any. Of each list those come first that start
- * programs, since a start costs the more the larger the process has grown, and of these the ones that took longest.
+ * Returns lists of files that a process may start with. Those of the last list may follow any other. In each list,
+ * files that start programs come first, because starting a program gets slower as the process grows. Slower files come
+ * before faster ones.
  */
 export function inLists(files: readonly string[], times: Times): readonly string[][] {
   const byTime = files.toSorted((a, b) => (times[b] ?? usualMs) - (times[a] ?? usualMs))

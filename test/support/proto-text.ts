@@ -1,7 +1,7 @@
-/** The recorded facts as `.proto` text, for a compiler of another maker: every message that the given ones need. */
+/** The recorded facts as `.proto` text for an independent compiler: all messages that the given ones need. */
 import { type FieldType, fieldsOf, type MessageField } from './protobuf-facts.ts'
 
-/** `core.v1.PodSpec` is the message `core_v1_PodSpec`. */
+/** `core.v1.PodSpec` becomes the message `core_v1_PodSpec`. */
 export function protoName(message: string): string {
   return message.replaceAll('.', '_')
 }

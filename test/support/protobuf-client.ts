@@ -1,4 +1,4 @@
-/** Requests in Protobuf, as a client of another maker sends and reads them (`protobuf-model.ts`). */
+/** Protobuf requests encoded and decoded by an independent implementation (`protobuf-model.ts`). */
 import assert from 'node:assert/strict'
 import { get as httpGet } from 'node:https'
 import { type ProfileName, vendorOf } from '../../src/api/model/vendor.ts'
@@ -9,14 +9,14 @@ import { readDocument, readEnvelope, readFrames, writeDocument } from './protobu
 export type Loose = any
 
 export interface ProtobufAnswer extends Omit<Answer, 'body'> {
-  /** The document, read as a message of the type that was expected, or as a Status. */
+  /** The document, decoded as the expected message type or as a Status. */
   readonly body: Loose
 }
 
 export class ProtobufClient {
   readonly mediaType: string
   readonly #client: HttpClient
-  /** How the vendor's own keywords in a schema begin; the recorded facts say `x-orch-`. */
+  /** Prefix of the vendor's schema extensions. The recorded facts use `x-orch-`. */
   readonly #prefix: string
 
   constructor(client: HttpClient, profile: ProfileName = 'orch') {
@@ -25,7 +25,7 @@ export class ProtobufClient {
     this.#prefix = vendorOf(profile).extensionPrefix
   }
 
-  /** `message` is what is expected: `core.v1.ConfigMap`. `as` are further parameters of the media type. */
+  /** `message` is the expected type: `core.v1.ConfigMap`. `as` contains further parameters of the media type. */
   async get(path: string, message: string, as = ''): Promise<ProtobufAnswer> {
     return this.#read(await this.#client.get(path, { accept: `${this.mediaType}${as}` }), message)
   }
@@ -46,7 +46,7 @@ export class ProtobufClient {
   }
 }
 
-/** The document with keys that begin otherwise. */
+/** Returns the document with another prefix of its keys. */
 function renamed(document: Loose, from: string, to: string): Loose {
   if (from === to || typeof document !== 'object' || document === null) return document
   if (Array.isArray(document)) return document.map((item) => renamed(item, from, to))
@@ -59,11 +59,11 @@ function renamed(document: Loose, from: string, to: string): Loose {
 export interface SentDocument {
   readonly document: Loose
   readonly message: string
-  /** The type of the answer, where it is another. */
+  /** Type of the response, if it differs. */
   readonly answered?: string
 }
 
-/** The events of a watch in Protobuf, until the server ends it or `done` says that all were seen. */
+/** Yields the events of a Protobuf watch until the server ends it or `done` returns true. */
 export async function watchFrames(
   { port, ca }: { port: number; ca: string },
   path: string,
@@ -94,8 +94,8 @@ export async function watchFrames(
 }
 
 /**
- * What differs between a document as JSON and as Protobuf: every member of the JSON must be there as it is, and what else
- * is there in Protobuf must be zero, since plain values are written even if they are.
+ * Returns the differences between a document in JSON and in Protobuf. Every JSON member must be equal. Additional
+ * Protobuf members must be zero, because Protobuf writes zero values.
  */
 export function differencesFromJson(json: Loose, protobuf: Loose, path = ''): string[] {
   if (Array.isArray(json)) {

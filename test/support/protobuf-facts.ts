@@ -1,7 +1,7 @@
 /**
- * The recorded facts of every type as Protobuf messages: field numbers and wire types. What is made from it (a reader and
- * writer of messages, `.proto` text) is a second opinion on what the server does. Of `src/` it knows only the definitions
- * of our own kinds, which nobody has recorded (`own-facts.ts`).
+ * The recorded facts of every type as Protobuf messages: field numbers and wire types. A codec and `.proto` text
+ * derived from them check the server independently. From `src/` it uses only the definitions of our own kinds, which
+ * are not recorded (`own-facts.ts`).
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,9 +14,9 @@ interface FieldFacts {
 
 interface TypeFacts {
   readonly scalar?: string
-  /** Messages that JSON has flat in the object itself; for a scalar, the fields of its message. */
+  /** Messages whose fields are inlined in JSON. For a scalar, the fields of its message. */
   readonly inlined?: { readonly [name: string]: { readonly type: string; readonly tag: number } }
-  /** A message that is nowhere but in Protobuf. */
+  /** A message that exists only in Protobuf. */
   readonly wireOnly?: boolean
   readonly fields?: { readonly [name: string]: FieldFacts }
 }
@@ -26,13 +26,13 @@ export const facts: { readonly [name: string]: TypeFacts } = {
   ...ownFacts(),
 }
 
-/** What a field holds: a plain value, one of the types with a form of their own, or a message by its full name. */
+/** Type of a field: a plain value, a type with a special encoding, or a message by its full name. */
 export interface FieldType {
   readonly kind: 'string' | 'bool' | 'int32' | 'int64' | 'double' | 'bytes' | 'message'
-  /** The full name of a message: `core.v1.PodSpec`, `meta.v1.Time`. */
+  /** Full name of a message: `core.v1.PodSpec`, `meta.v1.Time`. */
   readonly message?: string
   readonly shape: 'one' | 'list' | 'map'
-  /** A list as a message of its own. */
+  /** A list encoded as a separate message. */
   readonly wrapped?: boolean
 }
 
@@ -40,7 +40,7 @@ export interface MessageField {
   readonly name: string
   readonly number: number
   readonly type: FieldType
-  /** The message holds fields that JSON has in the object itself. */
+  /** The message contains fields that are inlined in JSON. */
   readonly inlined: boolean
 }
 
@@ -57,16 +57,16 @@ const plain: { readonly [type: string]: FieldType['kind'] } = {
   bytes: 'bytes',
 }
 
-/** Lists that are messages of their own though they stand in no map. */
+/** Lists encoded as separate messages although they are not in a map. */
 const wrapped = new Set(['meta.v1.APIResource.verbs'])
 
-/** Fields of types that are no objects in JSON, and hold lists. */
+/** List fields of types that are not objects in JSON. */
 const repeated = new Set([
   'apiextensions.v1.JSONSchemaPropsOrArray.jSONSchemas',
   'apiextensions.v1.JSONSchemaPropsOrStringArray.property',
 ])
 
-/** The type whose fields of the vendor's own are recorded with their numbers under the names that programs give them. */
+/** The type whose vendor extensions are recorded under their Go names. */
 const schemaType = 'apiextensions.v1.JSONSchemaProps'
 
 /** `xKubernetesListType` is `x-orch-list-type` in JSON. */
@@ -74,7 +74,7 @@ function keywordOf(name: string): string {
   return name.replace(/^xKubernetes/, 'x-orch').replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 }
 
-/** The fields of a message by its full name. */
+/** Returns the fields of a message by its full name. */
 export function fieldsOf(name: string): MessageField[] {
   const type = facts[name] ?? missing(name)
   const { fields = {}, inlined = {}, scalar } = name === schemaType ? withNumbers(type) : type
@@ -121,7 +121,7 @@ function typeOf(text: string, within: string): FieldType {
     : { kind, shape: 'one' }
 }
 
-/** Some facts name a type of their own package, or of the shared ones, by its last word alone. */
+/** Some facts refer to a type of their own or a shared package by its last word only. */
 function fullName(type: string, within: string): string {
   if (facts[type] !== undefined) return type
   const near = `${within.slice(0, within.lastIndexOf('.'))}.${type}`

@@ -1,6 +1,6 @@
 /**
- * A reader and writer of Protobuf as a client of another maker would have it: written from the recorded facts alone, as
- * plainly as can be, and importing nothing from `src/`. JSON in and out, as the API's documents are.
+ * An independent Protobuf codec, written as simply as possible from the recorded facts alone, without imports from
+ * `src/`. Converts from and to JSON documents.
  */
 import { type FieldType, fieldsOf, type MessageField } from './protobuf-facts.ts'
 
@@ -9,7 +9,7 @@ type Loose = any
 
 const prefix = Buffer.from([0x6b, 0x38, 0x73, 0x00])
 
-/** A document in its envelope, of the message type given: its JSON without what is absent. */
+/** Decodes a document in its envelope as this message type. Absent fields are omitted. */
 export function readDocument(bytes: Buffer, message: string): Loose {
   const { type, raw } = readEnvelope(bytes)
   return { ...type, ...readMessage(message, raw) }
@@ -33,7 +33,7 @@ export function writeDocument(document: Loose, message: string): Buffer {
   return Buffer.concat([prefix, writeMessage('runtime.Unknown', { typeMeta: { apiVersion, kind }, raw })])
 }
 
-/** Frames of a watch: each its length, and an event that holds a document. */
+/** Decodes the frames of a watch: each has a length and an event with a document. */
 export function readFrames(bytes: Buffer): { readonly events: Loose[]; readonly rest: Buffer } {
   const events: Loose[] = []
   let at = 0
@@ -132,7 +132,7 @@ function exact(value: bigint): number | bigint {
   return Number.isSafeInteger(Number(value)) ? Number(value) : value
 }
 
-/** Types that are no objects in JSON. */
+/** Decodes types that are not objects in JSON. */
 function readSpecial(message: string, bytes: Buffer): Loose {
   const read = () => readMessage(message, bytes)
   switch (message) {
@@ -167,7 +167,7 @@ function readSpecial(message: string, bytes: Buffer): Loose {
 interface WireField {
   readonly number: number
   readonly wireType: number
-  /** Bytes of fixed and delimited fields, else a number without a sign. */
+  /** Bytes of fixed and length-delimited fields, otherwise an unsigned number. */
   readonly value: Buffer | bigint
 }
 

@@ -1,8 +1,7 @@
-// The sentinel of prototypes, to be loaded into a process before anything else (`node --import`): when the process ends,
-// the objects that all others inherit from must be as they were. An input that reached one of them (`__proto__`,
-// `constructor.prototype`) has reached every object of the process. Test files end with a failure then; a server ends
-// with this exit code when a test asks for it by SIGUSR2, as every test does at its end (`server.ts`). Plain JavaScript:
-// every server of every test loads it, and types would have to be stripped each time.
+// Prototype guard, loaded first into a process (`node --import`). When the process exits, the built-in prototypes must
+// be unchanged, because an input that modified one (`__proto__`, `constructor.prototype`) would affect every object.
+// Test files then fail. A server exits with this code when a test sends SIGUSR2, as every test does at its end
+// (`server.ts`). Plain JavaScript, because every test server loads it and stripping types would take time.
 import { writeSync } from 'node:fs'
 import { isMainThread } from 'node:worker_threads'
 
@@ -10,7 +9,7 @@ const changedPrototypes = 86
 
 const guarded = { Object, Array, Function, String, Number, Boolean, RegExp, Date, Map, Set, Promise, Error, Buffer }
 
-// Every own member of every guarded prototype; one that was replaced counts as another.
+// Returns every own member of every guarded prototype. A replaced member counts as different.
 function membersOf() {
   const members = new Map()
   for (const [name, { prototype }] of Object.entries(guarded))

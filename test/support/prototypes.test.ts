@@ -1,4 +1,4 @@
-/** The sentinel of prototypes tells of a change, and of nothing else. */
+/** The prototype guard reports changes and nothing else. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -22,26 +22,26 @@ const changes: { readonly [script: string]: RegExp } = {
 }
 
 for (const [script, told] of Object.entries(changes)) {
-  test(`told: ${script}`, () => {
+  test(`reported: ${script}`, () => {
     const { status, stderr } = runWith(script)
     assert.match(stderr, told)
     assert.equal(status, changedPrototypes)
   })
 }
 
-test('not told: objects with such keys of their own', () => {
+test('objects with such keys are not reported', () => {
   const { status, stderr } = runWith('const o = JSON.parse(\'{"__proto__":{"x":1},"constructor":2}\'); o.toString = 1')
   assert.deepEqual([status, stderr], [0, ''])
 })
 
-test('this process is watched', () => {
+test('this process is guarded', () => {
   assert.ok(
     process.execArgv.some((arg) => arg.includes('prototypes.mjs')),
     'run it by npm test',
   )
 })
 
-test('a server is watched, and what would reach its prototypes does not', async (t) => {
+test('a server is guarded, and hostile input does not reach its prototypes', async (t) => {
   const server = await startServer(t)
   const client = server.client()
   const maps = '/api/v1/namespaces/default/configmaps'

@@ -1,11 +1,12 @@
 /**
- * The API as it is published: every kind in every version, its fields, their types and the values that they may have. It
- * is kept in `test/data/published-api.txt`, a line for each kind and type, so that what changes is seen in a review:
+ * The published API: every kind in every version with its fields, their types and allowed values. Stored in
+ * `test/data/published-api.txt`, one line per kind and type, so that changes are visible in a review:
  *
  *   apps/v1 deployments: Deployment Namespaced status,scale = T12
  *   T12 Deployment: apiVersion string; spec T13; ...
  *
- * Types are numbered within the file alone. Written anew by `bin/node test/support/published-api.ts > test/data/published-api.txt`.
+ * Type numbers are local to the file. `bin/node test/support/published-api.ts > test/data/published-api.txt` rewrites
+ * it.
  */
 import { allKinds } from '../../src/api/kinds/all.ts'
 import type { Kind } from '../../src/api/schema/kind.ts'
@@ -13,20 +14,20 @@ import type { ObjectSchema, Schema } from '../../src/api/schema/schema.ts'
 
 export interface PublishedKind {
   readonly head: string
-  /** Since when it is deprecated and when it may be gone, as API levels; '' where it is not, or that is not said. */
+  /** API levels of deprecation and removal. Empty if there is none. */
   readonly until: string
   readonly subresources: readonly string[]
   readonly type: string
 }
 
 export interface PublishedApi {
-  /** By group, version and plural: `apps/v1 deployments`. */
+  /** Kinds by group, version and plural: `apps/v1 deployments`. */
   readonly kinds: ReadonlyMap<string, PublishedKind>
-  /** The types of fields by type and field. */
+  /** Field types by type and field. */
   readonly types: ReadonlyMap<string, ReadonlyMap<string, string>>
 }
 
-/** The API of this program, as text. */
+/** Returns the API of this program as text. */
 export function writeApi(kinds: readonly Kind[] = allKinds): string {
   const types = new Types()
   const lines = kinds.map((kind) => {
@@ -91,11 +92,13 @@ export function readApi(text: string): PublishedApi {
   return { kinds, types }
 }
 
-/** What was published `before` and is not `now`, against the rules of deprecation, at an API level such as `v1.23`. */
+/**
+ * Returns what was published `before` but is not `now`, against the deprecation rules, at an API level such as `v1.23`.
+ */
 export function vanished(before: PublishedApi, now: PublishedApi, level: string): string[] {
   const lost: string[] = []
   for (const [place, kind] of before.kinds) {
-    // Alpha versions may change in any release; others go when it was said that they would.
+    // Alpha versions may change in any release. Others may be removed when announced.
     if (place.includes('alpha')) continue
     const found = now.kinds.get(place)
     if (found === undefined) {
@@ -140,12 +143,12 @@ class Comparison {
   }
 }
 
-/** The type of the elements of a list or map. */
+/** Returns the element type of a list or map. */
 function within(type: string): string | undefined {
   return /^[[{]/.test(type) ? type.slice(1, -1) : undefined
 }
 
-/** A field that any value may be in has lost none. */
+/** A field that accepts any value has lost none. */
 function lostValues(was: string, is: string, path: string): string[] {
   if (is === 'string') return []
   const allowed = is.slice('string('.length, -1).split('|')

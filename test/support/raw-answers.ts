@@ -1,6 +1,6 @@
 /**
- * A real TLS server whose answers are bytes: for answers that no HTTP library would write. It answers each request, whose
- * body it does not read, by calling the test with the connection.
+ * A real TLS server with raw byte responses, for responses that no HTTP library would write. It calls the test with the
+ * connection of each request and does not read bodies.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
@@ -15,7 +15,7 @@ export type AnswerRaw = (socket: TLSSocket) => void
 
 export interface RawAnswers {
   readonly url: string
-  /** Base64 of the PEM of its authority. */
+  /** CA certificate in PEM form, in base64. */
   readonly caBundle: string
   readonly destination: {
     readonly host: string
@@ -62,7 +62,7 @@ export async function answerRaw(t: Ending, answer: AnswerRaw): Promise<RawAnswer
   }
 }
 
-/** Writes so many bytes of this, as fast as they are taken. Resolves when all are written or the connection is gone. */
+/** Writes this many bytes as fast as they are read. Resolves when all are written or the connection is closed. */
 export async function flood(socket: TLSSocket, piece: string, bytes: number): Promise<void> {
   const chunk = Buffer.from(piece.repeat(Math.ceil(65_536 / piece.length)), 'latin1')
   for (let sent = 0; sent < bytes && !socket.destroyed; sent += chunk.length)
@@ -71,7 +71,7 @@ export async function flood(socket: TLSSocket, piece: string, bytes: number): Pr
 
 const ok = 'HTTP/1.1 200 OK\r\n'
 
-/** What a hostile server sends without end, or until it pauses. */
+/** Endless data of a hostile server. */
 export const floods: { readonly [name: string]: (socket: TLSSocket, bytes: number) => Promise<void> } = {
   trailers: async (socket, bytes) => {
     socket.write(`${ok}transfer-encoding: chunked\r\n\r\n0\r\n`)

@@ -1,4 +1,4 @@
-/** Requests as bytes: what no well-behaved client would send, over HTTP/1.1 and HTTP/2, and all that comes back. */
+/** Raw requests that no well-behaved client would send, over HTTP/1.1 and HTTP/2, and the complete responses. */
 import { readFileSync } from 'node:fs'
 import { type ClientHttp2Session, connect as connectHttp2, type OutgoingHttpHeaders } from 'node:http2'
 import type { Socket } from 'node:net'
@@ -17,7 +17,7 @@ export function caOf({ directory }: Served): string {
   return readFileSync(join(directory, 'data/pki/ca.crt'), 'utf8')
 }
 
-/** By authority: to read one takes as long as a handshake. */
+/** Contexts by CA, because parsing one takes as long as a handshake. */
 const contexts = new Map<string, SecureContext>()
 
 function contextOf(server: Served): SecureContext {
@@ -37,14 +37,14 @@ export async function openSocket(server: Served, alpn: string): Promise<TLSSocke
   return socket
 }
 
-/** Sends bytes on a new connection and gives all that came back until the server closed it. */
+/** Sends bytes on a new connection and returns everything received until the server closes it. */
 export async function sendBytes(server: Served, bytes: string | Buffer): Promise<string> {
   const socket = await openSocket(server, 'http/1.1')
   socket.write(bytes)
   return await untilClosed(socket)
 }
 
-/** All that a server sends until it closes the connection, in order or by a reset. Fails if it does not. */
+/** Returns everything that a server sends until it closes or resets the connection. Fails if it does not. */
 export function untilClosed(socket: Socket): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = ''
@@ -61,12 +61,12 @@ export function untilClosed(socket: Socket): Promise<string> {
   })
 }
 
-/** The status codes of all answers in what a server sent. */
+/** Returns the status codes of all responses in a text. */
 export function statusesOf(text: string): number[] {
   return [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map((match) => Number(match[1]))
 }
 
-/** One request in HTTP/1.1, as the lines of its head; the connection ends with it. */
+/** Sends one HTTP/1.1 request with these header lines on a separate connection. */
 export async function sendHead(server: Served, lines: readonly string[], body = ''): Promise<RawAnswer> {
   const head = [...lines, 'Host: 127.0.0.1', 'Connection: close', '', ''].join('\r\n')
   const text = await sendBytes(server, Buffer.concat([Buffer.from(head, 'latin1'), Buffer.from(body)]))
@@ -74,15 +74,15 @@ export async function sendHead(server: Served, lines: readonly string[], body = 
 }
 
 export function openSession(server: Served): ClientHttp2Session {
-  // Else it would not send a header twice.
+  // Otherwise Node would not send a header twice.
   const lenient = { ca: caOf(server), strictSingleValueFields: false }
   const session = connectHttp2(server.url, lenient)
-  // A session that the server ends early tells so by the streams, which every caller looks at.
+  // Streams report the end of the session to their callers.
   session.on('error', () => {})
   return session
 }
 
-/** One request in HTTP/2 on a connection of its own. Status 0: the server reset the stream without an answer. */
+/** Sends one HTTP/2 request on a separate connection. Status 0 means that the server reset the stream. */
 export async function sendHttp2(
   server: Served,
   headers: OutgoingHttpHeaders | readonly string[],
@@ -96,7 +96,7 @@ export async function sendHttp2(
   }
 }
 
-/** One request in HTTP/2 on a session that is there. */
+/** Sends one HTTP/2 request on an existing session. */
 export function ask(
   session: ClientHttp2Session,
   headers: OutgoingHttpHeaders | readonly string[],

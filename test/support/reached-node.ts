@@ -1,4 +1,6 @@
-/** A server with a simulated node in its process (`simulated-node.ts`), whose port it reaches, and pods on that node. */
+/**
+ * A server with a simulated node in its process (`simulated-node.ts`), a reachable node port, and pods on that node.
+ */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,7 +16,7 @@ import { TestNode, type TestPod } from './simulated-node.ts'
 export interface ReachedNode {
   readonly api: InProcess
   readonly node: TestNode
-  /** Of the node. */
+  /** Port of the node. */
   readonly port: number
   readonly kubeconfig: string
   addPod(name: string, containers?: readonly string[]): Promise<TestPod>

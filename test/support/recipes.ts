@@ -1,6 +1,6 @@
 /**
- * Recipes of CONTRIBUTING.md as changes of files, to be carried out in a copy of the repository. Each entry changes
- * exactly the files that its row in the table counts. The tests that it adds are named `recipe: …`.
+ * Recipes of CONTRIBUTING.md as file changes, to be applied to a copy of the repository. Each entry changes exactly the
+ * files that its row in the table counts. The tests that it adds are named `recipe: …`.
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Ending, root } from './server.ts'
 
-/** A recipe: the files that it adds, and those that it changes. */
+/** A recipe: added and changed files. */
 export interface Recipe {
   readonly added: { readonly [file: string]: string }
   readonly changed: { readonly [file: string]: (text: string) => string }
@@ -25,7 +25,7 @@ export function copyRepository(t: Ending): string {
   return copy
 }
 
-/** Carries out all recipes in a copy. */
+/** Applies all recipes to a copy. */
 export function carryOut(copy: string): void {
   for (const { added, changed } of Object.values(recipes)) {
     for (const [file, text] of Object.entries(added)) writeFileSync(join(copy, file), text, { flag: 'wx' })
@@ -36,15 +36,15 @@ export function carryOut(copy: string): void {
   }
 }
 
-/** The outcome of a command in the copy. */
+/** Result of a command in the copy. */
 export interface Outcome {
   readonly code: number
   readonly output: string
 }
 
-/** Runs a program on Node, in the copy. */
+/** Runs a Node program in the copy. */
 export function runIn(copy: string, args: readonly string[], env: { [name: string]: string } = {}): Promise<Outcome> {
-  // A test runner that finds this variable reports to its parent, not on its standard output.
+  // With this variable, a test runner would report to its parent instead of standard output.
   const { NODE_TEST_CONTEXT: _, ...inherited } = process.env
   const options = { cwd: copy, env: { ...inherited, ...env }, maxBuffer: 64 * 1024 ** 2, timeout: 300_000 }
   return new Promise((resolve) => {
@@ -55,13 +55,13 @@ export function runIn(copy: string, args: readonly string[], env: { [name: strin
   })
 }
 
-/** Writes docs/flags.md of the copy as the recipe says. */
+/** Writes docs/flags.md of the copy, as the recipe demands. */
 export async function writeFlagsPage(copy: string): Promise<void> {
   const { code, output } = await runIn(copy, ['test/server/flags.test.ts'], { ORCH_WRITE_DOCS: '1' })
   assert.equal(code, 0, output)
 }
 
-/** A text without its indent of six columns. Indented, its imports are not taken for those of this file. */
+/** Removes an indent of six columns. The indent keeps its imports from being taken for those of this file. */
 function dedented(text: string): string {
   return `${text.slice(1).replaceAll(/^ {6}/gm, '')}\n`
 }

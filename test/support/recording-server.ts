@@ -1,6 +1,6 @@
 /**
- * An HTTPS server of HTTP/1.1 alone that writes down who asks: by which token, with which certificate, on which
- * connection. It stands for servers of others; what it answers is up to the test.
+ * An HTTPS server with HTTP/1.1 only that records the token, certificate and connection of each request. It stands for
+ * third-party servers. The test sets its responses.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
@@ -14,9 +14,9 @@ export interface Recorded {
   readonly path: string
   readonly headers: IncomingMessage['headers']
   readonly body: string
-  /** The common name of the client's certificate; undefined: it showed none. */
+  /** Common name of the client's certificate. Undefined if there is none. */
   readonly certificate: string | undefined
-  /** Counts the connections: the first is 1. */
+  /** Number of the connection, from 1. */
   readonly connection: number
 }
 

@@ -1,4 +1,4 @@
-/** The resource types that tests ask our client for, and waiting for what becomes of an object. */
+/** Resource types for tests, and waiting for events of an object. */
 
 import type { ApiObject } from '../../src/api/model/object.ts'
 import type { Client } from '../../src/client/requests/client.ts'
@@ -19,7 +19,9 @@ export function configMap(name: string, data: { [key: string]: string } = {}, na
 
 const patienceMs = 60_000
 
-/** The first event of an object that fits: from its state of now on, or after a version. Throws when none comes. */
+/**
+ * Returns the first matching event of an object, from its current state or after a version. Throws if there is none.
+ */
 export async function eventOf<T extends ApiObject>(
   client: Client,
   type: ResourceType<T>,

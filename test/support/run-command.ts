@@ -1,15 +1,15 @@
 /**
- * A command run to its end. It leads a process group of its own: when its time is over all of the group is killed, so
- * that nothing it has started holds its output open and the test waits for ever.
+ * Runs a command as the leader of a process group. On a timeout the whole group is killed, so that no child process
+ * keeps the output open and blocks the test.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 
 export interface CommandOptions {
-  /** What it reads as its standard input. */
+  /** Standard input. */
   readonly input?: string
-  /** How long it may take; two minutes if absent. */
+  /** Timeout. Defaults to two minutes. */
   readonly timeoutMs?: number
   readonly cwd?: string
   readonly env?: NodeJS.ProcessEnv
@@ -21,7 +21,7 @@ export interface Ran {
   readonly stderr: string
 }
 
-/** Throws when it has not ended in time, or was ended by a signal. */
+/** Throws on a timeout, or if a signal ended the command. */
 export async function runCommand(
   command: string,
   args: readonly string[],
@@ -48,12 +48,12 @@ function killGroup(pid: number | undefined): void {
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL')
   } catch (error) {
-    // It has ended in the meantime.
+    // It has exited meanwhile.
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
   }
 }
 
-/** A command that reads no input may end before it is written. */
+/** A command that reads no input may exit before it is written. */
 function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error
 }

@@ -1,7 +1,7 @@
-// Where the tests of a file keep their files: in memory where that is large enough, as to make and remove the files of
-// some hundred servers on a disk takes a twentieth of all the time. On the disk where that is the subject (stores, backups,
-// servers that are killed), and where a browser is started, which leaves files behind. Whoever sets TMPDIR has chosen. Plain
-// JavaScript, as what loads it.
+// Temporary directories of test files: in memory if it is large enough, because creating and removing the files of
+// hundreds of servers on disk takes a twentieth of the total time. On disk for tests of the disk (stores, backups,
+// killed servers) and for browsers, which leave files behind. TMPDIR overrides this. Plain JavaScript, like its
+// importers.
 import { statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { relative, sep } from 'node:path'
@@ -24,7 +24,7 @@ function hasRoom() {
     const { bavail, bsize } = statfsSync(inMemory)
     return bavail * bsize >= enoughBytes
   } catch {
-    // Other systems have no such place.
+    // Other systems have no such directory.
     return false
   }
 }

@@ -1,7 +1,7 @@
 /**
- * A real server for a test: `startServer` runs `orch apiserver` as a process of its own (`startUp`: `orch up`, which has
- * the control loops too), on a free port and in a directory of its own, and gives clients for it. The test owns it: `stop`, `kill` and `restart` are its to call,
- * and everything is gone when the test ends.
+ * A real server for a test: `startServer` runs `orch apiserver` in a separate process (`startUp` runs `orch up`, with
+ * the control loops), on a free port in its own directory, and provides clients for it. The test may call `stop`,
+ * `kill` and `restart`. Everything is removed when the test ends.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -16,7 +16,7 @@ import { asForUsers } from './compiled.ts'
 import { HttpClient } from './http-client.ts'
 
 export const root = dirname(dirname(import.meta.dirname))
-/** Loaded into every server, and its exit code: see there. */
+/** The prototype guard, loaded into every server, and its exit code. */
 const sentinel = join(root, 'test/support/prototypes.mjs')
 export const changedPrototypes = 86
 
@@ -25,37 +25,37 @@ alice-token,alice,alice-uid,"dev,ops"
 bob-token,bob,bob-uid
 `
 
-/** What a test needs to talk to a server, wherever that runs. */
+/** Access to a server, wherever it runs. */
 export interface Served {
   readonly directory: string
   readonly url: string
   readonly port: number
-  /** A client that presents this bearer token. */
+  /** Returns a client with this bearer token. */
   client(token?: string): HttpClient
-  /** The way of our own client library to this server, with this bearer token. */
+  /** Returns a transport of our client library with this bearer token. */
   transport(token?: string): Transport
-  /** What a way of one's own to this server needs. */
+  /** Returns the options for a custom transport to this server. */
   credentials(token?: string): HttpTransportOptions
-  /** What the server wrote on its terminal so far. */
+  /** Returns the output of the server so far. */
   output(): string
 }
 
-/** A server that is a process of its own. */
+/** A server in a separate process. */
 export interface ServerHandle extends Served {
   readonly process: ChildProcess
-  /** SIGTERM, and waits for the end. */
+  /** Sends SIGTERM and waits for the exit. */
   stop(): Promise<number | null>
-  /** SIGKILL, and waits for the end. */
+  /** Sends SIGKILL and waits for the exit. */
   kill(): Promise<void>
-  /** Starts again on the same directory and port. */
+  /** Restarts on the same directory and port. */
   restart(flags?: readonly string[]): Promise<void>
-  /** Starts again on the same directory and port, and is killed so many milliseconds later, ready or not. */
+  /** Restarts on the same directory and port and kills the server this many milliseconds later, ready or not. */
   restartAndKill(afterMs: number): Promise<void>
-  /** Starts again on the same directory and port, and is sent SIGTERM as soon as it is time, ready or not. */
+  /** Restarts on the same directory and port and sends SIGTERM once the condition holds, ready or not. */
   restartAndStop(isTime: () => boolean): Promise<{ readonly code: number | null; readonly output: string }>
 }
 
-/** Where a test, or a whole file of tests, hands in what is to be done at its end. */
+/** Registers cleanup functions of a test or a file of tests. */
 export interface Ending {
   after(run: () => Promise<void>): void
 }
@@ -71,20 +71,20 @@ export async function startServer(
   return await start(t, { command: 'apiserver', flags, env })
 }
 
-/** A server that may open so many files and connections and no more. */
+/** Starts a server with a low limit of open files and connections. */
 export async function startWithFew(t: Ending, openFiles: number, flags: readonly string[] = []): Promise<ServerHandle> {
   return await start(t, { command: 'apiserver', flags, env: {}, openFiles })
 }
 
-/** For tests that look at all ConfigMaps of a namespace: only what they make is there. */
+/** For tests that list all ConfigMaps of a namespace: only their own exist. */
 export const withoutRootCa = '--controllers=*,bootstrapsigner,tokencleaner,-root-ca-cert-publisher'
 
-/** What `orch up` is told where a test does not ask for nodes: most look at what they made alone. */
+/** Flags of `orch up` if a test does not ask for nodes, because most check only their own objects. */
 export function noNodes(flags: readonly string[]): string[] {
   return flags.some((flag) => flag.startsWith('--nodes=')) ? [] : ['--nodes=0']
 }
 
-/** `orch up` without the loops of a whole cluster, which make pods, except those that `--controllers` names. */
+/** Starts `orch up` without the loops that create pods, except those that `--controllers` names. */
 export async function startUp(
   t: Ending,
   flags: readonly string[] = [],
@@ -102,7 +102,7 @@ export async function startUp(
   })
 }
 
-/** Flags that change nothing of what a server begins with. */
+/** Flags that do not affect the initial content of a server. */
 const sameBeginning = /^--(?:controllers|nodes|workers|shutdown-[a-z-]+)=/
 
 async function start(t: Ending, how: Pick<Launch, 'command' | 'flags' | 'env' | 'openFiles'>): Promise<ServerHandle> {
@@ -179,7 +179,7 @@ interface Launch {
   readonly openFiles?: number
 }
 
-/** Flags of every server that is a process of its own: `ORCH_TEST_FLAGS=--workers=3 npm test -- faults/`. */
+/** Flags of every server in a separate process: `ORCH_TEST_FLAGS=--workers=3 npm test -- faults/`. */
 const everyFlags = process.env.ORCH_TEST_FLAGS?.split(' ') ?? []
 
 function spawnServer({ command, directory, port, flags, env, openFiles }: Launch) {
@@ -225,10 +225,10 @@ async function launch(how: Launch): Promise<Running> {
   })
 }
 
-/** How long a server may take to end at the end of its test; one that is stopped or hangs does not. */
+/** Timeout for a server to exit at the end of its test. A suspended or hanging one does not exit. */
 const patienceMs = 2_000
 
-/** Ends a server at the end of its test, and says whether its prototypes were changed: see `prototypes.mjs`. */
+/** Ends a server at the end of its test. Returns whether its prototypes were changed: see `prototypes.mjs`. */
 async function endWatched({ child }: Running): Promise<boolean> {
   const timer = setTimeout(() => child.kill('SIGKILL'), patienceMs)
   if (child.exitCode === null && child.signalCode === null) {

@@ -1,6 +1,6 @@
 /**
- * A simulated node for tests of streams: pods whose containers run commands of this machine in a directory of their own,
- * whose port 7 echoes, 80 speaks HTTP, and all others refuse.
+ * A simulated node for stream tests: pods whose containers run commands of this machine in their own directory. Port 7
+ * echoes, port 80 serves HTTP, and all others refuse connections.
  */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -21,7 +21,7 @@ export class TestContainer implements ContainerRuntime {
   isRunning = true
   readonly last = new ContainerLog()
   previous: ContainerLog | undefined
-  /** Those who attach: what they say is printed, and so is what is printed to them. */
+  /** Attached clients, whose input is printed and who receive the output. */
   readonly attached = new Set<ContainerStreams>()
   readonly sizes: string[] = []
   readonly directory: string

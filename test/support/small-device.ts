@@ -1,4 +1,4 @@
-/** A small device of its own, a tmpfs, to run out of room on. Needs root. */
+/** A small tmpfs device that can run out of space. Needs root. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'

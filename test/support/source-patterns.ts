@@ -1,6 +1,7 @@
 /**
  * Finds the regular expressions of source files: literals by scanning the text, and those that a module builds with
- * `new RegExp` by loading it. Scans TypeScript as Biome formats it; JSX is compiled first, because its text has no quotes.
+ * `new RegExp` by loading it. Scans TypeScript as Biome formats it. JSX is compiled first, because its text has no
+ * quotes.
  */
 import { readFileSync } from 'node:fs'
 import { transformSync } from 'esbuild'
@@ -11,7 +12,7 @@ export interface SourcePattern {
   readonly flags: string
 }
 
-/** What a slash after it divides: a value. After anything else a slash begins a regular expression. */
+/** Ends of a value, after which a slash is a division. Otherwise a slash starts a regular expression. */
 const endsValue = /[\w$)\]}"'`]$/
 const keywords = new Set(['return', 'typeof', 'case', 'in', 'of', 'yield', 'await', 'else', 'do', 'void', 'delete'])
 
@@ -28,7 +29,7 @@ class Scanner {
   readonly #text: string
   readonly #found: SourcePattern[] = []
   #at = 0
-  /** The last word or sign that is neither space nor comment. */
+  /** The last token that is neither space nor comment. */
   #last = ''
 
   constructor(file: string, text: string) {
@@ -41,7 +42,7 @@ class Scanner {
     return this.#found
   }
 
-  /** Up to the brace that closes the part of a template, or to the end. */
+  /** Scans to the brace that closes a template part, or to the end. */
   #code(depth: number): void {
     for (let open = 0; this.#at < this.#text.length; ) {
       const char = this.#text[this.#at]!
@@ -119,7 +120,7 @@ class Scanner {
   }
 }
 
-/** Those that a module makes while it is loaded. */
+/** Returns the expressions that a module creates while it is loaded. */
 export async function builtIn(file: string): Promise<SourcePattern[]> {
   const found: SourcePattern[] = []
   const original = globalThis.RegExp

@@ -1,4 +1,4 @@
-/** A client of SPDY/3.1 for tests, with a framing of its own: opens streams, writes on them, and keeps what comes back. */
+/** A SPDY/3.1 client for tests with its own framing: opens streams, writes to them and records the responses. */
 import type { Duplex } from 'node:stream'
 import { constants, deflateRawSync } from 'node:zlib'
 import { dictionary } from '../../src/wire/streaming/spdy/dictionary.ts'
@@ -15,7 +15,7 @@ export interface ClientStream {
 
 export class SpdyClient {
   readonly streams = new Map<number, ClientStream>()
-  /** Reported by the other side, by stream; 0 is the connection. */
+  /** Window updates by stream. 0 is the connection. */
   readonly windows = new Map<number, number>()
   readonly pings: number[] = []
   isClosed = false
@@ -123,7 +123,7 @@ export class SpdyClient {
   }
 }
 
-/** A header block before compression. */
+/** Encodes a header block before compression. */
 export function headersOf(headers: { readonly [name: string]: string }): Buffer {
   const all = Object.entries(headers)
   const texts = all.flat().flatMap((text) => [number(Buffer.byteLength(text)), Buffer.from(text)])

@@ -1,7 +1,7 @@
 /**
- * A server whose nodes answer: it stands before a real server, passes requests on to it, and answers those for `exec`,
- * `attach`, `portforward`, `log` and ephemeral containers itself, as the kubelets behind a server would. The WebSockets are
- * written anew here, so that both sides do not share a mistake.
+ * A front server whose nodes respond: it proxies requests to a real server and handles `exec`, `attach`, `portforward`,
+ * `log` and ephemeral containers itself, as kubelets would. It has an independent WebSocket implementation, so that
+ * both sides do not share a mistake.
  */
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -16,17 +16,17 @@ import type { Ending, Served } from './server.ts'
 
 export interface Front {
   readonly config: string
-  /** What was asked for, newest last: `exec web?command=ls`. */
+  /** Requests, newest last: `exec web?command=ls`. */
   readonly asked: string[]
-  /** What the next `exec` sends on its output instead of what a program prints. */
+  /** Output of the next `exec` instead of that of a program. */
   sends: Buffer | undefined
-  /** How many of the next connections break as soon as they are there. */
+  /** Number of next connections to break at once. */
   breaks: number
-  /** The protocol of the next connections. */
+  /** Protocol of the next connections. */
   protocol: 'v4.channel.k8s.io' | 'v5.channel.k8s.io'
 }
 
-/** Lasts as long as the test. Containers are directories of this machine: programs run in `directory`. */
+/** Runs as long as the test. Containers are directories of this machine: programs run in `directory`. */
 export async function streamingFront(t: Ending, server: Served, directory: string): Promise<Front> {
   const { certificate: cert, key } = pairOf(server, 'serving')
   const front: Front = {
@@ -190,7 +190,7 @@ function forwardPort(socket: Duplex, port: number, send: Send): void {
   })
 }
 
-/** In two frames, with a ping between them: both are allowed, and few servers do it. */
+/** Sends two frames with a ping in between, which is allowed but rare. */
 function sendMessage(socket: Duplex, message: Buffer): void {
   if (socket.destroyed) return
   const half = Math.floor(message.length / 2)

@@ -1,7 +1,7 @@
 /**
- * A wire that can be cut: a TCP proxy on 127.0.0.1 in front of a server, for faults between two processes.
- * `pass` carries bytes both ways, `slow` holds answers back for a moment, `mute` carries requests and drops answers,
- * `deaf` drops both, `cut` breaks what is open and refuses more.
+ * A TCP proxy on 127.0.0.1 in front of a server, for faults between two processes. `pass` forwards bytes both ways,
+ * `slow` delays responses, `mute` forwards requests and drops responses, `deaf` drops both, and `cut` breaks open
+ * connections and rejects new ones.
  */
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
@@ -58,7 +58,7 @@ export async function startProxy(target: string): Promise<Proxy> {
 
 function join(from: Socket, to: Socket, pass: (carry: () => void) => void): void {
   from.on('data', (chunk) => pass(() => to.writable && to.write(chunk)))
-  // The other side learns of an end or an error by the end of its own socket.
+  // Each side sees an end or error of the other as the end of its own socket.
   from.on('error', () => to.destroy())
   from.on('close', () => to.destroy())
 }

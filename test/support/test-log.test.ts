@@ -1,4 +1,4 @@
-/** The log of a server in a test process is kept for the report of a failure, and only its end. */
+/** The log of a server in a test process is kept for failure reports, but only its end. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openTestLog, takeLogLines } from './test-log.ts'

@@ -1,18 +1,17 @@
 /**
- * How long each test file took when it last ran on this machine, or else what those that take long have once taken
- * (`usual-times.json`): the longest are begun first, so that at the end of a run no process works on alone. Nothing but
- * the order depends on it.
+ * The last run time of each test file on this machine, or else known times of slow files (`usual-times.json`). The
+ * slowest start first, so that no process works alone at the end of a run. Only the order depends on it.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** What a file took. */
+/** Time spent on a file. */
 export interface Spent {
   readonly ms: number
   readonly cpuMs: number
 }
 
-/** By file, in milliseconds. */
+/** Milliseconds by file. */
 export type Times = { readonly [file: string]: number }
 
 const root = dirname(dirname(import.meta.dirname))
@@ -27,7 +26,7 @@ function readKept(): Times {
   try {
     return JSON.parse(readFileSync(kept, 'utf8'))
   } catch {
-    // None are kept yet, or another run is writing them.
+    // No times are stored yet, or another run is writing them.
     return {}
   }
 }

@@ -1,6 +1,6 @@
 /**
- * A real HTTPS service that decides whose a token is, and wants to see a client certificate. What it answers for each
- * token is the test's to say; a token that it was told nothing of is wrong.
+ * A real HTTPS service that authenticates tokens and requires a client certificate. The test sets the response for each
+ * token. Unknown tokens are invalid.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -71,7 +71,7 @@ export class TokenService {
     return this.asked.filter(({ review }) => review.spec.token === token).length
   }
 
-  /** Writes the config of a client that is this, and gives its flag. */
+  /** Writes a kubeconfig for this client and returns the flag. */
   config(client: OpensslCertificate, change: (text: string) => string = (text) => text): string {
     const file = join(this.directory, 'webhook.kubeconfig')
     const text = `apiVersion: v1

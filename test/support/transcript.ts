@@ -50,7 +50,7 @@ export function parseTranscript(text: string): Step[] {
   })
 }
 
-/** A heading belongs to the steps below it, and so to none of the block that it ends. */
+/** A heading belongs to the steps below it, not to the block that it ends. */
 function headingIn(block: string): Heading | undefined {
   const line = block.match(/^[#+] .*/gm)?.at(-1)
   return line === undefined ? undefined : { heading: line.slice(2), isLong: line.startsWith('+') }
@@ -74,7 +74,7 @@ function parseStep(heading: Heading, block: string): Step {
   }
 }
 
-/** The outcome in the form of a transcript, in which differences are told. */
+/** Formats the result as a transcript, in which differences are reported. */
 export function writeOutcome({ output, errors, code }: Outcome): string {
   return [...marked(output, '|', '~'), ...marked(errors, '!', '^'), ...(code === 0 ? [] : [`= ${code}`])].join('\n')
 }

@@ -1,10 +1,10 @@
-/** Waiting for what no event tells: it is asked for again and again, and fails when it does not come about in time. */
+/** Polling for conditions without events. Fails after a timeout. */
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** What has taken a while may take longer: to ask costs more than to learn of it a little later. */
+/** The longer a wait lasts, the longer the pauses, because polling costs more than a small delay. */
 const pauseMs = { first: 20, most: 100, part: 5 }
 
-/** Asks until the answer is as wanted, and returns it; or fails with the last one after a while. */
+/** Polls until the result matches and returns it. Fails with the last result after a timeout. */
 export async function until<T>(ask: () => Promise<T>, wanted: (told: T) => boolean, patienceMs = 30_000): Promise<T> {
   const begun = performance.now()
   for (;;) {
@@ -17,12 +17,12 @@ export async function until<T>(ask: () => Promise<T>, wanted: (told: T) => boole
   }
 }
 
-/** Asks until it holds. */
+/** Polls until the condition holds. */
 export async function untilTrue(holds: () => Promise<boolean>, patienceMs = 60_000): Promise<void> {
   await until(holds, (held) => held, patienceMs)
 }
 
-/** For what takes turns of this process's own event loop and no time: asks in each of them until it holds. */
+/** Polls in each turn of this process's event loop, for conditions that need turns but no time. */
 export async function soon(holds: () => boolean, patienceMs = 20_000): Promise<void> {
   const end = performance.now() + patienceMs
   while (!holds()) {

@@ -1,6 +1,6 @@
 /**
- * An HTTPS server that plays admission webhooks, as a process of its own: `webhooks.ts` starts it. What it answers is said
- * by the path; every call is reported to the parent. Besides what good webhooks do it has all that hostile ones might.
+ * An HTTPS server with admission webhooks as a separate process, started by `webhooks.ts`. The path determines the
+ * response, and every call is reported to the parent. It can behave like good webhooks and like hostile ones.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
@@ -55,7 +55,7 @@ const behaviours: { readonly [name: string]: Behaviour } = {
   warn: (call) => reply(call, { warnings: call.args }),
   'many-warnings': (call) =>
     reply(call, { warnings: Array.from({ length: Number(call.args[0]) }, (_, i) => `warning ${i}`) }),
-  // The number is sent as it is written: JSON has numbers that are no integers of any type.
+  // The number is sent literally, because JSON numbers need not be integers.
   'deny-for': ({ review, args, response }) => {
     const status = `{"code":429,"message":"later","details":{"retryAfterSeconds":${args[0]}}}`
     const uid = JSON.stringify(review.request.uid)
@@ -92,7 +92,7 @@ const behaviours: { readonly [name: string]: Behaviour } = {
     response.end(bomb)
   },
   reset: ({ response }) => void response.socket?.destroy(),
-  // As a handler that crashes on some objects, and denies all others.
+  // Crashes on some objects and denies all others.
   'crash-or-deny': (call) => {
     if (call.review.request.object.metadata.labels?.crash !== undefined) call.response.socket?.destroy()
     else reply(call, { allowed: false, status: { code: 403, message: 'no' } })
@@ -100,7 +100,7 @@ const behaviours: { readonly [name: string]: Behaviour } = {
   // Valid JSON that is expensive to parse.
   'many-values': ({ response }) => void response.end(`[${'[],'.repeat(1_500_000)}[]]`),
   'huge-patch': (call) => patch(call, [{ op: 'add', path: '/data', value: { big: 'x'.repeat(8 * 1024 * 1024) } }]),
-  // Each insertion at the front moves all that is there.
+  // Each insertion at the front moves all existing elements.
   'quadratic-patch': (call) =>
     patch(call, [
       { op: 'add', path: '/metadata/finalizers', value: Array.from({ length: 50_000 }, (_, i) => `example.com/f${i}`) },

@@ -1,4 +1,4 @@
-/** Admission webhooks for tests: a real HTTPS server in a process of its own, and the calls that it has had. */
+/** Admission webhooks for tests: a real HTTPS server in a separate process, and its received calls. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -20,16 +20,16 @@ export interface WebhookCall {
 }
 
 export interface WebhooksOptions {
-  /** Whom its certificate is for. */
+  /** Names in its certificate. */
   readonly names?: string
-  /** Whether it makes a compressed bomb, which takes a moment. */
+  /** Whether to create a compression bomb, which takes a moment. */
   readonly bomb?: boolean
 }
 
 export class Webhooks {
   readonly calls: WebhookCall[] = []
   readonly base: string
-  /** Base64 of the PEM of its authority. */
+  /** CA certificate in PEM form, in base64. */
   readonly caBundle: string
   readonly #child: ChildProcess
 
@@ -70,7 +70,7 @@ export class Webhooks {
     return Number(new URL(this.base).port)
   }
 
-  /** Nobody listens there any more. */
+  /** Closes the port. */
   async stop(): Promise<void> {
     this.#child.kill('SIGKILL')
     await once(this.#child, 'exit')
@@ -80,7 +80,7 @@ export class Webhooks {
     return { url: `${this.base}${path}`, caBundle: this.caBundle }
   }
 
-  /** The paths that were called since this was last asked. */
+  /** Returns the paths called since the last call of this method. */
   taken(): string[] {
     return this.calls.splice(0).map(({ path }) => path)
   }
@@ -89,7 +89,7 @@ export class Webhooks {
 export const configMaps = { operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }
 export const everything = { operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*/*'] }
 
-/** A webhook for new ConfigMaps in namespaces with the label `hooked` of this value. */
+/** Returns a webhook for new ConfigMaps in namespaces whose label `hooked` has this value. */
 export function webhook(webhooks: Webhooks, path: string, more: object = {}, hooked = 'yes') {
   return {
     name: `w${Math.random().toString(36).slice(2, 10)}.example.com`,
@@ -108,7 +108,7 @@ export function configurationPath(sort: Sort, name = ''): string {
   return `/apis/admissionregistration.orch.io/v1/${sort}webhookconfigurations${name && '/'}${name}`
 }
 
-/** Writes a configuration, in place of one of the same name; it is in force on this server when this resolves. */
+/** Writes or replaces a configuration, which is in effect on this server when this resolves. */
 export async function configure(client: HttpClient, sort: Sort, name: string, webhooks: readonly object[]) {
   await client.delete(configurationPath(sort, name))
   const answer = await client.post(configurationPath(sort), { metadata: { name }, webhooks })

@@ -1,6 +1,7 @@
 /**
- * Node's own WebSocket, as a client of exec or port-forward: `node websocket-client.mjs URL PROTOCOLS TOKEN INPUTS`, with the
- * protocols separated by commas and the inputs as a list in JSON. An empty token sends no header. Sends each as a message once the server has spoken, and prints every message and the end as lines of JSON.
+ * Node's own WebSocket as a client of exec or port-forward: `node websocket-client.mjs URL PROTOCOLS TOKEN INPUTS`,
+ * with comma-separated protocols and inputs as a JSON list. An empty token sends no header. Sends each input as a
+ * message after the first message of the server, and prints all messages and the end as lines of JSON.
  */
 const [url, protocol, token, json] = process.argv.slice(2)
 const inputs = JSON.parse(json)

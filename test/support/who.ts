@@ -1,4 +1,4 @@
-/** Who a server takes somebody for who comes with these credentials: asked over TLS, on a connection of its own. */
+/** Returns the user that a server authenticates for these credentials, over TLS on a separate connection. */
 import { Agent, request } from 'node:https'
 import type { CertifiedKey } from '../../src/api/pki/authority.ts'
 import { caOf } from './raw-http.ts'
@@ -9,15 +9,15 @@ export { until } from './until.ts'
 export interface Shown {
   readonly certificate?: CertifiedKey
   readonly token?: string
-  /** A value that is a list is sent as several headers. */
+  /** A list is sent as several headers. */
   readonly headers?: { readonly [name: string]: string | string[] }
-  /** Left out: a connection for this one question. */
+  /** Defaults to a connection for this request only. */
   readonly agent?: Agent
 }
 
 export interface Told {
   readonly status: number
-  /** What the server says of the user, where it says anything. */
+  /** The user as reported by the server, if any. */
   readonly user?: string
   readonly groups?: readonly string[]
   readonly extra?: { readonly [key: string]: readonly string[] }
@@ -25,7 +25,7 @@ export interface Told {
   readonly warnings: readonly string[]
 }
 
-/** Connections that are kept, with this certificate. */
+/** Returns an agent that keeps connections, with this certificate. */
 export function agentOf(server: Served, pair?: CertifiedKey): Agent {
   const identity = pair === undefined ? {} : { cert: pair.certificate, key: pair.key }
   return new Agent({ keepAlive: true, maxSockets: 1, ca: caOf(server), ...identity })
@@ -66,7 +66,7 @@ function ask(server: Served, agent: Agent, { token, headers = {} }: Shown): Prom
       answer.on('error', reject)
     })
     asking.on('error', reject)
-    // Node would write the headers in the encoding of a text that comes with them.
+    // With a text body, Node would encode the headers in the encoding of the text.
     asking.end(Buffer.from(body))
   })
 }

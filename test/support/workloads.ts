@@ -1,4 +1,4 @@
-/** What tests of workload loops share: templates, pods that become ready as by a node, watches that lag behind. */
+/** Helpers for tests of workload loops: templates, pods that become ready as on a node, and lagging watches. */
 
 import type { Pod } from '../../src/api/kinds/core/pod.ts'
 import type { ObjectBase } from '../../src/api/model/object.ts'
@@ -11,23 +11,23 @@ import { controllerOf } from '../../src/cluster/controllers/workloads/ownership.
 import { until } from './until.ts'
 
 export const namespace = 'default'
-/** For servers that run no loop that makes service accounts, nor one that says of new nodes that they are ready. */
+/** For servers without loops that create service accounts or mark new nodes as ready. */
 export const withoutAccounts = ['--disable-admission-plugins=ServiceAccount,TaintNodesByCondition']
 
-/** A template of pods with the label `app`; another image makes it another template. */
+/** Returns a pod template with the label `app`. A different image makes it a different template. */
 export function template(app: string, image = 'one') {
   return { metadata: { labels: { app } }, spec: { containers: [{ name: 'c', image }] } }
 }
 
 export const selector = (app: string) => ({ matchLabels: { app } })
 
-/** The pods that an owner controls. */
+/** Returns the pods that an owner controls. */
 export async function podsOf(client: Client, owner: ObjectBase): Promise<Pod[]> {
   const { items } = await client.list(kinds.Pod, { namespace })
   return items.filter((pod) => controllerOf(pod)?.uid === owner.metadata.uid)
 }
 
-/** The pods with a label `app`, when there are as many as wanted. */
+/** Returns the pods with a label `app` once there are this many. */
 export async function untilPods(client: Client, app: string, count: number): Promise<Pod[]> {
   return await until(
     async () => (await client.list(kinds.Pod, { namespace, labelSelector: `app=${app}` })).items,
@@ -35,7 +35,7 @@ export async function untilPods(client: Client, app: string, count: number): Pro
   )
 }
 
-/** The object when it is there and as wanted. */
+/** Returns the object once it exists and matches. */
 export async function untilObject<T extends ObjectBase>(
   client: Client,
   type: ResourceType<T>,
@@ -45,7 +45,7 @@ export async function untilObject<T extends ObjectBase>(
   return (await until(ask, (object) => object !== undefined && wanted(object)))!
 }
 
-/** Says of a pod what its node would say: that it runs, and whether it is ready. */
+/** Sets the status of a pod as its node would: running, and ready. */
 export async function setReady(client: Client, { metadata: { name = '' } }: Pod, since?: number): Promise<void> {
   const lastTransitionTime = new Date(since ?? Date.now()).toISOString()
   const status = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True', lastTransitionTime }] }
@@ -53,7 +53,7 @@ export async function setReady(client: Client, { metadata: { name = '' } }: Pod,
   await client.patch(kinds.Pod, { namespace, name }, { patch, subresource: 'status' })
 }
 
-/** Makes every pod ready as soon as it is there, until the signal aborts. */
+/** Makes every new pod ready until the signal aborts. */
 export async function makeAllReady(client: Client, signal: AbortSignal): Promise<void> {
   try {
     for await (const event of client.watch(kinds.Pod, { namespace, signal }))
@@ -64,7 +64,7 @@ export async function makeAllReady(client: Client, signal: AbortSignal): Promise
   }
 }
 
-/** A watch of pods whose events are held back while the gate is closed. */
+/** A pod watch whose events are held back while the gate is closed. */
 export function laggingWatch() {
   let gate: PromiseWithResolvers<void> | undefined
   return {

@@ -256,7 +256,7 @@ export const runtime: Rows = {
   '__proto__ and similar names in labels and names': { here: ['javascript', 'objects'] },
   'CVE-2021-4279, CVE-2025-64718: paths of patches that reach a prototype': {
     here: ['javascript'],
-    held: [['support/prototypes.test.ts', 'a server is watched, and what would reach its prototypes does not']],
+    held: [['support/prototypes.test.ts', 'a server is guarded, and hostile input does not reach its prototypes']],
   },
   'CVE-2026-21710: parameter and header names': {
     here: ['javascript'],
