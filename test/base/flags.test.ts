@@ -98,7 +98,7 @@ test('a flag with an optional value takes the next word only if it is one of its
   assert.equal(splitCommand(dry, ['--dry', 'client', 'get']).command, 'get')
 })
 
-test('a rejected flag reports the reason, except for its default value, and is not shown', () => {
+test('a rejected flag reports the reason, accepts the value that changes nothing, and is not shown', () => {
   const refused = { log: refusedFlag('log', 'there is no log', { accepted: 'true' }), name: flags.name }
   assert.deepEqual(parseCommandLine(refused, ['--log', '--log=true']).words, [])
   assert.throws(() => parseCommandLine(refused, ['--log=false']), /--log: there is no log/)

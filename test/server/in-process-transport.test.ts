@@ -108,7 +108,7 @@ test('a list of many chunks is complete although the server reuses their memory'
   assert.deepEqual((await client.list(configMaps, inDefault)).items, created)
 })
 
-test('a response is written as fast as it is read', async () => {
+test('a response is written as fast as the client reads', async () => {
   let written = 0
   const chunk = Buffer.alloc(64 * 1024)
   const inProcess = new InProcess(

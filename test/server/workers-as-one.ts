@@ -62,7 +62,7 @@ export function describeAsOne(name: string, { flags, keepsHistory }: Setting): v
       }
     })
 
-    it('a deleted object is gone for all workers, and its name is free', async () => {
+    it('a deleted object disappears from all workers, and its name is free', async () => {
       for (const [i, client] of clients.slice(0, 6).entries()) {
         assert.equal((await client.delete(`${configMaps}/read-${i}`)).status, 200)
         const reads = await Promise.all(clients.map((reader) => reader.get(`${configMaps}/read-${i}`)))

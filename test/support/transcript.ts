@@ -1,16 +1,16 @@
 /**
- * A session at a shell as text: what is typed, and what comes of it, compared to the letter. A line's first two
- * characters say what it is:
+ * A shell session as text: commands and their results, compared literally. The first two characters of a line are its
+ * type:
  *
- *   # get shows tables            a heading; blank lines are for the eye
- *   + each kind of table          a heading whose steps are of the long form only: nothing below the next one needs them
+ *   # get shows tables            a heading; blank lines are ignored
+ *   + each kind of table          a heading of steps for the long form only; later headings do not depend on them
  *   $ kubectl create -f -         a step: a line for the shell
  *   < kind: ConfigMap             its input, if any
- *   | configmap/a created         its output; `~ ` for a last line that does not end
- *   ! Error from server ...       its errors, likewise; `^ ` for a last line that does not end
- *   = 1                           its exit code where that is not 0
+ *   | configmap/a created         its output; `~ ` for a last line without a newline
+ *   ! Error from server ...       its errors; `^ ` for a last line without a newline
+ *   = 1                           its exit code if it is not 0
  *
- * White space at the end of a line does not count, as editors take it away.
+ * White space at the end of a line is ignored because editors remove it.
  */
 
 export interface Step extends Heading {

@@ -16,7 +16,7 @@ export interface Sample {
   readonly value: number
 }
 
-/** A metric as it is exposed. */
+/** An exposed metric. */
 export interface Metric {
   readonly name: string
   /** Description in one sentence. */
@@ -155,7 +155,7 @@ export class Distribution {
 
 /**
  * Histograms with fixed bounds, one per set of label values. A series with labels and without values is not exposed,
- * because recorders keep many series and a scrape should cost only what has happened.
+ * because recorders keep many series and a scrape should cost only as much as has happened.
  */
 export class Histogram implements Metric {
   readonly name: string

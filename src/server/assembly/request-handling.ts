@@ -141,7 +141,7 @@ function requestFields(exchange: Exchange, clock: Clock): LogFields {
   }
 }
 
-/** Returns the user and the impersonated user, as far as they are known yet. */
+/** Returns the user and the impersonated user, if they are already known. */
 function identities({ user, impersonator }: Exchange): LogFields {
   const asked: User | undefined = impersonator ?? user
   return { user: asked?.name ?? '', ...(impersonator && { as: user.name }) }

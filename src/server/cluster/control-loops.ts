@@ -126,7 +126,7 @@ function startTable(
       createTokenSecrets: options.createTokenSecrets,
       ...(scheduler === undefined ? {} : { scheduler }),
       signing: { authorities: everySigner(server), longestMs: options.clusterSigningDuration },
-      // Only with a single writer process can writes be paused; other servers and workers cannot.
+      // Writes can be paused only in this process, not in other servers or workers.
       ...(options.etcdServers.length === 0 && options.workers === 1
         ? { whileStill: (namespace, run) => server.quotaActivity.whileStill(namespace, run) }
         : {}),

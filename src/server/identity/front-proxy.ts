@@ -23,7 +23,7 @@ export interface FrontProxy {
   readonly pair: CertifiedKey
   /** How backends verify the certificate. Undefined if only the owner of a given certificate knows its CA. */
   readonly trust: ProxyTrust | undefined
-  /** Lower-case names of further identity headers that proxies may send, besides those that this server sends. */
+  /** Lower-case names of identity headers that proxies may send in addition to the headers of this server. */
   readonly otherHeaders: readonly string[]
 }
 

@@ -64,7 +64,7 @@ export function webhookService(flag: string, file: string, reloading: Reloading)
   }
 }
 
-/** A kubeconfig and the connections made with it. */
+/** A kubeconfig and its connections. */
 interface Opened {
   readonly options: HttpTransportOptions
   readonly agent: Agent

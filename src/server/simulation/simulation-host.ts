@@ -63,7 +63,7 @@ interface Life {
   readonly requests: RequestServer
   readonly began: number
   readonly ended: Promise<void>
-  /** Removes the nodes from those that the server can reach. */
+  /** Removes the nodes from the list of reachable nodes. */
   forgetNodes: () => void
   isListening: boolean
   /** The reason why the thread ended, as reported by the thread or detected by the host. */

@@ -58,7 +58,7 @@ export async function join(options: JoinOptions, say: (line: string) => void): P
   const [id = '', secret = ''] = options.token.split('.')
   const token = { id, secret }
   const signal = AbortSignal.timeout(options.timeout)
-  if (pins.length === 0) say('no --ca-cert-hash is given: whoever knows the token could pose as the cluster')
+  if (pins.length === 0) say('no --ca-cert-hash is given: anyone who knows the token could impersonate the cluster')
   const cluster = await trustCluster({ server, token, pins, signal })
   say('verified cluster-info with the bootstrap token')
   const onRequested = (name: string) => say(`requested a client certificate: ${name}`)

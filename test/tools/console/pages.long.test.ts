@@ -242,7 +242,7 @@ describe('all pages', { timeout }, () => {
     }
   })
 
-  test('signing in, editing and deleting work by keyboard alone', async () => {
+  test('everything from signing in to a deletion works by keyboard alone', async () => {
     await create(`${inDefault}/configmaps`, { metadata: { name: 'typed' } })
     const other = await browser.open(`${server.url}/console/`)
     await other.keyboard.press('Tab')
