@@ -1,6 +1,6 @@
 /**
- * The documentation: links work, the index links every page, and the dashboard and alerts use only metrics that a
- * server exposes.
+ * Checks the documentation and monitoring files: links resolve, the index links every page, and the dashboard and the
+ * alerts use only metrics that the server exposes.
  */
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -61,7 +61,7 @@ function targetsOf(name: string): string[] {
   return linksOf(page.text).map((link) => join(dirname(name), link.replace(/#.*/, '')))
 }
 
-/** Returns relative links outside of code. */
+/** Returns the relative links outside code. */
 function linksOf(text: string): string[] {
   const prose = text.replaceAll(/^```[\s\S]*?^```/gm, '').replaceAll(/`[^`\n]*`/g, 'code')
   return [...prose.matchAll(/\]\(([^)\s]+)\)/g)]
@@ -76,7 +76,7 @@ function leadsSomewhere(page: string, link: string): boolean {
   return heading === undefined || headingsOf(readFileSync(target, 'utf8')).includes(heading)
 }
 
-/** Returns the anchors of headings, as GitHub creates them. */
+/** Returns the anchors of headings, as GitHub generates them. */
 function headingsOf(text: string): string[] {
   return [...text.matchAll(/^#+ (.*)$/gm)].map(([, title]) =>
     (title as string)
@@ -87,7 +87,7 @@ function headingsOf(text: string): string[] {
   )
 }
 
-/** Returns the names of metrics that are followed by labels. Parts of a histogram count as the histogram. */
+/** Returns metric names that are followed by labels. The parts of a histogram map to the histogram's name. */
 function metricsIn(text: string): string[] {
   return [...text.matchAll(/([a-z][a-z0-9_]+)\{job=/g)].map(([, name]) => (name as string).replace(/_bucket$/, ''))
 }

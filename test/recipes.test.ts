@@ -1,8 +1,8 @@
 /**
- * The recipes of CONTRIBUTING.md, carried out in one copy of the repository: a kind as in its example, a virtual kind
- * with its endpoint, and those of `support/recipes.ts`. Each changes exactly the files that the table counts. Then a
- * server of the copy serves the kinds, and the copy passes the tests that detect a forgotten file.
- * `recipes.long.test.ts` checks types, layers and slower tests.
+ * Follows the recipes of CONTRIBUTING.md in one copy of the repository: a kind as in its example, a virtual kind with
+ * its endpoint, and those of `support/recipes.ts`. Each recipe changes exactly the files that the table counts. A
+ * server of the copy then serves the kinds, and the copy passes the tests that detect a forgotten file.
+ * `recipes.long.test.ts` checks types and layers and runs the slower tests.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -20,7 +20,7 @@ before(() => {
   carryOut(copy)
 })
 
-test('the table counts the files that each recipe adds and changes', () => {
+test('the table has the number of files that each recipe adds and changes', () => {
   const guide = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8')
   for (const [name, { added, changed }] of Object.entries(recipes)) {
     const row = guide.split('\n').find((line) => line.startsWith(`| ${name} `))
@@ -114,7 +114,7 @@ test('the recipes for a kind, a virtual kind and a control work', () => {
   assert.equal(explained, 'How large it should be.')
 })
 
-/** The test that compares the client's table of kinds with the definitions. */
+/** The test that compares the clients' table of kinds with the definitions. */
 const tableTest = 'test/client/built-in-kinds.test.ts'
 
 /** The test that compares the published API with the reviewed file. */
@@ -129,7 +129,7 @@ export const Greeting = clusterWide<Greeting>('ops/v1', 'Greeting', 'greetings')
 }
 
 function runTest(copy: string, file: string) {
-  // Without the variable that would make the file report to this test run.
+  // Removes the variable that would make the file report to this test run.
   const { NODE_TEST_CONTEXT: _, ...env } = process.env
   return spawnSync(process.execPath, [file], { cwd: copy, env, encoding: 'utf8', timeout: 120_000 })
 }
@@ -218,7 +218,7 @@ function newFiles(): { readonly [file: string]: string } {
   }
 }
 
-/** Returns the example of a section of CONTRIBUTING.md. */
+/** Returns the code example of a section of CONTRIBUTING.md. */
 function exampleOf(heading: string): string {
   const text = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8')
   const section = text.slice(text.indexOf(`${heading}\n`))

@@ -1,7 +1,7 @@
 /**
- * Every regular expression in src/ runs in linear time. Each is tried with texts made from its own parts, and a matcher
- * that counts its steps shows how they grow. A superlinear expression needs an entry below with the reason why no input
- * can make it slow.
+ * Every regular expression in src/ runs in time linear in its input. The test generates inputs from the parts of each
+ * expression, and a matcher that counts its steps measures their growth. A superlinear expression needs an entry below,
+ * with the reason why no attacker can make it slow.
  */
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
@@ -14,14 +14,14 @@ import { builtIn, literalsIn, type SourcePattern } from './support/source-patter
 
 const root = dirname(import.meta.dirname)
 
-/** By file and expression. */
+/** Exceptions by file and expression. */
 const allowed: { readonly [pattern: string]: string } = {
   'src/base/time/duration.ts /(\\d+(?:\\.\\d+)?)([a-zµ]+)/g': 'the text has at most 64 characters',
   'src/api/cel/time-text.ts /(\\d*)\\.?(\\d*)(ns|us|µs|μs|ms|s|m|h)/g':
     'the text has at most 128 characters, and is known to be a duration',
   'src/api/cel/time-text.ts /(\\d+)\\s*([A-Za-z]+)/g': 'the text has at most 128 characters',
   'src/api/cel/overload.ts /^(?:(.*)\\.)?\\((.*)\\) (.+)$/': 'reads signatures that are part of this program',
-  // orchctl reads files and arguments of its own user and delays no one else.
+  // orchctl reads files and arguments of the user who runs it, and delays no other user.
   'src/tools/cli/commands/create/data-sources.ts /^(["\'])(.*)\\1$/s':
     'a line of a file that the user names; not judged',
   'src/tools/cli/kustomize/files.ts /^(?:[a-z][a-z\\d+.-]*:\\/\\/|git@|git::|github\\.com[/:]|[^/]+@[^/]+:)|\\?ref=|\\.git(?:$|\\?|\\/\\/)/i':
@@ -35,7 +35,7 @@ const allowed: { readonly [pattern: string]: string } = {
     'the name of a header',
 }
 
-/** Calls of `new RegExp` after a module is loaded, with the reason why they are linear. */
+/** Calls of `new RegExp` that do not run at module load time, with the reason why they are linear. */
 const builtLater: { readonly [file: string]: string } = {
   'src/apiserver/http/relay/html-links.ts': 'a literal text of at most 20 characters',
 }

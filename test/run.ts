@@ -1,9 +1,10 @@
 /**
- * `npm test`: installs the programs that the tests need beyond npm, runs the checks and every test file, and ends with
- * the line `N passed, M failed`. `npm test -- store` runs only test files whose path contains `store`. Files that end
- * in `.long.test.ts` run only if named like this or in the long form (`npm run test:long`). The runner reports how many
- * it left out, and which files took most time and CPU time, including programs that they started.
- * A file that failed runs a second time, alone. If it then passes, it is reported as uncertain (docs/decisions/0042).
+ * `npm test`: installs the test prerequisites beyond npm, runs the checks and every test file, and ends with a line `N
+ * passed, M failed`. `npm test -- store` runs only the test files whose path contains `store`. Files that end in
+ * `.long.test.ts` run only if they are selected this way, or in the long variant (`npm run test:long`). The output says
+ * how many were skipped, and which files took the most time and the most CPU time, including the programs that they
+ * started. A file that fails runs a second time, alone, and is reported as uncertain if it then passes
+ * (docs/decisions/0042).
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -26,22 +27,25 @@ const chosen =
     : found.filter((file) => wanted.some((text) => file.includes(text)))
 const files = chosen.map((file) => join(root, file))
 
-/** Maximum number of files per process, to limit the effect of leftovers. */
+/** Maximum number of files per process, so that leftovers of a file do not accumulate forever. */
 const mostFiles = 120
-// Every process is checked for changed prototypes.
+// Every process is checked for modified prototypes.
 const args = [
   ...['--import', join(root, 'test/support/light-tests.mjs')],
   ...['--import', join(root, 'test/support/prototypes.mjs')],
   ...['--test-reporter', join(root, 'test/support/reporter.mjs'), '--test-reporter-destination', 'stdout'],
   join(root, 'test/support/batch.mjs'),
 ]
-/** Time limits of a file, and of a process after its last file, which leftovers may keep alive. */
+/** Time limit for a file, and for a process to exit after its last file, which leftovers may delay. */
 const fileMinutes = long ? 20 : 4
 const endMinutes = 1
 
-/** Messages of a process: each completed test (`reporter.mjs`), the time of a file, and readiness for another one. */
+/**
+ * Messages of a process: each finished test (`reporter.mjs`), the cost of a file, and that it is ready for another
+ * file.
+ */
 interface TestEnd {
-  /** Absent if it is unknown which of several files it was. */
+  /** Absent if the file is unknown. */
   readonly file?: string
   readonly name: string
   readonly why?: string
@@ -51,14 +55,14 @@ interface Free {
   readonly next: true
 }
 
-/** Number of passed and failed tests of a file, or of everything else, such as the checks. */
+/** Number of passed and failed tests: of a file, or of everything else, such as the checks. */
 interface Count {
   passed: number
   failed: number
 }
 const noFile = 'no file'
 const counts = new Map<string, Count>()
-/** More failures than this are not considered random. */
+/** More failures than these are not chance. */
 const mostUncertain = 3
 
 installTools(files)
@@ -82,7 +86,7 @@ function sum(what: keyof Count): number {
   return counts.values().reduce((total, counted) => total + counted[what], 0)
 }
 
-/** Runs next to the tests. A check uses one core at most. */
+/** Runs in parallel with the tests: a check with a single task leaves a core to them. */
 async function checkSources(): Promise<void> {
   for (const { name, passed, output } of await runChecks()) {
     count(noFile, passed)
@@ -91,8 +95,9 @@ async function checkSources(): Promise<void> {
 }
 
 /**
- * Runs two processes per core, because some wait while others use the CPU. Starting one costs two seconds of CPU time,
- * so a process that was started for its own list continues with the last list, whose files can share with any others.
+ * Two processes for each core, because some wait while others keep the cores busy. Starting a process costs two seconds
+ * of a core, so a process that was started for a special list continues with the last list, whose files can share a
+ * process with any others.
  */
 async function runFiles(): Promise<void> {
   const started = performance.now()
@@ -114,8 +119,8 @@ async function runFiles(): Promise<void> {
 }
 
 /**
- * Starts a process for a file, which then takes more files, and counts their tests. A file without tests counts as
- * failed, and so does one that does not end, and a process that fails without a failed test.
+ * Starts a process for a file, which then takes further files, and counts each of their tests. A file without tests is
+ * a failure, and so is one that does not finish, and a process that exits with an error although no test failed.
  */
 async function runProcess(first: string, another: () => string | undefined): Promise<[string, Spent][]> {
   const child = spawn(process.execPath, args, {
@@ -157,8 +162,8 @@ async function runProcess(first: string, another: () => string | undefined): Pro
 }
 
 /**
- * A test that fails once in many runs blocks good changes, and reporting a test that passes on a second try hides
- * nothing. Failures outside of files, in a check, or in many files at once are not random.
+ * A test that fails once in many runs blocks good changes. Retrying it hides nothing if the report mentions the first
+ * failure. Failures outside a single file, in a check, or in many files at once are not chance and are not retried.
  */
 async function runFailedAgain(): Promise<void> {
   const failing = [...counts].filter(([, { failed }]) => failed > 0)
@@ -176,7 +181,7 @@ async function runFailedAgain(): Promise<void> {
   }
 }
 
-/** A slow suite is a defect, and these files are where to look first. ORCH_TIMES=all lists every file. */
+/** A slow suite is a defect: start with these files. ORCH_TIMES=all lists every file. */
 function highest(spent: readonly [string, Spent][], what: keyof Spent): string {
   const most = process.env.ORCH_TIMES === 'all' ? files.length : 12
   const sorted = spent.toSorted(([, a], [, b]) => b[what] - a[what]).slice(0, most)

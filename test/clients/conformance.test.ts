@@ -1,7 +1,7 @@
 /**
- * What the conformance tests of Kubernetes ask of any API server, for the part that is built: the behaviours of their
- * sections on API machinery, config maps, secrets, events, pod templates, certificates and namespaces, told and tried in
- * our own words, in the names of that profile.
+ * Behaviors that the Kubernetes conformance tests require of any API server, as far as they apply here: API machinery,
+ * ConfigMaps, Secrets, Events, PodTemplates, certificates and namespaces. The tests are written independently and use
+ * the names of the kubernetes profile.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -13,7 +13,7 @@ import { withoutRootCa } from '../support/server.ts'
 const server = await serveUp({ after }, ['--profile=kubernetes', withoutRootCa])
 const client = server.client()
 
-/** A namespace of its own for a test. */
+/** Creates a separate namespace for a test. */
 async function newNamespace(name: string): Promise<string> {
   assert.equal((await client.post('/api/v1/namespaces', { metadata: { name } })).status, 201)
   return `/api/v1/namespaces/${name}`
@@ -27,7 +27,7 @@ async function done(method: string, path: string, body?: unknown, type?: string)
   return JSON.parse(text)
 }
 
-/** The first so many events of a watch, as `TYPE name`. */
+/** Returns the first `count` events of a watch, as `TYPE name`. */
 async function told(path: string, count: number): Promise<string[]> {
   const events: WatchEvent[] = []
   const enough = new AbortController()
@@ -39,7 +39,7 @@ async function told(path: string, count: number): Promise<string[]> {
 
 const merge = 'merge-patch+json'
 
-test('watchers by label are told what comes into their view, changes in it and leaves it', async () => {
+test('a watch with a label selector reports objects that enter, change in and leave the selection', async () => {
   const maps = `${await newNamespace('labels')}/configmaps`
   const { metadata } = await done('GET', maps)
   const from = (selector: string, count: number) =>
@@ -60,7 +60,7 @@ test('watchers by label are told what comes into their view, changes in it and l
   ])
 })
 
-test('a watch from a version is told what came after it, also after a break', async () => {
+test('a watch from a resourceVersion reports all later events, even after a disconnect', async () => {
   const maps = `${await newNamespace('resumed')}/configmaps`
   await done('POST', maps, { metadata: { name: 'm' } })
   const first = await done('PATCH', `${maps}/m`, { data: { k: '1' } }, merge)
@@ -71,7 +71,7 @@ test('a watch from a version is told what came after it, also after a break', as
   assert.deepEqual(await told(path, 2), ['MODIFIED m', 'DELETED m'])
 })
 
-test('watches from every version are told the rest in one order', async () => {
+test('watches from every resourceVersion report the remaining events in the same order', async () => {
   const maps = `${await newNamespace('order')}/configmaps`
   const versions = [(await done('GET', maps)).metadata.resourceVersion]
   for (let i = 0; i < 10; i++) {
@@ -86,7 +86,7 @@ test('watches from every version are told the rest in one order', async () => {
   )
 })
 
-test('a list in parts is one list', async () => {
+test('the pages of a list form one consistent list', async () => {
   const templates = `${await newNamespace('parts')}/podtemplates`
   const names = Array.from({ length: 40 }, (_, i) => `template-${String(i).padStart(4, '0')}`)
   const spec = { containers: [{ name: 'c', image: 'example.com/c:1' }] }
@@ -107,7 +107,7 @@ test('a list in parts is one list', async () => {
 })
 
 for (const plural of ['configmaps', 'secrets']) {
-  test(`${plural}: made, patched, found by label in all namespaces, deleted as a collection`, async () => {
+  test(`${plural} can be created, patched, listed by label in all namespaces and deleted as a collection`, async () => {
     const home = `${await newNamespace(`life-of-${plural}`)}/${plural}`
     const labels = { life: plural }
     const made = await done('POST', home, { metadata: { name: 'one', labels }, data: { k: 'dmFsdWU=' } })
@@ -125,7 +125,7 @@ for (const plural of ['configmaps', 'secrets']) {
     assert.equal((await done('GET', everywhere)).items.length, 0)
   })
 
-  test(`${plural}: immutable is for good, until the object is deleted`, async () => {
+  test(`${plural} marked immutable cannot be changed until deleted`, async () => {
     const home = `${await newNamespace(`fixed-${plural}`)}/${plural}`
     await done('POST', home, { metadata: { name: 'fixed' }, data: { k: 'dg==' } })
     await done('PATCH', `${home}/fixed`, { data: { k: 'dw==' }, immutable: true }, merge)
@@ -142,7 +142,7 @@ for (const plural of ['configmaps', 'secrets']) {
   })
 }
 
-test('events: made, changed, found by their fields, deleted as a collection', async () => {
+test('events can be created, updated, listed by field and deleted as a collection', async () => {
   const name = 'happenings'
   const events = `${await newNamespace(name)}/events`
   const involvedObject = { kind: 'ConfigMap', name: 'm', namespace: name }
@@ -161,7 +161,7 @@ test('events: made, changed, found by their fields, deleted as a collection', as
   assert.equal((await done('GET', events)).items.length, 0)
 })
 
-test('certificate requests: made, watched, annotated, their status and approval by their own paths, deleted', async () => {
+test('certificate requests support watch, annotations, status, approval and deletion', async () => {
   const requests = '/apis/certificates.k8s.io/v1/certificatesigningrequests'
   const spec = {
     request: Buffer.from(requestPem()).toString('base64'),
@@ -187,7 +187,7 @@ test('certificate requests: made, watched, annotated, their status and approval 
   assert.deepEqual(await watched, ['MODIFIED r', 'MODIFIED r', 'MODIFIED r', 'DELETED r'])
 })
 
-test('a namespace takes all that is in it along', async () => {
+test('deleting a namespace deletes all its objects', async () => {
   const home = await newNamespace('goes')
   await done('PATCH', home, { metadata: { labels: { patched: 'yes' } } }, merge)
   for (const plural of ['configmaps', 'secrets'])
@@ -199,7 +199,7 @@ test('a namespace takes all that is in it along', async () => {
     assert.equal((await client.get(`${home}/${plural}/inside`)).status, 404, plural)
 })
 
-test('every group prefers a version that it has, and names its resources', async () => {
+test('every group prefers a served version and lists its resources', async () => {
   const { groups } = await done('GET', '/apis')
   for (const { name, versions, preferredVersion } of groups) {
     const served = versions.map(({ groupVersion }: { groupVersion: string }) => groupVersion)
@@ -208,7 +208,7 @@ test('every group prefers a version that it has, and names its resources', async
   }
 })
 
-test('a table is given of what has columns; what is no table of ours is refused', async () => {
+test('kinds with columns are served as tables, and unsupported table versions are rejected', async () => {
   const accept = (as: string) => ({ accept: `application/json;as=${as};v=v1;g=meta.k8s.io` })
   const { body } = await client.get('/api/v1/namespaces/default/pods', accept('Table'))
   assert.deepEqual([body.kind, body.apiVersion], ['Table', 'meta.k8s.io/v1'])

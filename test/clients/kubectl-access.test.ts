@@ -1,4 +1,4 @@
-/** kubectl and rights: what it asks, lists, reconciles, and does as somebody else. */
+/** kubectl and permissions: can-i, the list of rules, reconcile, and impersonation. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { serve } from '../support/in-process.ts'
@@ -7,7 +7,7 @@ import { kubectlFor } from '../support/kubectl-shell.ts'
 const server = await serve({ after }, ['--profile=kubernetes'])
 const kubectl = kubectlFor(server, 'access')
 
-/** What it prints, and how it ends. */
+/** Runs kubectl and returns its output and exit code. */
 async function run(command: string, input = '') {
   const { output, errors, code } = await kubectl.run(command, input)
   return { output, errors, code }
@@ -29,7 +29,7 @@ subjects:
 - {apiGroup: rbac.authorization.k8s.io, kind: Group, name: readers}
 `
 
-test('auth reconcile makes roles and bindings, and mends them', async () => {
+test('auth reconcile creates and repairs roles and bindings', async () => {
   const made = await run('kubectl auth reconcile -f -', roles)
   assert.equal(made.code, 0, made.errors)
   assert.match(made.output, /role\.rbac\.authorization\.k8s\.io\/reader reconciled/)
@@ -39,7 +39,7 @@ test('auth reconcile makes roles and bindings, and mends them', async () => {
   assert.match(output, /watch/)
 })
 
-test('auth can-i answers for oneself and for others', async () => {
+test('auth can-i answers for the current and for other users', async () => {
   const rows: readonly (readonly [question: string, answer: 'yes' | 'no'])[] = [
     ['delete nodes', 'yes'],
     ['list configmaps --as=jane', 'yes'],
@@ -66,7 +66,7 @@ test('auth can-i --list shows the rules', async () => {
   assert.match(output, /\[\/version\]/)
 })
 
-test('--as acts as somebody else, with their rights', async () => {
+test('--as impersonates another user with their permissions', async () => {
   assert.equal((await run('kubectl get cm --as=jane')).code, 0)
   const { errors, code } = await run('kubectl delete cm x --as=jane')
   assert.equal(code, 1)

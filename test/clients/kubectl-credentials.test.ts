@@ -1,4 +1,4 @@
-/** kubectl with each kind of credential that it knows: whom the server takes it for. */
+/** kubectl with each type of credential that it supports, and the user that the server authenticates. */
 import assert from 'node:assert/strict'
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ import { until, whoIs } from '../support/who.ts'
 
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 
-/** Asks who it is, as this user of a client config. */
+/** Returns the authenticated user for this user of a kubeconfig. */
 async function ask(directory: string, server: Restartable, user: object, flags: readonly string[] = []): Promise<Ran> {
   const config = {
     apiVersion: 'v1',
@@ -31,7 +31,7 @@ async function ask(directory: string, server: Restartable, user: object, flags: 
   return await runCommand('kubectl', [`--kubeconfig=${file}`, ...flags, ...question], { input: '' })
 }
 
-test('kubectl', { timeout: 300_000 }, async (t) => {
+test('kubectl authenticates with every type of credential', { timeout: 300_000 }, async (t) => {
   const directory = temporaryDirectory(t)
   const provider = await OpenidProvider.start(t)
   const server = await serve(t, [
@@ -58,14 +58,14 @@ test('kubectl', { timeout: 300_000 }, async (t) => {
     return join(directory, name)
   }
 
-  await t.test('a certificate, as data and in files', async () => {
+  await t.test('a certificate as data and in files', async () => {
     const data = { 'client-certificate-data': base64(carl.certificate), 'client-key-data': base64(carl.key) }
     assert.equal(await who(data), 'carl')
     const named = { 'client-certificate': file('carl.crt', carl.certificate), 'client-key': file('carl.key', carl.key) }
     assert.equal(await who(named), 'carl')
   })
 
-  await t.test('a token, and a token in a file', async () => {
+  await t.test('a token and a token file', async () => {
     assert.equal(await who({ token: 'alice-token' }), 'alice')
     assert.equal(await who({ tokenFile: file('token', 'bob-token\n') }), 'bob')
     assert.equal(await who({}, ['--token=alice-token']), 'alice')
@@ -74,8 +74,8 @@ test('kubectl', { timeout: 300_000 }, async (t) => {
     assert.match(wrong.stderr, /You must be logged in to the server/)
   })
 
-  await t.test('an exec plugin, with a token and with a certificate', async () => {
-    // The version that every kubectl knows.
+  await t.test('an exec plugin with a token and with a certificate', async () => {
+    // The version that every kubectl supports.
     const apiVersion = 'client.authentication.k8s.io/v1beta1'
     const plugin = (name: string, status: object) => {
       const answer = JSON.stringify({ apiVersion, kind: 'ExecCredential', status })
@@ -88,19 +88,19 @@ test('kubectl', { timeout: 300_000 }, async (t) => {
     assert.equal(await who(plugin('with-pair', pair)), 'carl')
   })
 
-  await t.test('OpenID Connect, as a token and by its provider of credentials', async () => {
+  await t.test('OpenID Connect as a token and with the auth provider', async () => {
     assert.equal(await who({ token: idToken }), 'olga')
     const config = { 'idp-issuer-url': provider.issuer, 'client-id': clientId, 'id-token': idToken }
     assert.equal(await who({ 'auth-provider': { name: 'oidc', config } }), 'olga')
   })
 
-  await t.test('a name and a password are no credentials any more', async () => {
+  await t.test('a user name and password are rejected', async () => {
     const { code, stderr } = await ask(directory, server, { username: 'admin', password: 'admin-token' })
     assert.notEqual(code, 0)
     assert.match(stderr, /User "system:anonymous" cannot create resource "whoamis"/)
   })
 
-  await t.test('a certificate that soon expires comes with a warning', async () => {
+  await t.test('a certificate that expires soon causes a warning', async () => {
     const hours = 60 * 60 * 1000
     const soon = await makeIdentity({
       commonName: 'carl',

@@ -1,4 +1,4 @@
-/** kubectl and orchctl with a kind that a user defined: both find it by themselves, by its short name too. */
+/** kubectl and orchctl with a custom kind: both discover it, also by its short name. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -63,7 +63,7 @@ test('kubectl defines a kind, waits for it, uses, explains, scales and deletes i
   assert.match(await run(['get', 'all']), /backup.storage.example.com\/nightly/)
   const explained = await run(['explain', 'backups'])
   assert.match(explained, /A copy of something, kept elsewhere\./)
-  // A conformance test of Kubernetes looks for these words.
+  // A Kubernetes conformance test looks for this text.
   assert.match(explained, /apiVersion\t<string>\s+APIVersion defines/)
   assert.match(await run(['explain', 'backups.spec.copies']), /How many copies there shall be\./)
   assert.match(await run(['scale', 'bk/nightly', '--replicas=5']), /scaled/)
@@ -80,6 +80,6 @@ test('kubectl defines a kind, waits for it, uses, explains, scales and deletes i
 
   assert.match(await run(['delete', 'crd', 'backups.storage.example.com']), /deleted/)
   const gone = await kubectl(server, ['get', 'backups'])
-  // Its own memory of what there is may be older than that.
+  // kubectl's discovery cache may be outdated.
   assert.match(gone.stderr, /NotFound|doesn't have a resource type "backups"/)
 })

@@ -1,7 +1,7 @@
 /**
- * kubectl with a real manifest of every kind: it applies, gets, describes and deletes, and explains the kind to the last
- * field: one of each group and version, and every one if ORCH_LONG is 1. What it reads then is one document, whose fields
- * are compared kind by kind in `apiserver/http/openapi.test.ts`.
+ * kubectl applies, gets, describes and deletes a real manifest of every kind, and explains kinds down to the last
+ * field: one kind of each group and version, or every kind if ORCH_LONG is 1. kubectl explain reads one document, whose
+ * fields `apiserver/http/openapi.test.ts` compares kind by kind.
  */
 import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -37,11 +37,11 @@ async function run(...args: string[]): Promise<string> {
   return stdout
 }
 
-/** `deployments.v1.apps`, and `pods` for those of the core group. */
+/** Returns `deployments.v1.apps`, or `pods` for kinds of the core group. */
 const typeOf = ({ group, version, plural }: Kind) =>
   group === 'core' ? plural : `${plural}.${version}.${groupName(vendor, group)}`
 
-describe('kubectl explains to the last field', { concurrency: 3 }, () => {
+describe('kubectl explains every field', { concurrency: 3 }, () => {
   for (const kind of explained)
     test(typeOf(kind), async () => {
       const apiVersion = kind.group === 'core' ? kind.version : `${groupName(vendor, kind.group)}/${kind.version}`

@@ -1,4 +1,4 @@
-/** kubectl with 300 kinds that users defined, no two alike, 60 of them the size of a Pod template. */
+/** kubectl with 300 different custom kinds, 60 of them the size of a Pod template. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { serve } from '../support/in-process.ts'
@@ -6,7 +6,7 @@ import { kubectl } from '../support/kubectl.ts'
 
 const server = await serve({ after }, ['--profile=kubernetes'])
 const count = 300
-/** Every so many is as large as a Pod template. */
+/** Every n-th kind is as large as a Pod template. */
 const largeEvery = 5
 const group = 'many.example.com'
 
@@ -20,7 +20,7 @@ const list = (items: readonly object[]) => JSON.stringify({ apiVersion: 'v1', ki
 const numbers = Array.from({ length: count }, (_, i) => i)
 const isLarge = (i: number) => i % largeEvery === 0
 
-/** More than a thousand members in three levels, as a Pod template has. */
+/** More than a thousand members in three levels, like a Pod template. */
 function largeSchema(i: number, depth = 2): object {
   const member = (n: number) =>
     depth === 0 ? { type: 'string', description: `Leaf ${n} of kind ${i}.` } : largeSchema(i, depth - 1)
@@ -53,12 +53,12 @@ const object = (i: number) => ({
   spec: isLarge(i) ? { member0: { member1: { member2: 'x' } } } : {},
 })
 
-/** kubectl takes longer for many: a tenth of them at a time. */
+/** Waits for a tenth of the kinds at a time, because kubectl is slow with many. */
 function* parts(): Generator<number[]> {
   for (let from = 0; from < count; from += 30) yield numbers.slice(from, from + 30)
 }
 
-test('all are established, and get, explain and apply work on them', { timeout: 600_000 }, async () => {
+test('300 custom kinds are established, and get, explain and apply work on them', { timeout: 600_000 }, async () => {
   for (const part of parts()) await run(['create', '-f', '-'], list(part.map(definition)))
   const crds = await run([
     'get',

@@ -1,6 +1,6 @@
 /**
- * Debian's kubectl where it goes on running: it watches, waits and forwards while objects change. Every change is
- * made after a line of kubectl's that shows that it has begun, so that nothing depends on time.
+ * Long-running commands of Debian's kubectl: it watches, waits and forwards while objects change. The test makes each
+ * change only after kubectl has printed a line that shows that it is ready, so nothing depends on timing.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -12,7 +12,7 @@ const server = await serveUp({ after }, ['--profile=kubernetes', withoutRootCa])
 const kubectl = kubectlFor(server)
 const client = server.client()
 
-/** A namespace for a test, and the path of its config maps. */
+/** Creates a namespace for a test, and returns the path of its ConfigMaps. */
 async function namespace(name: string): Promise<string> {
   assert.equal((await client.post('/api/v1/namespaces', { metadata: { name } })).status, 201)
   return `/api/v1/namespaces/${name}/configmaps`
@@ -28,7 +28,7 @@ async function until(running: Running, sign: RegExp): Promise<void> {
   for (let line = await next(running.errors); !sign.test(line); ) line = await next(running.errors)
 }
 
-test('get -w shows what is there and then every change', async (t) => {
+test('get -w shows existing objects and then every change', async (t) => {
   const path = await namespace('watched')
   await client.post(path, { metadata: { name: 'first' } })
   const watch = kubectl.start('get', 'cm', '-n', 'watched', '-w')
@@ -43,7 +43,7 @@ test('get -w shows what is there and then every change', async (t) => {
   assert.equal(await next(watch.output), 'first    2      <age>')
 })
 
-test('get -w -l tells who comes into the selection and who leaves it', async (t) => {
+test('get -w -l shows objects that enter and leave the selection', async (t) => {
   const path = await namespace('selected')
   const labels = { tier: 'front' }
   await client.post(path, { metadata: { name: 'constant', labels } })
@@ -60,20 +60,20 @@ test('get -w -l tells who comes into the selection and who leaves it', async (t)
   assert.match(await next(watch.output), /^DELETED +moving +\d +<age>$/)
 })
 
-test('get -w of one object in a template', async (t) => {
+test('get -w prints one object with a template', async (t) => {
   const path = await namespace('templated')
   await client.post(path, { metadata: { name: 'one' }, data: { k: 'a' } })
   const watch = kubectl.start('get', 'cm', 'one', '-n', 'templated', '-w', '-v=6', '-o', 'jsonpath={.data.k}{"\\n"}')
   t.after(() => watch.end())
   assert.equal(await next(watch.output), 'a')
-  // It prints what it has read and then leaves out the first event, so what changes in between is never shown.
+  // kubectl prints the object that it has read and skips the first event, so changes in between are never shown.
   await until(watch, /watch=true 200 OK/)
   await client.post(path, { metadata: { name: 'other' }, data: { k: 'z' } })
   await client.put(`${path}/one`, { metadata: { name: 'one' }, data: { k: 'b' } })
   assert.equal(await next(watch.output), 'b')
 })
 
-test('get -w over all namespaces', async (t) => {
+test('get -w -A shows changes in all namespaces', async (t) => {
   await client.post(await namespace('everywhere-1'), { metadata: { name: 'a', labels: { everywhere: '' } } })
   const watch = kubectl.start('get', 'cm', '-A', '-l', 'everywhere', '-w', '--no-headers')
   t.after(() => watch.end())
@@ -82,7 +82,7 @@ test('get -w over all namespaces', async (t) => {
   assert.match(await next(watch.output), /^everywhere-2 +b +0 +<age>$/)
 })
 
-test('wait --for=delete ends when the object goes', async (t) => {
+test('wait --for=delete exits when the object is deleted', async (t) => {
   const path = await namespace('awaited')
   await client.post(path, { metadata: { name: 'going' } })
   const wait = kubectl.start('wait', '--for=delete', 'cm/going', '-n', 'awaited', '-v=6')
@@ -93,7 +93,7 @@ test('wait --for=delete ends when the object goes', async (t) => {
   assert.equal(await wait.ended(), 0)
 })
 
-test('wait --for=condition ends when the condition is met', async (t) => {
+test('wait --for=condition exits when the condition is met', async (t) => {
   await namespace('ready')
   const path = '/api/v1/namespaces/ready/status'
   const wait = kubectl.start('wait', '--for=condition=Tested=true', 'ns/ready', '-v=6')
@@ -107,7 +107,7 @@ test('wait --for=condition ends when the condition is met', async (t) => {
   assert.equal(await wait.ended(), 0)
 })
 
-test('delete waits for the finalizers', async (t) => {
+test('delete waits for finalizers', async (t) => {
   const path = await namespace('held')
   await client.post(path, { metadata: { name: 'held', finalizers: ['test/hold'] } })
   const deletion = kubectl.start('delete', 'cm', 'held', '-n', 'held')
@@ -136,10 +136,10 @@ test('proxy forwards requests and watches', async (t) => {
   assert.deepEqual([event.type, event.object.metadata.name], ['ADDED', 'a'])
 })
 
-test('a step that hangs fails after its time, and so do the processes that it started', async () => {
+test('a hanging step fails after its timeout and its child processes are killed', async () => {
   const hasty = kubectlFor(server, 'hasty', 500)
   const started = performance.now()
-  // The shell waits for sleep, which holds the output open; so would a kubectl that never ends.
+  // The shell waits for sleep, which keeps the output open, like a kubectl that never exits.
   await assert.rejects(hasty.run('echo $$; sleep 60 & sleep 61'), /ended by SIGKILL\n\d+\n$/)
   assert.ok(performance.now() - started < 30_000)
 })

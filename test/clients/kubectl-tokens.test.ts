@@ -1,10 +1,10 @@
-/** kubectl with a service account token and with a bootstrap token: who it is then, and what it may do. */
+/** kubectl with a service account token and with a bootstrap token: the authenticated user and its permissions. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { serve } from '../support/in-process.ts'
 import { kubectlFor } from '../support/kubectl-shell.ts'
 
-test('kubectl asks with tokens that objects are behind', async (t) => {
+test('kubectl authenticates with service account and bootstrap tokens', async (t) => {
   const server = await serve(t, ['--profile=kubernetes', '--enable-bootstrap-token-auth'])
   const kubectl = kubectlFor(server)
   const as = async (token: string, command: string) =>

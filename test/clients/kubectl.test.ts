@@ -1,7 +1,8 @@
 /**
- * Debian's kubectl against a real server: sessions at a shell, each step with its output, errors and exit code to the
- * letter. The steps of a session build on each other; sessions have a home and a namespace of their own and run side by
- * side at one server. The short form writes; reading, refusals and further kinds are in the long one.
+ * Debian's kubectl against a real server: shell sessions, in which the output, errors and exit code of each step are
+ * compared exactly. The steps of a session build on each other. Each session has its own home and namespace, and
+ * sessions run in parallel on one server. The short variant covers writes. Reads, rejections and further kinds are in
+ * the long one.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -18,7 +19,7 @@ const sessions = [
   ...(long ? ['declaring', 'reading', 'refusals', 'kinds', 'discovering', 'workloads', 'services'] : []),
 ]
 
-// What the transcripts say of a volume is what it was made with: nobody changes its phase meanwhile.
+// The transcripts show volumes in their initial state, so no control loop may change their phase.
 const server = await serveUp({ after }, ['--profile=kubernetes', `${withoutRootCa},-persistentvolume-binder`])
 
 describe('kubectl', { concurrency: 2 }, () => {

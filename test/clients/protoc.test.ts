@@ -1,6 +1,7 @@
 /**
- * A reader and writer of another maker: `protoc`, on `.proto` text that is made from the recorded facts. It knows every
- * field that the server sends, each by its type, and writes the same bytes again; what it writes, the server takes.
+ * An independent Protobuf implementation: `protoc`, with `.proto` text generated from recorded facts. It knows every
+ * field that the server sends, with its type, and encodes the same bytes again. The server accepts the messages that it
+ * encodes.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -29,7 +30,7 @@ const home = ({ group }: Kind) => group.split('.')[0]
 const messageOf = (kind: Kind) => `${home(kind)}.${kind.version}.${kind.kind}`
 const manifestOf = (kind: Kind) => manifestObject(`${home(kind)}.${kind.plural}`, 'orch')
 const messages = [...kinds.flatMap((kind) => [messageOf(kind), `${messageOf(kind)}List`]), 'meta.v1.Status']
-/** A message of all that is read: a field for each. */
+/** A message with one field for each type that is read. */
 const all = messages.map((message, i) => `  optional ${protoName(message)} m${i + 1} = ${i + 1};\n`).join('')
 writeFileSync(join(directory, 'api.proto'), `${protoText([...messages, 'runtime.Unknown'])}message All {\n${all}}\n`)
 
@@ -52,7 +53,7 @@ async function messageAt(path: string, status = 200): Promise<Buffer> {
   return readEnvelope(answer.bytes).raw
 }
 
-test('protoc knows all that the server sends, and writes the same', async () => {
+test('protoc decodes every field that the server sends and encodes the same bytes', async () => {
   for (const kind of kinds.filter((each) => each.conversion === undefined)) {
     const object = manifestOf(kind)
     const written = kinds.find(
@@ -70,7 +71,7 @@ test('protoc knows all that the server sends, and writes the same', async () => 
   everything.bytes(messages.length, await messageAt(`${collection(kinds[0]!)}/none`, 404))
   const bytes = everything.finish()
   const text = protoc('decode', 'All', bytes)
-  // A field that it does not know has a number for a name.
+  // An unknown field has a number instead of a name.
   assert.doesNotMatch(text.toString(), /^\s*\d+(:| \{)/m)
   assert.ok(protoc('encode', 'All', text).equals(bytes))
   console.error(
@@ -78,7 +79,7 @@ test('protoc knows all that the server sends, and writes the same', async () => 
   )
 })
 
-test('the server takes what protoc writes', async () => {
+test('the server accepts messages encoded by protoc', async () => {
   const pod = `metadata { name: "by-protoc" labels { key: "a" value: "b" } }
     spec {
       containers {

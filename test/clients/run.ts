@@ -1,6 +1,7 @@
 /**
- * Runs the suites of other clients by hand: see README.md. Each has an ephemeral server of its own, which ends with this
- * process. npm packages are installed in a temporary folder. Ends with 1 if a suite fails; one that cannot run is named.
+ * Runs the suites of other clients manually: see README.md. Each suite has an ephemeral server, which ends with this
+ * process. npm packages are installed in a temporary directory. Exits with 1 if a suite fails, and names suites that
+ * cannot run.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -14,10 +15,10 @@ const packages = ['@kubernetes/client-node@2.0.1', 'kubernetes-fluent-client@3.1
 
 interface Suite {
   readonly name: string
-  /** Why it cannot run here. */
+  /** Why the suite cannot run here. */
   readonly missing: () => string | undefined
   readonly command: (folder: string) => readonly [string, ...string[]]
-  /** It starts its server itself. */
+  /** Whether the suite starts its server itself. */
   readonly hasServer?: boolean
 }
 
@@ -76,7 +77,7 @@ async function startServer(config: string) {
   return { env: { KUBECONFIG: config }, stop }
 }
 
-/** It is printed whole when the server is ready. */
+/** The kubeconfig is printed completely when the server is ready. */
 async function kubeconfigOf(output: NodeJS.ReadableStream): Promise<string> {
   let text = ''
   for await (const chunk of output) {
@@ -86,7 +87,10 @@ async function kubeconfigOf(output: NodeJS.ReadableStream): Promise<string> {
   throw new Error('the server did not start')
 }
 
-/** Once for all suites. The suites are copied there, since modules are looked for beside the file that imports them. */
+/**
+ * Installs once for all suites. The suites are copied there, because modules are resolved relative to the importing
+ * file.
+ */
 function installed(place: string): string {
   if (isInstalled) return place
   writeFileSync(join(place, 'package.json'), '{"private":true,"type":"module"}')

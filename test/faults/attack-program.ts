@@ -1,19 +1,19 @@
 /**
- * Attacks a server from a process of its own, so that the test beside it can measure. It prepares when it is sent a target,
- * attacks when it is sent the names of attacks and a time, and sends back what it did.
+ * Attacks a server from a separate process, so that the test can measure undisturbed. Prepares when it receives a
+ * target, attacks when it receives attack names and a duration, and sends back a summary.
  */
 import { setPriority } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { answerRaw, floods } from '../support/raw-answers.ts'
 import { type Attack, Attacker, attacks, closeHeldConnections, prepare, type Target } from './attacks.ts'
 
-/** What the test sends when the server is ready for the attacks. */
+/** The message that the test sends when the server is ready for the attacks. */
 export interface Order {
   readonly names: readonly string[]
   readonly seconds: number
 }
 
-/** The webhook of the attacker. */
+/** The attacker's webhook. */
 export interface Prepared {
   readonly url: string
   readonly caBundle: string
@@ -22,7 +22,7 @@ export interface Prepared {
 export interface AttackCount {
   runs: number
   bytes: number
-  /** Attacks that the server, or the network, ended with an error. */
+  /** Attacks that the server or the network ended with an error. */
   failed: number
   lastError?: string
 }
@@ -30,9 +30,9 @@ export interface AttackCount {
 export type AttackOutcome = { [name: string]: AttackCount }
 
 const webhookBytes = 4 * 1024 * 1024
-/** The attacks begin one after the other within this time, and not as one burst. */
+/** The attacks start one after the other within this time instead of in one burst. */
 const spreadMs = 2_500
-// An attacker has machines of its own: here it must not take the processor from the server.
+// A real attacker has separate machines. Here it must not take CPU time from the server.
 setPriority(10)
 
 interface Times {

@@ -1,7 +1,8 @@
 /**
- * All known denial-of-service attacks at once, beside 32 ordinary clients: no request of a client fails, the clients wait
- * about as long as at rest, the server process survives, and its memory returns to what it was. `ORCH_ATTACKS=SPDY` runs
- * only the attacks whose names contain the text; `ORCH_ATTACKS=none` measures without any.
+ * Runs all known denial-of-service attacks at once, together with 32 ordinary clients. No request of a client may fail,
+ * latencies stay close to those of an idle server, the server process survives, and its memory returns to the previous
+ * level. `ORCH_ATTACKS=SPDY` runs only the attacks whose names contain the text. `ORCH_ATTACKS=none` measures without
+ * attacks.
  */
 import assert from 'node:assert/strict'
 import { fork } from 'node:child_process'
@@ -25,29 +26,30 @@ import type { AttackOutcome, Order, Prepared } from './attack-program.ts'
 import { attacks, hookedNamespace, hostileNamespace, type Target, victims } from './attacks.ts'
 
 const clientCount = 32
-/** Five requests a second of each client. */
+/** Each client sends five requests a second. */
 const tickMs = 200
 const warmUpSeconds = 20
 const restSeconds = 15
 const attackSeconds = 20
 const recoverySeconds = 60
-/** Longer than the time between two collections of `long-turns.mjs`. */
+/** Longer than the interval between two collections of `long-turns.mjs`. */
 const collectSeconds = 6
 const mebibyte = 2 ** 20
 
 const maxSlowdown = 3
 /**
- * A p99 below this is never too slow. At rest a request takes a few milliseconds, and three times that is less than one
- * turn of the event loop may take (50 ms). A request needs several turns: to be read, to be written to the store and to be
- * answered. Besides, the clients, the attackers and the server share the processors of one machine here.
+ * A p99 below this value is never too slow. On an idle server a request takes a few milliseconds, and three times that
+ * is less than one iteration of the event loop may take (50 ms). A request needs several iterations: to be read, to be
+ * written to the store and to be answered. In addition, the clients, the attackers and the server share the cores of
+ * one machine.
  *
- * The aim is three times the p99 at rest, and 150 ms where that is less. Measured on two quiet cores: 85 to 108 ms, of
- * which the main thread waits a fifth for a processor. The test holds what is reached, and prints the numbers.
+ * The goal is three times the p99 of the idle server, or 150 ms if that is less. Measured on two idle cores: 85 to 108
+ * ms, a fifth of which the main thread waits for a core. The test asserts the achieved value and prints the numbers.
  */
 const maxWaitMs = 300
-/** A minute after the attacks, with the noise below. Measured: 243 MiB before, 297 after. */
+/** Memory limit one minute after the attacks, including the noise below. Measured: 243 MiB before, 297 after. */
 const maxGrowth = 1.2
-/** Pages that the allocators keep, and code that was compiled for the attacks. */
+/** Pages that the allocators keep, and code compiled for the attacks. */
 const memoryNoise = 16 * mebibyte
 
 /** The tool collects garbage before and after the attacks. */
@@ -59,7 +61,7 @@ const environment = (collectFile: string) => ({
 const wanted = process.env.ORCH_ATTACKS ?? ''
 const names = Object.keys(attacks).filter((name) => name.includes(wanted))
 
-test('all attacks at once leave ordinary clients alone', { timeout: 600_000 }, async (t) => {
+test('ordinary clients are unaffected by all attacks at once', { timeout: 600_000 }, async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'orch-attacks-'))
   t.after(() => rmSync(directory, { recursive: true, force: true }))
   const collectFile = join(directory, 'collect')
@@ -67,10 +69,10 @@ test('all attacks at once leave ordinary clients alone', { timeout: 600_000 }, a
   const attacker = await startAttacker(t, server)
   const pid = server.process.pid!
   const clients = await connectClients(t, server)
-  // At full speed: the memory before the attacks is that of a server that has been in use.
+  // Runs at full speed, so that the memory before the attacks is that of a server in use.
   await measure(clients, pid, delay(warmUpSeconds * 1000), 0)
   const rest = await measure(clients, pid, delay(restSeconds * 1000))
-  // What counts is the memory that is held: V8 does not collect a small heap for minutes, and is made to here.
+  // Only retained memory counts. V8 does not collect a small heap for minutes, so the test forces a collection.
   writeFileSync(collectFile, '')
   await delay(collectSeconds * 1000)
   rmSync(collectFile)
@@ -110,9 +112,9 @@ test('all attacks at once leave ordinary clients alone', { timeout: 600_000 }, a
   assert.ok(after <= memoryBound(before), `${inMib(after)} MiB are held after ${inMib(before)} MiB before`)
 })
 
-/** `orch up` with all its control loops, an ordinary user `bob`, and a hostile user `alice` with few rights. */
+/** Starts `orch up` with all control loops, an ordinary user `bob`, and a hostile user `alice` with few permissions. */
 async function startCluster(t: TestContext, collectFile: string): Promise<ServerHandle> {
-  // Named, as tests leave the loops of a cluster out by default.
+  // Explicit, because tests disable the control loops by default.
   const loops = controlLoops.filter(({ cluster }) => cluster).map(({ name }) => name)
   const controllers = `--controllers=*,bootstrapsigner,tokencleaner,${loops.join()}`
   const server = await startUp(t, ['--nodes=2', controllers], environment(collectFile))
@@ -143,7 +145,7 @@ async function startCluster(t: TestContext, collectFile: string): Promise<Server
   return server
 }
 
-/** The process of the attacker. Its pods run, and its webhook is registered, when this resolves. */
+/** Starts the attacker's process. Resolves when its pods run and its webhook is registered. */
 async function startAttacker(t: TestContext, server: ServerHandle) {
   const attacker = fork(join(import.meta.dirname, 'attack-program.ts'))
   t.after(() => void attacker.kill('SIGKILL'))
@@ -179,10 +181,10 @@ interface Sent {
 /** Sends one request on the client's own connection. */
 type Send = (sent: Sent) => Promise<{ readonly status: number; readonly text: string }>
 
-/** An ordinary client, and the requests that it goes on with. */
+/** An ordinary client and its sequence of requests. */
 interface Client {
   readonly send: Send
-  /** The last answer, from which the next request may be made. */
+  /** The last response, which the next request may be based on. */
   answer: string
   readonly requests: AsyncGenerator<Step, never, string>
 }
@@ -191,7 +193,7 @@ interface Step extends Sent {
   readonly expected: number
 }
 
-/** Half of them over HTTP/1.1 and half over HTTP/2. */
+/** Half of the clients use HTTP/1.1, half HTTP/2. */
 async function connectClients(t: TestContext, server: ServerHandle): Promise<Client[]> {
   const ca = caOf(server)
   return Array.from({ length: clientCount }, (_, i) => ({
@@ -219,7 +221,7 @@ function overHttp2(t: TestContext, server: ServerHandle): Send {
     )
 }
 
-/** Creates an object, reads and updates it, lists a page, and deletes the object, over and over. Receives each answer. */
+/** Creates, reads and updates an object, lists a page, and deletes the object, repeatedly. Receives each response. */
 async function* steps(client: string): AsyncGenerator<Step, never, string> {
   for (let i = 0; ; i++) {
     const name = `${client}-${i}`
@@ -239,17 +241,17 @@ async function* steps(client: string): AsyncGenerator<Step, never, string> {
 }
 
 interface Phase {
-  /** How long each request took, in milliseconds. */
+  /** The duration of each request in milliseconds. */
   readonly waits: number[]
   readonly errors: string[]
-  /** The most memory that the server had. */
+  /** The peak memory of the server. */
   peak: number
-  /** Processor time of the server, and the time for which its main thread waited for a processor. */
+  /** CPU time of the server, and the time for which its main thread waited for a core. */
   cpuPercent: number
   starvedPercent: number
 }
 
-/** Lets all clients send until the promise settles, each one request in `pauseMs`. */
+/** Makes all clients send one request every `pauseMs` until the promise settles. */
 async function measure(
   clients: readonly Client[],
   pid: number,
@@ -277,12 +279,12 @@ async function measure(
   return phase
 }
 
-/** How long the main thread of a process was ready to run and had no processor (Linux). */
+/** Returns how long the main thread of a process was runnable without a core (Linux). */
 function starvedMs(pid: number): number {
   return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1e6
 }
 
-/** A request that had to wait for the one before it counts from the time at which it was due. */
+/** A request that had to wait for the previous one is measured from the time at which it was due. */
 async function sendSteadily(
   client: Client,
   { first, pauseMs }: { readonly first: number; readonly pauseMs: number },
@@ -315,10 +317,10 @@ function memoryBound(before: number): number {
   return maxGrowth * before + memoryNoise
 }
 
-/** Until the memory is back where it was, or the time is over. */
+/** Waits until the memory is back to the previous level, or until the timeout. */
 async function recovered(pid: number, before: number): Promise<void> {
   const end = performance.now() + recoverySeconds * 1000
-  // Stays below for a moment: a single sample may be taken before memory is used again.
+  // The memory must stay low for a moment, because a single sample may precede new allocations.
   for (let below = 0; below < 3 && performance.now() < end; await delay(1000))
     below = ownMemory(pid) <= memoryBound(before) ? below + 1 : 0
 }

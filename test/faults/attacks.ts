@@ -1,6 +1,6 @@
 /**
- * The attacks of one hostile user and of strangers, as `attack-program.ts` repeats them. Each one sends a bounded number of
- * bytes and ends by itself. The user `alice` may edit the namespaces `hostile` and `hooked` and nothing else.
+ * The attacks of one hostile user and of unauthenticated clients, which `attack-program.ts` repeats. Each one sends a
+ * limited number of bytes and ends by itself. The user `alice` may edit only the namespaces `hostile` and `hooked`.
  */
 import { once } from 'node:events'
 import { request } from 'node:https'
@@ -18,7 +18,7 @@ const pods = `${core}/${hostileNamespace}/pods`
 const hostileMaps = `${core}/${hostileNamespace}/configmaps`
 const widgets = `/apis/stable.example.com/v1/namespaces/${hostileNamespace}/widgets`
 const authorization = 'Bearer alice-token'
-/** How long an attacker holds a connection, and waits for the end of a command. */
+/** How long an attacker keeps a connection open, and waits for the end of a command. */
 const heldMs = 2_000
 
 export interface Target {
@@ -27,13 +27,13 @@ export interface Target {
 }
 
 export interface Attack {
-  /** The pause between two attacks. */
+  /** The delay between two attacks. */
   readonly gapMs: number
-  /** Attacks once, and returns how many bytes it sent, without TLS. */
+  /** Attacks once, and returns the number of bytes sent, without TLS overhead. */
   readonly run: (target: Attacker, turn: number) => Promise<number>
 }
 
-/** Connections of the hostile user and of strangers to one server. */
+/** Connections of the hostile user and of unauthenticated clients to one server. */
 export class Attacker {
   readonly client: HttpClient
   readonly #target: Target
@@ -51,7 +51,7 @@ export class Attacker {
     return socket.resume()
   }
 
-  /** A connection of exec that was switched to another protocol. */
+  /** An exec connection that was upgraded to another protocol. */
   async exec(pod: string, command: readonly string[], headers: { readonly [name: string]: string }): Promise<Duplex> {
     const query = new URLSearchParams([...command.map((word) => ['command', word]), ['stdout', '1'], ['stdin', '1']])
     const asked = request({
@@ -82,7 +82,7 @@ const numbers = (length: number) => Array.from({ length }, (_, i) => i)
 const many = (count: number, make: (i: number) => Buffer) => Buffer.concat(numbers(count).map(make))
 const byte = Buffer.from('x')
 
-/** Writes all parts unless the server closes the connection, holds the connection for a moment, and closes it. */
+/** Writes all parts unless the server closes the connection, keeps the connection open for a moment, and closes it. */
 async function sendAndHold(socket: Duplex, parts: readonly (Buffer | string)[], holdMs = heldMs): Promise<number> {
   let bytes = 0
   const held = delay(holdMs)
@@ -90,7 +90,7 @@ async function sendAndHold(socket: Duplex, parts: readonly (Buffer | string)[], 
   for (const part of parts) {
     if (socket.destroyed) break
     bytes += part.length
-    // A server that does not read any more never calls back.
+    // If the server has stopped reading, the callback never runs.
     const isTaken = new Promise<boolean>((resolve) => socket.write(part, () => resolve(true)))
     if (!(await Promise.race([isTaken, delay(2 * heldMs, false)]))) break
   }
@@ -106,7 +106,7 @@ function execAttack(pod: string, command: readonly string[]): Attack['run'] {
     const socket = await attacker.exec(pod, command, webSocket)
     const isOver = new Promise<void>((resolve) => {
       socket.on('close', resolve)
-      // The outcome of the command comes last.
+      // The exit status of the command comes last.
       socket.on('data', (chunk: Buffer) => chunk.includes('"status":') && resolve())
     })
     await Promise.race([isOver, delay(2 * heldMs)])
@@ -122,14 +122,14 @@ const doubling = numbers(24).map((i) => ({
   value: i === 0 ? 'x'.repeat(16) : `$(V${i - 1})$(V${i - 1})`,
 }))
 
-/** Pods that run before the attacks begin. */
+/** Pods that run before the attacks start. */
 export const victims: { readonly [name: string]: object } = {
   shell: container(),
   unclosed: container({ env: [{ name: 'A', value: '$('.repeat(60_000) }] }),
   doubling: container({ env: doubling }),
 }
 
-/** The user's own objects that attacks refer to. */
+/** The user's own objects that the attacks refer to. */
 export async function prepare({ client }: Attacker): Promise<void> {
   const create = async (path: string, body: object) => {
     const { status, text } = await client.post(path, body)
@@ -137,12 +137,12 @@ export async function prepare({ client }: Attacker): Promise<void> {
   }
   await create(hostileMaps, { metadata: { name: 'large' }, data: { key: 'x'.repeat(900_000) } })
   for (const [name, spec] of Object.entries(victims)) await create(pods, { metadata: { name }, spec })
-  // Each with labels of its own, for the scheduler to compare with constraints.
+  // Each has different labels, which the scheduler compares with constraints.
   for (const i of numbers(40))
     await create(pods, { metadata: { name: `labeled-${i}`, labels: { app: `a${i}` } }, spec: container() })
 }
 
-/** Creates a pod that demands much, and deletes it a moment later. */
+/** Creates a pod that is expensive to schedule, and deletes it a moment later. */
 function podAttack(prefix: string, spec: object, labels: object = {}): Attack['run'] {
   return async ({ client }, turn) => {
     const name = `${prefix}-${turn}`
@@ -169,7 +169,7 @@ function customAttack(prefix: string, members: object): Attack['run'] {
   const type = { apiVersion: 'stable.example.com/v1', kind: 'Widget' }
   return async ({ client }, turn) => {
     const raw = JSON.stringify({ ...type, metadata: { name: `${prefix}-${turn}` }, ...members })
-    // A stored object would stay in the history for watches, which has bounds of its own and lasts for minutes.
+    // A stored object would stay in the watch history, which has separate limits and lasts for minutes.
     const { status, text } = await client.send(`${widgets}?dryRun=All`, { method: 'POST', raw, headers: json })
     if (status !== 201 && status !== 422) throw new Error(`${prefix}: ${status} ${text.slice(0, 200)}`)
     return raw.length
@@ -190,7 +190,7 @@ function onConnection(alpn: 'h2' | 'http/1.1', parts: readonly (Buffer | string)
   return async (attacker) => await sendAndHold(await attacker.open(alpn), parts)
 }
 
-// Frames of strangers that ask for nothing.
+// Frames of unauthenticated clients without a request.
 
 const window = (value: number) => Buffer.concat([Buffer.from([0, 4]), number(value)])
 const heldStreams = many(250, (i) => frame('headers', endHeaders, 2 * i + 1, plainHeaders))
@@ -218,7 +218,7 @@ const frameFloods: readonly Buffer[] = [
   Buffer.concat([preface, heldStreams, megabyteOf(frame('data', 0, 1))]),
 ]
 
-// Connections of strangers that send slowly.
+// Unauthenticated connections that send slowly.
 
 const maxHeaderBytes = 128 * 1024
 const slowHeads: readonly { readonly alpn: 'h2' | 'http/1.1'; readonly parts: readonly (Buffer | string)[] }[] = [
@@ -234,7 +234,7 @@ const slowHeads: readonly { readonly alpn: 'h2' | 'http/1.1'; readonly parts: re
   { alpn: 'http/1.1', parts: [`GET / HTTP/1.1\r\nHost: x\r\n${'a:\r\n'.repeat(maxHeaderBytes / 4 - 100)}`] },
 ]
 
-/** Floods a connection of exec whose answers nobody reads. */
+/** Floods an exec connection and reads no responses. */
 function unreadAttack(headers: { readonly [name: string]: string }, parts: readonly Buffer[]): Attack['run'] {
   return async (attacker) => {
     const socket = await attacker.exec('shell', ['sh'], headers)

@@ -1,7 +1,7 @@
 /**
- * Backups that are made while many write: each is restored into a store of its own, and what that holds is a state that
- * was, by the records of the clients and no older than what they were told before it began. On the embedded store and on
- * etcd. ORCH_LONG=1: a hundred of them.
+ * Makes backups during concurrent writes and restores each into a new store. According to the clients' records, its
+ * content must be a state that existed, and no older than the writes acknowledged before the backup started. Runs on
+ * the embedded store and on etcd. ORCH_LONG=1: a hundred backups.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -28,9 +28,9 @@ const backups = long ? 100 : 2
 const writers = 8
 const prefix = 'objects/core/configmaps/default/'
 
-test('on the embedded store', { timeout: 400_000 }, (t) => run(t, []))
+test('backups of the embedded store under load are consistent', { timeout: 400_000 }, (t) => run(t, []))
 
-test('on etcd', { timeout: 400_000 }, async (t) => {
+test('backups of etcd under load are consistent', { timeout: 400_000 }, async (t) => {
   const cluster = await startEtcd({ electionMs: steadyMs })
   t.after(() => cluster.stop())
   await run(t, [`--etcd-servers=${cluster.endpoints}`])
@@ -73,7 +73,7 @@ async function download(transport: Transport): Promise<Buffer> {
   return Buffer.concat(await Array.fromAsync(answer.body))
 }
 
-/** What a store holds that was restored from the backup. */
+/** Returns the content of a store restored from the backup. */
 async function restored(file: string, directory: string): Promise<Pick<List, 'revision' | 'seen'>> {
   await restore(parseFlags(restoreFlags, [`--from=${file}`, `--data-dir=${directory}`]), recordingTerminal())
   const { header } = await openBackup(file)

@@ -1,6 +1,7 @@
 /**
- * What is left of watches that are over: nothing, however many they were and wherever they began. The server runs in
- * this process, so that what it holds can be counted after a collection. With `ORCH_LONG=1` there are ten thousand.
+ * Closed watches leave nothing in memory, however many there were and wherever they started. The server runs in this
+ * process, so that the test can count its objects after a garbage collection. With `ORCH_LONG=1` there are ten thousand
+ * watches.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -22,7 +23,7 @@ import { configMaps } from '../support/paths.ts'
 const rounds = long ? 200 : 2
 const perRound = 40
 
-/** Watches from now and from an old version. */
+/** Starts watches from the current and from an old resourceVersion. */
 async function openWatches({ port }: InProcess, versions: readonly string[]): Promise<TLSSocket[]> {
   const open = async (i: number) => {
     const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] })
@@ -40,7 +41,7 @@ function held(): { [name: string]: number } {
   return Object.fromEntries(kinds.map((kind) => [kind.name, Number(queryObjects(kind, { format: 'count' }))]))
 }
 
-test('closed watches leave nothing behind', { timeout: 600_000 }, async (t) => {
+test('closed watches leave nothing in memory', { timeout: 600_000 }, async (t) => {
   const server = await startInProcess([namespace, configMap, resourceQuota])
   t.after(async () => await server.stop())
   const { client } = server

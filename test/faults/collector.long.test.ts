@@ -1,6 +1,7 @@
 /**
- * The garbage collector as users run it, in processes of its own: while a kind is defined as it starts, after kill -9 and
- * at a change of leader; and `orch controller-manager` that keeps running while the etcd behind its server is restored.
+ * The garbage collector in separate processes, as users run it: a kind is defined while it starts, after kill -9 and
+ * during a change of leader. Also, `orch controller-manager` keeps running while the etcd behind its server is
+ * restored.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -21,10 +22,10 @@ const definitions: ResourceType = {
   plural: 'customresourcedefinitions',
   namespaced: false,
 }
-/** How long after the collector's start the kind is defined. */
+/** Delay between the collector's start and the definition of the kind. */
 const delaysMs = [0, 300, 600]
 const orphansEach = 5
-/** A machine that is busy with other things may take this long. */
+/** A busy machine may take this long. */
 const patienceMs = 180_000
 let kinds = 0
 
@@ -57,7 +58,7 @@ async function define(client: Client, kind: string): Promise<ResourceType> {
   return type
 }
 
-/** Defines a kind, and lets an owner orphan its objects and another take its own with it. */
+/** Defines a kind, and deletes one owner with orphaning and another with its dependents. */
 async function orphanAndCollect(server: Served): Promise<void> {
   const client = new Client(server.transport())
   const kind = `Widget${++kinds}`
@@ -89,7 +90,7 @@ async function orphanAndCollect(server: Served): Promise<void> {
   for (const { metadata } of left) assert.equal(metadata.ownerReferences, undefined)
 }
 
-test('a kind that is defined just after a start keeps its orphans', { timeout: 600_000 }, async (t) => {
+test('orphans of a kind defined just after the collector starts survive', { timeout: 600_000 }, async (t) => {
   for (const delayMs of delaysMs) {
     const server = await startUp(t)
     await pause(delayMs)
@@ -102,7 +103,7 @@ test('a kind that is defined just after a start keeps its orphans', { timeout: 6
   }
 })
 
-test('a kind that is defined at a change of leader keeps its orphans', { timeout: 600_000 }, async (t) => {
+test('orphans of a kind defined during a change of leader survive', { timeout: 600_000 }, async (t) => {
   const server = await startServer(t)
   const flags = ['--controllers=garbagecollector', '--leader-elect=true']
   let leader = startManager(t, server, flags)
@@ -117,7 +118,7 @@ test('a kind that is defined at a change of leader keeps its orphans', { timeout
   }
 })
 
-test('a manager that outlives a restore of etcd deletes no dependent of a living owner', {
+test('a manager running during an etcd restore keeps dependents of existing owners', {
   timeout: 600_000,
 }, async (t) => {
   const cluster = await startEtcd()

@@ -1,7 +1,7 @@
 /**
- * Power loss at any moment: whatever part of the unsynced writes reached the disk, the store opens, holds a prefix of
- * the commits, and that prefix holds every commit acknowledged by then. SIGKILL cannot show this (the page cache
- * survives it), so the disk is recorded and its possible remains are built. ORCH_LONG=1 builds more of them.
+ * Power loss at any moment: whichever unsynced writes reached the disk, the store opens and contains a prefix of the
+ * commits that includes every commit acknowledged by then. SIGKILL cannot test this because the page cache survives it.
+ * The test therefore records the disk writes and builds the possible disk contents. ORCH_LONG=1 builds more of them.
  */
 import assert from 'node:assert/strict'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -30,7 +30,7 @@ const images = long ? 600 : 120
 const workload = fileURLToPath(new URL('./crash-workload.ts', import.meta.url))
 
 describe('power loss', () => {
-  test(`${images} images of the data file hold every acknowledged commit`, { timeout: 400_000 }, async () => {
+  test(`${images} images of the data file contain every acknowledged commit`, { timeout: 400_000 }, async () => {
     const { directory, removeDirectory } = await temporaryDirectory()
     try {
       await proveImages(directory)
@@ -53,7 +53,7 @@ async function proveImages(directory: string): Promise<void> {
   assert.ok(finalImage(events).equals(await readFile(recorded.file)), 'the recorder missed a write')
   const commits = acknowledged(events, events.length)
   assert.equal(commits.size, 400)
-  // Before the first acknowledgement the store may still be in the making.
+  // Before the first acknowledgement, the store may still be incomplete.
   const first = events.findIndex((event) => event.kind === 'a')
   const random = seeded(2026)
   for (let i = 0; i < images; i++) {
@@ -87,7 +87,7 @@ async function proveImage(directory: string, image: Buffer, { commits, durable, 
   }
 }
 
-/** The log holds every kept change, and those before them in the journal; each value that one replaced is there. */
+/** The log contains every retained change, including earlier ones in the journal, and every value that was replaced. */
 function proveLog(
   tables: Tables,
   commits: ReadonlyMap<Revision, Acknowledged>,
@@ -106,7 +106,7 @@ function proveLog(
     assert.equal(record.deletes, commit.value === undefined, name)
     assert.match(record.note?.text.toString() ?? '', /^\d\.\d+$/, name)
     if (record.previous === 0) continue
-    // What is not for the journal is dropped from what only the journal keeps.
+    // Values that the journal must not keep are dropped from the part that only the journal retains.
     if (record.reduced) assert.ok(record.revision <= oldest && commit.key.startsWith('writer/0/'), name)
     else assert.equal(record.replaced.toString(), commits.get(record.previous)!.value, name)
     const replacedAt = tables.history.get(versionKey(record.key, record.previous))
@@ -114,7 +114,7 @@ function proveLog(
   }
 }
 
-// Values are lent until the next is read, so each is read up at once.
+// Values are valid only until the next one is read, so each is processed immediately.
 function readWholeLog({ log }: Tables): (LogRecord & { revision: Revision })[] {
   const records: (LogRecord & { revision: Revision })[] = []
   for (const { key, value } of log.getRange({})) {
@@ -151,7 +151,7 @@ function acknowledged(events: readonly DiskEvent[], before: number): Map<Revisio
   return new Map(acks.map((ack) => [ack.revision, ack]))
 }
 
-/** Revisions are given in order and are durable in order, so the highest one stands for all. */
+/** Revisions are assigned in order and become durable in order, so the highest one represents all. */
 function lastRevision(commits: ReadonlyMap<Revision, Acknowledged>): Revision {
   return [...commits.keys()].reduce((last, revision) => Math.max(last, revision), 1)
 }

@@ -1,6 +1,7 @@
 /**
- * A server that is killed again and again under load loses nothing that it acknowledged, reuses no revision, and lets
- * watches resume without a gap or a repeat. It is ready again within three seconds. ORCH_LONG=1: more kills, more clients, longer lives.
+ * A server that is killed repeatedly under load loses no acknowledged write, reuses no revision, and lets watches
+ * resume without gaps or duplicates. It is ready again within three seconds. ORCH_LONG=1: more kills, more clients,
+ * longer runs.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -13,15 +14,17 @@ import type { Recorder } from './recorder.ts'
 import { assertSurvives } from './survival.ts'
 
 const lives = long ? 50 : 2
-/** One start in so many is killed on its way up as well. */
+/** One in this many starts is also killed during startup. */
 const brokenStarts = 4
-/** So many writes are acknowledged in a life at most. */
+/** Maximum number of acknowledged writes per run of the server. */
 const longestLife = long ? 2_000 : 80
 const longestStartMs = 400
-/** Of processor time: other programs may keep the cores busy. */
+/** CPU time, because other programs may keep the cores busy. */
 const maxStartMs = 3_000
 
-test('killed under load: nothing acknowledged is lost, watches resume exactly', { timeout: 900_000 }, async (t) => {
+test('a server killed under load loses no acknowledged write, and watches resume exactly', {
+  timeout: 900_000,
+}, async (t) => {
   const server = await startServer(t)
   await assertSurvives(t, server, {
     ...(long ? { writers: 16, watchers: 4 } : { writers: 8, watchers: 2 }),
@@ -41,7 +44,7 @@ test('killed under load: nothing acknowledged is lost, watches resume exactly', 
   })
 })
 
-/** One life of the server: it serves for a while, is killed, and starts again. */
+/** One run of the server: it serves for a while, is killed, and starts again. */
 async function live(
   server: ServerHandle,
   recorder: Recorder,

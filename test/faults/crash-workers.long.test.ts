@@ -1,6 +1,7 @@
 /**
- * Three workers on the embedded store, each ended in every way while clients write and watch, then all of them at once, the
- * store's thread, and the process itself: what clients saw adds up as if there had been one server that never failed.
+ * Three workers on the embedded store. While clients write and watch, the test ends each worker in every possible way,
+ * then all of them at once, then the store's thread, and finally the process itself. The clients' observations must be
+ * consistent with one server that never failed.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -14,12 +15,14 @@ import { assertSurvives } from './survival.ts'
 const ways = ['terminate', 'exit', 'error', 'memory', 'stall', 'loop']
 const workers = [0, 1, 2]
 const allAtOnce = workers.map((worker) => `${worker} terminate`).join()
-/** So many writes are acknowledged between two faults at most. */
+/** Maximum number of acknowledged writes between two faults. */
 const longestPeace = 400
 const kills = 6
 const endsOfTheStore = 3
 
-test('workers, their store and their process end under load, in every way', { timeout: 900_000 }, async (t) => {
+test('clients see consistent data when workers, store thread or process end under load', {
+  timeout: 900_000,
+}, async (t) => {
   const fragile = await startFragile(t, [], workers.length)
   await assertSurvives(t, fragile.server, {
     writers: 12,
@@ -49,7 +52,7 @@ test('workers, their store and their process end under load, in every way', { ti
   })
 })
 
-/** Ends workers, and waits until so many others have taken their places. */
+/** Ends workers, and waits until the given number of replacements run. */
 async function replace({ server, end }: Fragile, how: string, count: number): Promise<void> {
   const replaced = () => countOf(server.output(), /replaced a worker that ended/g)
   const before = replaced()
@@ -61,7 +64,7 @@ async function replace({ server, end }: Fragile, how: string, count: number): Pr
   )
 }
 
-/** The end of the store's thread is the end of the process, which is started again. */
+/** The end of the store's thread ends the process, which is then restarted. */
 async function endStore({ server, end }: Fragile, recorder: Recorder): Promise<void> {
   const exit = once(server.process, 'exit')
   end('hub')

@@ -1,8 +1,8 @@
 /**
- * The program whose disk is recorded: a few writers on one store, with compaction now and then, of which a
- * journal keeps a part. Each commit that was
- * acknowledged is one line in the file of acknowledgements, written before its writer goes on.
- * `crash-workload.ts <data directory> <file of acknowledgements> <seed>`
+ * The program whose disk writes are recorded: a few writers on one store, with occasional compaction and a journal that
+ * keeps part of the history. Each acknowledged commit is one line in the acknowledgement file, written before its
+ * writer continues.
+ * `crash-workload.ts <data directory> <acknowledgement file> <seed>`
  */
 import { openSync, writeSync } from 'node:fs'
 import { LmdbStore } from '../../src/storage/store/lmdb/store.ts'
@@ -12,14 +12,14 @@ import { type Seeded, seeded } from '../storage/store/seeded.ts'
 export interface Acknowledged {
   readonly revision: Revision
   readonly key: Key
-  /** Undefined: deleted. */
+  /** Undefined for a deletion. */
   readonly value?: string
 }
 
 const writers = 4
 const commitsPerWriter = 100
 const keysPerWriter = 12
-/** So little that part of it is forgotten; of one writer it keeps no values. */
+/** Small enough that part of the journal is dropped. It keeps no values of one of the writers. */
 const retention: Retention = { time: 3_600_000, bytes: 100_000, withoutValues: ['writer/0/'] }
 
 async function writeSome(store: LmdbStore, name: number, random: Seeded, acknowledge: (ack: Acknowledged) => void) {

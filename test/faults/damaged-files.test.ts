@@ -1,7 +1,7 @@
 /**
- * Damaged data files, each sort of damage opened in a process of its own: bits flipped, pages zeroed or put in the place of others, the
- * end cut off. Whatever was hit, what is served is what was written, or it is named as unreadable, or a sentence says that
- * the file is damaged; never another object, never one less in silence, never a dead process. ORCH_LONG=1: more files.
+ * Opens damaged data files, one process for each kind of damage: flipped bits, zeroed or swapped pages, a truncated
+ * end. The store must return the data that was written, report an object as unreadable, or report that the file is
+ * damaged. It must never return another object, silently omit one, or crash the process. ORCH_LONG=1: more files.
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -23,7 +23,7 @@ const filesPerKind = long ? 48 : 2
 const pageSize = 4096
 const retention = { time: 3_600_000, bytes: 2 ** 30, withoutValues: [] }
 
-/** Objects of several sizes, some changed and some deleted since a revision, which it gives. */
+/** Creates objects of several sizes, and changes and deletes some of them after the revision that it returns. */
 async function makeData(directory: string): Promise<number> {
   const store = await LmdbStore.open({ directory, retention })
   const written = new Map<string, number>()
@@ -81,7 +81,10 @@ interface Outcome {
   readonly stderr: string
 }
 
-/** Reads directories in one process. Where that ends before its time, the outcome is that of the first without a report. */
+/**
+ * Reads directories in one process. If the process crashes, the crash is attributed to the first directory without a
+ * report.
+ */
 function readDamaged(directories: readonly string[], revision: number): Promise<Outcome[]> {
   return new Promise((resolve) => {
     const child = execFile(
@@ -120,14 +123,14 @@ function assertTrue(truth: Read, { signal, code, report, stderr }: Outcome): 'se
   return 'sentence' in report ? 'sentence' : unreadable.length > 0 ? 'named' : 'all there'
 }
 
-/** The pages in use; what lies behind them is room taken in advance. */
+/** Returns the pages in use. The file continues with preallocated space. */
 function usedPart(file: Buffer): Buffer {
   const [even, odd] = [0, pageSize].map((meta) => file.readBigUInt64LE(meta + 152)) as [bigint, bigint]
   const lastPage = Number(file.readBigUInt64LE((even > odd ? 0 : pageSize) + 144))
   return file.subarray(0, (lastPage + 1) * pageSize)
 }
 
-test('damage ends in a sentence or in objects that are named, never in wrong data or a dead process', async (t) => {
+test('damage is reported, and never causes wrong data or a crash', async (t) => {
   const { directory, removeDirectory } = await temporaryDirectory()
   t.after(removeDirectory)
   const revision = await makeData(join(directory, 'sound'))

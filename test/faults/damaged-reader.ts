@@ -1,8 +1,8 @@
 /**
- * Opens data directories that may be damaged, one after another, reads everything in each as a server does (the caches,
- * an exact list, the log, the journal), writes, deletes and compacts, and prints what it read as a line of JSON:
- * `damaged-reader.ts <revision> <data directory>...`. What the store itself tells as an error is printed as a sentence;
- * anything else is the end, as it would be a server's.
+ * Opens possibly damaged data directories, one after another. Reads everything in each like a server does (the caches,
+ * an exact list, the log, the journal), writes, deletes and compacts, and prints the results as a line of JSON:
+ * `damaged-reader.ts <revision> <data directory>...`. Errors that the store reports are printed as text. Any other
+ * error ends the process, as it would end a server.
  */
 import { createHash } from 'node:crypto'
 import { Caches } from '../../src/storage/cache/caches.ts'
@@ -10,15 +10,15 @@ import { LmdbStore } from '../../src/storage/store/lmdb/store.ts'
 import { type Change, type Entry, type Retention, StoreError } from '../../src/storage/store/store.ts'
 
 export interface Read {
-  /** Objects by key, as `<revision> <hash of what a client is sent>`. */
+  /** Objects by key, as `<revision> <hash of the bytes sent to clients>`. */
   readonly objects: { readonly [key: string]: string }
-  /** Keys of objects that cannot be read. */
+  /** Keys of unreadable objects. */
   readonly unreadable: readonly string[]
-  /** The exact list at the revision asked for. */
+  /** The exact list at the requested revision. */
   readonly exact: { readonly [key: string]: string }
-  /** The log from there on. */
+  /** The log from that revision on. */
   readonly log: readonly string[]
-  /** The changes of each key, as the journal has them. */
+  /** The changes of each key according to the journal. */
   readonly past: { readonly [key: string]: readonly string[] }
 }
 
@@ -28,7 +28,7 @@ export function hash(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex').slice(0, 16)
 }
 
-/** All of what the journal has. */
+/** Reads the whole journal. */
 const retention: Retention = { time: 3_600_000, bytes: 2 ** 30, withoutValues: [] }
 
 async function report(directory: string, revision: number): Promise<Report> {

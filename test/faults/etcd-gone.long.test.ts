@@ -1,7 +1,7 @@
 /**
- * All members of etcd are gone for a minute while clients go on asking: every answer comes within the deadline, the server
- * lives and says that it is not ready, its memory does not grow, and watches neither end silently nor miss anything. Five
- * seconds after etcd is back the server writes again.
+ * All etcd members are down for a minute while clients keep sending requests. Every response arrives within the
+ * deadline, the server stays alive and reports that it is not ready, its memory does not grow, and watches neither end
+ * silently nor miss events. Five seconds after etcd is back, the server accepts writes again.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -16,14 +16,14 @@ import { acknowledged, Follower, outcomes, readLog, report, revisionOf, untilWri
 import { Recorder } from './recorder.ts'
 
 const goneMs = 60_000
-/** That of the store, and what a busy machine takes on top. */
+/** The store's deadline, plus the delay of a busy machine. */
 const maxAnswerMs = 15_000
 const maxBackMs = 5_000
 const maxGrowth = 1.2
 const members = 3
 const collection = '/api/v1/namespaces/default/configmaps'
 
-test('etcd is gone for a minute', { timeout: 400_000 }, async (t) => {
+test('a server survives a minute without etcd', { timeout: 400_000 }, async (t) => {
   const cluster = await startEtcd({ members })
   t.after(() => cluster.stop())
   const server = await startServer(t, [`--etcd-servers=${cluster.endpoints}`])
@@ -74,7 +74,7 @@ test('etcd is gone for a minute', { timeout: 400_000 }, async (t) => {
   assert.equal(server.process.exitCode, null)
 })
 
-/** Each sort of request once, at the same time. */
+/** Sends one request of each type in parallel. */
 async function askAll(client: HttpClient, answers: { count: number; slowestMs: number }): Promise<void> {
   const began = performance.now()
   const [alive, ready, cached, ...others] = await Promise.all([

@@ -1,6 +1,7 @@
 /**
- * A disk that refuses: the commits of that moment are rejected as a whole and seen by nobody, the process lives on.
- * Without room the store goes on when there is room again; after a failed write or sync it writes nothing any more.
+ * A failing disk: all concurrent commits are rejected together and never become visible, and the process survives.
+ * After running out of space, the store continues once there is space again. After a failed write or sync it writes
+ * nothing more.
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -20,7 +21,7 @@ const EIO = 5
 const ENOSPC = 28
 
 describe('a failing disk', () => {
-  test('without room for data: refused as full, then goes on', () =>
+  test('writes on a full disk are rejected, and succeed once there is space', () =>
     withDisk('w', ENOSPC, async (outcomes, reopened) => {
       assert.deepEqual(outcomes.during, new Array(10).fill('StoreFull'))
       assert.deepEqual(outcomes.visibleDuring, ['before'])
@@ -32,7 +33,7 @@ describe('a failing disk', () => {
     }))
 
   for (const size of [400_000, 10])
-    test(`with an error in a write of data, of ${size} bytes each: nothing is written any more`, () =>
+    test(`after an error in a data write of ${size} bytes, the store stops writing`, () =>
       withDisk(
         'w',
         EIO,
@@ -46,9 +47,9 @@ describe('a failing disk', () => {
         size,
       ))
 
-  // The pages of a sync that failed are lost, whatever the reason: the next sync would succeed without them.
+  // The pages of a failed sync are lost, whatever the reason. The next sync would succeed without them.
   for (const error of [EIO, ENOSPC])
-    test(`with error ${error} in a sync: nothing is written any more, nothing of it is seen`, () =>
+    test(`after error ${error} in a sync, the store stops writing and the commits stay invisible`, () =>
       withDisk('s', error, async (outcomes, reopened) => {
         assertFailed(outcomes)
         assert.deepEqual(outcomes.visibleDuring, ['before'])
@@ -56,7 +57,7 @@ describe('a failing disk', () => {
         assert.deepEqual(reopened, ['before'])
       }))
 
-  test('with an error in a write of a meta page: nothing is read or written any more until a restart', () =>
+  test('after an error in a meta page write, the store stops reading and writing until a restart', () =>
     withDisk('m', EIO, async (outcomes, reopened) => {
       assertFailed(outcomes)
       assert.deepEqual(outcomes.visibleDuring, ['refused'])
@@ -75,7 +76,7 @@ async function withDisk(
   letter: string,
   error: number,
   prove: (outcomes: Outcomes, reopened: string[]) => Promise<void>,
-  // More than the store has taken room for in advance.
+  // More than the space that the store has reserved in advance.
   bytesPerValue = 400_000,
 ): Promise<void> {
   const { directory, removeDirectory } = await temporaryDirectory()

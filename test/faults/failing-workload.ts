@@ -1,6 +1,6 @@
 /**
- * The program whose disk fails: writes one key while the disk is sound, ten while it fails, one when it is sound again,
- * and prints what became of each as JSON:
+ * The program whose disk fails. Writes one key while the disk works, ten while it fails, and one after it works again,
+ * and prints the outcome of each as JSON:
  * `failing-workload.ts <data directory> <control file> <letter> <error number> <bytes per value>`
  */
 import { rmSync, writeFileSync } from 'node:fs'
@@ -13,9 +13,9 @@ export interface Outcomes {
   readonly visibleDuring: readonly string[]
   readonly after: string
   readonly visibleAfter: readonly string[]
-  /** Keys of the changes that a watch was told of. */
+  /** Keys of the changes that a watch received. */
   readonly watched: readonly string[]
-  /** Why nothing is written any more, if the store said so. */
+  /** Why the store stopped writing, if it did. */
   readonly failed: string | undefined
 }
 

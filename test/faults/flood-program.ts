@@ -1,7 +1,7 @@
 /**
- * Floods a server from a thread of its own, so that the test beside it can measure: as many connections as it is told, each
- * of which sends the next create as soon as the last one is answered. Posts `flooding` when each has had an answer, and what
- * came back when it is told to end.
+ * Floods a server from a separate thread, so that the test can measure undisturbed. Opens the given number of
+ * connections, each of which sends the next create after the previous response. Posts `flooding` after each connection
+ * has received a response, and the results when it is told to stop.
  */
 import { connect } from 'node:tls'
 import { parentPort, workerData } from 'node:worker_threads'
@@ -13,7 +13,7 @@ export interface Flood {
   readonly connections: number
 }
 
-/** Answers by code; how many of the refusals said when to come back; connections that broke. */
+/** Responses by code, the number of rejections with Retry-After, and broken connections. */
 export interface FloodOutcome {
   readonly codes: { [code: string]: number }
   retryAfter: number

@@ -1,6 +1,7 @@
 /**
- * Work on an embedded store whose disk is full: fills it, deletes and writes on, and compares all that can be read with
- * what was acknowledged. Every delete must succeed. The same seed does the same again, but for the timing.
+ * Workload for an embedded store on a full disk: fills the store, continues to delete and write, and compares all
+ * readable data with the acknowledged writes. Every delete must succeed. The same seed repeats the same operations,
+ * except for timing.
  */
 import assert from 'node:assert/strict'
 import { LmdbStore } from '../../src/storage/store/lmdb/store.ts'
@@ -22,13 +23,13 @@ interface Held {
 
 export class FullDiskWorkload {
   readonly counts: Counts = { objects: 0, deletes: 0, refused: 0, exactLists: 0, goneLists: 0 }
-  /** Why nothing can be written any more. */
+  /** Why the store stopped writing. */
   failed: string | undefined
   readonly #directory: string
   readonly #random: Seeded
   readonly #size: (random: Seeded) => number
   readonly #held = new Map<string, Held>()
-  /** All changes, as a watch from the beginning has them. */
+  /** All changes, as a watch from the beginning receives them. */
   readonly #changes: Change[] = []
   #through: Revision = 1
   readonly #waiting: ((value: unknown) => void)[] = []
@@ -55,7 +56,7 @@ export class FullDiskWorkload {
     this.#watching = this.#collect(this.#watch)
   }
 
-  /** Writes until some writes in a row were refused. */
+  /** Writes until several writes in a row are rejected. */
   async fill(): Promise<void> {
     for (let refused = 0; refused < 5; ) {
       const writes = [this.create(), this.create()]
@@ -65,7 +66,7 @@ export class FullDiskWorkload {
     this.counts.objects = this.#held.size
   }
 
-  /** Deletes some objects, beside writes, updates and a list. */
+  /** Deletes some objects during concurrent writes, updates and a list. */
   async round(): Promise<void> {
     const many = 1 + this.#random.below(1 + this.counts.objects / 20)
     const jobs: Promise<unknown>[] = Array.from({ length: many }, () => this.delete())
@@ -80,7 +81,7 @@ export class FullDiskWorkload {
     for (let i = 0; i < many; i++) await this.delete()
   }
 
-  /** Whether it was written. */
+  /** Returns whether the write succeeded. */
   async create(bytes = this.#size(this.#random)): Promise<boolean> {
     return await this.#write(`k/${String(this.#made++).padStart(6, '0')}`, undefined, bytes)
   }
@@ -113,7 +114,7 @@ export class FullDiskWorkload {
     this.counts.deletes++
   }
 
-  /** The store holds what was acknowledged, before and after it was closed and opened; the watch has seen all of it. */
+  /** The store contains the acknowledged writes, before and after reopening, and the watch has received all of them. */
   async compare(): Promise<void> {
     await this.#compareHeld()
     await this.#compareWithWatch(await this.#store.list({ prefix: '' }))
@@ -142,7 +143,10 @@ export class FullDiskWorkload {
     }
   }
 
-  /** A list of the present, of a state before it, and of one of the journal: each exact, or the past is gone. */
+  /**
+   * Lists the current state, an earlier one, and one from the journal. Each list must be exact or report that the past
+   * is gone.
+   */
   async #list(): Promise<void> {
     const now = await this.#store.list({ prefix: '' })
     await this.#compareWithWatch(now)
@@ -193,7 +197,7 @@ export class FullDiskWorkload {
     return this.#held.size === 0 ? undefined : this.#random.pick([...this.#held.keys()])
   }
 
-  /** While it is written nobody else writes it. */
+  /** Prevents concurrent writes to the same key. */
   #take(key: string): Held {
     const held = this.#held.get(key)!
     this.#held.delete(key)

@@ -1,7 +1,7 @@
 /**
- * An embedded store on a full disk, with values of all sizes: every delete succeeds, whatever is refused beside it and
- * however its free pages lie; nothing that was acknowledged is lost; lists are exact or say that the past is gone; and
- * what is deleted makes room for new data at once, though history would be kept for minutes.
+ * An embedded store on a full disk, with values of all sizes. Every delete succeeds, even if other writes are rejected
+ * and free pages are fragmented. No acknowledged write is lost. Lists are exact or report that the past is gone.
+ * Deletes make space for new data immediately, although history would otherwise be kept for minutes.
  * ORCH_LONG=1 runs 15 seeds of each size.
  */
 import assert from 'node:assert/strict'

@@ -1,4 +1,4 @@
-/** The checker of histories passes one that adds up, and sees each way in which one does not. */
+/** The history checker accepts a consistent history and detects every kind of inconsistency. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Change, checkHistory, type History, type Write } from './history.ts'
@@ -54,7 +54,7 @@ function changed<T>(items: readonly T[], index: number, change: Partial<T>): T[]
   return items.map((item, i) => (i === index ? { ...item, ...change } : item))
 }
 
-test('a history that adds up has no faults', () => {
+test('a consistent history has no faults', () => {
   assert.deepEqual(checkHistory(sound), [])
 })
 
@@ -100,7 +100,7 @@ const faulty: { readonly [name: string]: { readonly history: Partial<History>; r
 }
 
 for (const [name, { history, told }] of Object.entries(faulty)) {
-  test(`seen: ${name}`, () => {
+  test(`the checker detects: ${name}`, () => {
     assert.match(checkHistory({ ...sound, ...history }).join('\n'), told)
   })
 }

@@ -1,16 +1,18 @@
 /**
- * What clients saw of a server, and the proof that it adds up, whatever happened to the server meanwhile.
+ * Records what clients observed of a server and checks that it is consistent, whatever happened to the server in the
+ * meantime.
  *
- * The resourceVersion is the witness: it orders all writes, so the log of changes (read from the server at the end) is
- * the one order that everything else is held against, in n log n steps. Promised are: no acknowledged write is lost,
- * none is done twice, refused ones are not done, ambiguous ones wholly or not at all; an operation that began after
- * another had returned comes after it; a read is an exact state, not older than what was acknowledged before it began
- * nor newer than what began after it returned; and a watch tells every change once, in order.
+ * The resourceVersion orders all writes. The log of changes, read from the server at the end, is therefore the single
+ * order that everything else is compared with, in n log n steps. The guarantees are: no acknowledged write is lost or
+ * executed twice, rejected writes are not executed, and ambiguous ones completely or not at all. An operation that
+ * started after another had returned comes after it. A read is an exact state, not older than the writes acknowledged
+ * before it started, and not newer than the writes that started after it returned. A watch reports every change once,
+ * in order.
  *
- * Time is a counter of the recorder's own: only what came before what counts.
+ * Time is the recorder's own counter, because only the order matters.
  */
 
-/** A change as a watch tells it. `value` is unique to the write that made it; a deletion has that of what it deleted. */
+/** A change as a watch reports it. `value` is unique to its write. A deletion has the value of the deleted object. */
 export interface Change {
   readonly revision: number
   readonly type: string
@@ -22,16 +24,16 @@ export interface Change {
 export interface Write {
   readonly does: 'create' | 'update' | 'delete'
   readonly key: string
-  /** What was written; '' for a delete. */
+  /** The written value; '' for a delete. */
   readonly value: string
   readonly called: number
-  /** Infinity when no answer came. */
+  /** Infinity if no response arrived. */
   readonly returned: number
-  /** `ambiguous`: no answer, or one that does not say whether it was done. */
+  /** `ambiguous`: no response, or one that does not show whether the write was executed. */
   readonly outcome: 'acknowledged' | 'refused' | 'ambiguous'
-  /** As answered; 0 when the answer tells none. */
+  /** The revision in the response; 0 if it has none. */
   readonly revision: number
-  /** The uid in the answer; '' without one. */
+  /** The UID in the response; '' if it has none. */
   readonly uid: string
 }
 
@@ -40,7 +42,7 @@ export interface Seen {
   readonly value: string
 }
 
-/** A read of the most recent state of one key; undefined: it was not there. */
+/** A most-recent read of one key; undefined if the key was absent. */
 export interface Get {
   readonly key: string
   readonly called: number
@@ -57,17 +59,17 @@ export interface List {
 }
 
 export interface History {
-  /** Every change after `start`, as the server tells it at the end. */
+  /** Every change after `start`, as the server reports it at the end. */
   readonly log: readonly Change[]
   readonly start: number
   readonly writes: readonly Write[]
   readonly gets: readonly Get[]
   readonly lists: readonly List[]
-  /** What each watcher was told, all its connections one after the other. */
+  /** The events of each watcher, over all its connections in sequence. */
   readonly watches: readonly (readonly Change[])[]
 }
 
-/** Everything that does not add up, in words; empty when all does. */
+/** Returns a description of every inconsistency; empty if there is none. */
 export function checkHistory(history: History): string[] {
   const effects = matchEffects(history)
   const bounds = revisionBounds(history.writes, effects.revisions)
@@ -81,7 +83,7 @@ export function checkHistory(history: History): string[] {
   ]
 }
 
-/** The log rises, and each change fits the state before it. */
+/** Checks that revisions increase and that each change fits the previous state. */
 function checkLog({ log, start }: History): string[] {
   const faults: string[] = []
   const live = new Map<string, string>()
@@ -100,11 +102,11 @@ function checkLog({ log, start }: History): string[] {
 
 interface Effects {
   readonly faults: readonly string[]
-  /** The revision of each write that was done. */
+  /** The revision of each executed write. */
   readonly revisions: ReadonlyMap<Write, number>
 }
 
-/** Which change each write made: by its value, or for a delete by the uid of what it deleted. */
+/** Finds the change of each write by its value, or for a delete by the UID of the deleted object. */
 function matchEffects({ log, writes }: History): Effects {
   const faults: string[] = []
   const revisions = new Map<Write, number>()
@@ -127,7 +129,10 @@ function matchEffects({ log, writes }: History): Effects {
   return { faults: [...faults, ...unexplained(log, writes, known)], revisions }
 }
 
-/** Every change was asked for: by a write of its value, or for a deletion by one that was answered or may have been. */
+/**
+ * Checks that every change was requested: by a write of its value, or for a deletion by a delete that succeeded or may
+ * have succeeded.
+ */
 function unexplained(log: readonly Change[], writes: readonly Write[], known: ReadonlySet<string>): string[] {
   const faults: string[] = []
   const spare = new Map<string, number>()
@@ -145,7 +150,7 @@ function unexplained(log: readonly Change[], writes: readonly Write[], known: Re
 interface Bounds {
   /** The highest revision that was acknowledged before this moment. */
   acknowledgedBefore(moment: number): number
-  /** The lowest revision of what began after this moment. */
+  /** The lowest revision of the writes that started after this moment. */
   begunAfter(moment: number): number
 }
 
@@ -160,7 +165,7 @@ function revisionBounds(writes: readonly Write[], revisions: ReadonlyMap<Write, 
   return { acknowledgedBefore: (moment) => highest(moment), begunAfter: (moment) => lowest(-moment) }
 }
 
-/** The best revision among the marks (in order of time) before a moment. */
+/** Returns the best revision among the marks (in order of time) before a moment. */
 function runningBest(
   marks: readonly { readonly at: number; readonly revision: number }[],
   better: (a: number, b: number) => number,
@@ -193,10 +198,10 @@ function checkOrder(
   })
 }
 
-/** A stretch of revisions in which a key stood unchanged. */
+/** A range of revisions in which a key was unchanged. */
 interface Stretch {
   readonly from: number
-  /** The revision that ended it; Infinity: none did. */
+  /** The revision that ended the range; Infinity if it is the last one. */
   readonly to: number
   readonly seen: Seen | undefined
 }
@@ -227,7 +232,7 @@ function stretchesByKey(log: readonly Change[], start: number): Map<string, Stre
   return byKey
 }
 
-/** The log is replayed once; each list is compared with the state at its revision. */
+/** Replays the log once and compares each list with the state at its revision. */
 function checkLists({ log, lists }: History, bounds: Bounds): string[] {
   const faults: string[] = []
   const state = new Map<string, Seen>()
@@ -254,7 +259,7 @@ function apply(state: Map<string, Seen>, { type, key, revision, value }: Change)
   else state.set(key, { revision, value })
 }
 
-/** A watch tells what the log holds, no more, no less, in its order. */
+/** Checks that a watch reported exactly the changes in the log, in order. */
 function checkWatch(watch: readonly Change[], log: readonly Change[], name: string): string[] {
   const told = watch.map(show)
   const wanted = log.map(show)

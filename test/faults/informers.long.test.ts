@@ -1,7 +1,7 @@
 /**
- * Many informers whose connections break at random, over a restart of the server, half of them away for so long that
- * their versions are forgotten: in the end each copy is what a list shows, and nobody listed again without need.
- * With `ORCH_LONG=1` there are a hundred of them, for a minute.
+ * Many informers whose connections break at random, with a restart of the server in between. Half of them are
+ * disconnected until their resourceVersions have expired. In the end, each copy equals a list, and no informer has
+ * listed again without need. With `ORCH_LONG=1` there are a hundred of them, for a minute.
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -19,7 +19,7 @@ const rounds = long ? 40 : 6
 const backoff = { firstMs: 50, longestMs: 500 }
 const inDefault = (name: string) => ({ namespace: 'default', name })
 
-/** An informer over a way that the test can break. */
+/** An informer with a connection that the test can break. */
 class Follower {
   lists = 0
   watches = 0
@@ -45,7 +45,7 @@ class Follower {
     })
   }
 
-  /** Breaks what is under way. `away`: nothing goes through until the next call says otherwise. */
+  /** Breaks the open connections. `away` blocks new ones until the next call. */
   cut(away: boolean): void {
     this.#away = away
     this.#cut.abort(new TransportError('cut'))
@@ -69,7 +69,7 @@ function labelled(name: string, i: number): ConfigMap {
   return { ...made, metadata: { ...made.metadata, labels: { even: i % 2 === 0 ? 'yes' : 'no' } } }
 }
 
-/** Changes that make objects come, go, and move in and out of the selection. */
+/** Changes that create and delete objects, and move them in and out of the selection. */
 async function write(client: Client, random: Seeded, times: number): Promise<void> {
   for (let i = 0; i < times; i++) {
     const name = `object-${random.below(40)}`
@@ -93,7 +93,7 @@ async function assertAllSame(client: Client, followers: readonly Follower[], mar
     assert.deepEqual(texts(informer.objects()), i % 3 === 0 ? even : all, `informer ${i} at ${marker}`)
 }
 
-test('the copies of many informers are what a list shows, whatever happens', { timeout: 540_000 }, async (t) => {
+test('the copies of many informers equal a list, whatever happens', { timeout: 540_000 }, async (t) => {
   const seed = Number(process.env.ORCH_TEST_SEED ?? Date.now() % 2 ** 32)
   t.diagnostic(`seed ${seed}`)
   const random = seeded(seed)
@@ -114,7 +114,7 @@ test('the copies of many informers are what a list shows, whatever happens', { t
     assert.ok(watches > 2 * count, `${watches} watches of ${count} informers`)
   })
 
-  await t.test('a restart, over which half are away until their versions are forgotten', async () => {
+  await t.test('a restart while half are disconnected until their versions expire', async () => {
     const away = followers.filter((_, i) => i % 2 === 0)
     const { resourceVersion } = await client.list(configMaps)
     for (const follower of away) follower.cut(true)
@@ -133,7 +133,7 @@ test('the copies of many informers are what a list shows, whatever happens', { t
     const lists = followers.map((follower) => follower.lists)
     await write(again, random, 10)
     await assertAllSame(again, followers, 'after-all')
-    // One whose watch began only after its version was forgotten may have listed once more.
+    // An informer whose watch started only after its resourceVersion had expired may have listed once more.
     for (const [i, follower] of followers.entries())
       assert.ok(follower.lists <= lists[i]! + 1, 'it goes on with its watch')
   })

@@ -1,6 +1,7 @@
 /**
- * `orch migrate` and `orch restore` killed at random moments, again and again, into both stores: no store is opened that was
- * not filled to the end, the same command goes on, and in the end every key and value is there, above all revisions of old.
+ * `orch migrate` and `orch restore`, repeatedly killed at random moments, into both stores. An incomplete store must
+ * not open, running the same command again must continue, and in the end every key and value exists, above all old
+ * revisions.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -48,7 +49,7 @@ after(async () => {
   rmSync(directory, { recursive: true, force: true })
 })
 
-/** Where a move goes to: its flags, and the store that it makes. */
+/** The target of a move: its flags, and the resulting store. */
 interface Target {
   readonly flags: readonly string[]
   open(): Promise<Store>
@@ -90,7 +91,7 @@ for (const [name, command, newTarget] of [
 
 interface Rhythm {
   readonly random: Seeded
-  /** How long a move takes that nobody interrupts. */
+  /** The duration of an uninterrupted move. */
   readonly usualMs: number
 }
 
@@ -111,7 +112,7 @@ async function killAgainAndAgain(command: readonly string[], newTarget: () => Ta
   return counts
 }
 
-/** Whether the store opens with all; one that was not filled to the end must not open, unless nothing is in it at all. */
+/** Returns whether the store opens with all data. An incomplete store must not open, unless it is completely empty. */
 async function isComplete(target: Target): Promise<boolean> {
   let store: Store
   try {
@@ -151,7 +152,7 @@ async function orch(args: readonly string[]): Promise<void> {
   assert.equal(code, 0, `${args.join(' ')}: ${said}`)
 }
 
-/** Whether it was killed; else it had ended well before. */
+/** Returns whether the process was killed; otherwise it had already succeeded. */
 async function killedAfter(args: readonly string[], ms: number): Promise<boolean> {
   const child = start(args)
   const exit = once(child, 'exit')

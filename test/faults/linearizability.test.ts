@@ -1,8 +1,9 @@
 /**
- * Every object behaves as if there were one copy of it: concurrent clients read, list, create, replace (blindly, by
- * version, by a patch that tests) and delete a few objects, and what they were answered is linearizable; on the embedded
- * store, and through two servers on one etcd. The checker itself is tried first: on histories that are linearizable by
- * the way they were made, on ones that are not, and against a search through all orders. ORCH_LONG=1: ten times as many.
+ * Every object behaves like a single copy. Concurrent clients read, list, create, replace (unconditionally, by
+ * resourceVersion, by a patch with a test) and delete a few objects, and the responses must be linearizable: on the
+ * embedded store, and through two servers on one etcd. The checker itself is tested first: on histories that are
+ * linearizable by construction, on others that are not, and against an exhaustive search. ORCH_LONG=1: ten times as
+ * many operations.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -106,11 +107,11 @@ const unsound: { readonly [name: string]: readonly Operation[] } = {
 }
 
 for (const [name, operations] of Object.entries(sound))
-  test(`accepted: ${name}`, () => assert.ok(isLinearizable(operations)))
+  test(`the checker accepts: ${name}`, () => assert.ok(isLinearizable(operations)))
 for (const [name, operations] of Object.entries(unsound))
-  test(`refused: ${name}`, () => assert.ok(!isLinearizable(operations)))
+  test(`the checker rejects: ${name}`, () => assert.ok(!isLinearizable(operations)))
 
-test('the checker agrees with a search through all orders, on small histories at random', () => {
+test('the checker agrees with an exhaustive search on small random histories', () => {
   const verdicts = { linearizable: 0, not: 0 }
   for (let seed = 0; seed < 3_000; seed++) {
     const operations = randomHistory(seeded(seed))
@@ -121,10 +122,10 @@ test('the checker agrees with a search through all orders, on small histories at
   assert.ok(verdicts.linearizable > 150 && verdicts.not > 150, JSON.stringify(verdicts))
 })
 
-/** A handful of operations with answers out of the air. */
+/** Generates a handful of operations with random responses. */
 function randomHistory(random: Seeded): Operation[] {
   return Array.from({ length: 2 + random.below(4) }, (_, i) => {
-    // Calls at even moments, returns at odd ones: nothing happens at once.
+    // Calls at even times, returns at odd ones, so that no two coincide.
     const called = 2 * random.below(12)
     const when = { called, returned: random.chance(0.1) ? lost : called + 1 + 2 * random.below(6) }
     const known = random.pick([undefined, 'v0', 'v1', 'v2'])
@@ -137,7 +138,7 @@ function randomHistory(random: Seeded): Operation[] {
   })
 }
 
-/** Every order that no return and later call forbid; what was not answered may be left out. */
+/** Tries every order that is consistent with returns and later calls. Operations without a response may be omitted. */
 function orders(left: readonly Operation[]): Operation[][] {
   const found: Operation[][] = left.every(({ returned }) => returned === lost) ? [[]] : []
   for (const next of left) {
@@ -147,12 +148,12 @@ function orders(left: readonly Operation[]): Operation[][] {
   return found
 }
 
-/** The same one after the other, each answered. */
+/** Returns the same operations in sequence, each with a response. */
 function sequential(order: readonly Operation[]): Operation[] {
   return order.map((operation, i) => ({ ...operation, called: 2 * i, returned: 2 * i + 1 }))
 }
 
-test('the embedded store', { timeout: 900_000 }, async (t) => {
+test('operations on the embedded store are linearizable', { timeout: 900_000 }, async (t) => {
   const server = await startServer(t)
   await runClients([server.client()], (counts) => report(t, counts))
 })
@@ -190,7 +191,7 @@ async function runClients(
   assert.ok(overlapping(log) > all.length / 10, 'the clients hardly met')
 }
 
-/** How many operations began while another on the same key was under way. */
+/** Counts the operations that started while another on the same key was in progress. */
 function overlapping(log: OperationLog): number {
   let count = 0
   for (const key of keys) {
@@ -203,7 +204,7 @@ function overlapping(log: OperationLog): number {
   return count
 }
 
-/** What all clients did, by one clock that only says what came before what. */
+/** The operations of all clients, with one clock that only defines their order. */
 class OperationLog {
   readonly #byKey = new Map<string, Operation[]>()
   #moment = 0
@@ -230,7 +231,10 @@ class OperationLog {
 
 const collection = '/api/v1/namespaces/default/configmaps'
 
-/** One client: does this and that, and remembers what it has seen last of each object, to rest its writes on. */
+/**
+ * One client. It performs random operations and remembers the last known state of each object as the precondition of
+ * its writes.
+ */
 class Actor {
   readonly #client: HttpClient
   readonly #log: OperationLog
@@ -334,7 +338,7 @@ class Actor {
     return data.v
   }
 
-  /** Nothing fails here but by the state of the object: every other answer is a fault. */
+  /** Only the state of the object may cause errors here. Every other response is a fault. */
   async #ask(path: string, statuses: readonly number[], method = 'GET', body?: unknown): Promise<Answer> {
     const headers = method === 'PATCH' ? { 'content-type': 'application/json-patch+json' } : {}
     const answer = await this.#client.send(path, { method, headers, ...(body === undefined ? {} : { body }) })

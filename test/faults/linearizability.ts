@@ -1,22 +1,23 @@
 /**
- * Whether a history of one key is linearizable: whether each operation can be given one moment between its call and its
- * return so that, in the order of these moments, every answer is that of a single copy of the object. It is the search
- * of Wing and Gong, which tries every operation that may come next and turns back at dead ends, with Lowe's memory of
- * the places where it has been: the same operations done, the same state. It knows nothing of resource versions, on
- * which the other checker (`history.ts`) rests. Keys are independent of each other, so each is checked by itself.
+ * Checks whether a history of one key is linearizable: whether each operation can be assigned a moment between its call
+ * and its return such that, in the order of these moments, every response is that of a single copy of the object.
+ * Implements the search of Wing and Gong, which tries every possible next operation and backtracks at dead ends, with
+ * Lowe's cache of visited configurations (the same completed operations and the same state). It does not use
+ * resourceVersions, which the other checker (`history.ts`) depends on. Keys are independent, so each is checked
+ * separately.
  */
 
-/** What is stored: a value that only one write made; undefined: nothing is there. */
+/** The stored value, which is unique to one write; undefined if the key is absent. */
 export type State = string | undefined
 
 export type Operation = {
   readonly called: number
-  /** Infinity when no answer came: then it may have been done at any later time, or never. */
+  /** Infinity if no response arrived: the operation may have been executed at any later time, or never. */
   readonly returned: number
 } & (
   | { readonly does: 'read'; readonly seen: State }
   | { readonly does: 'create'; readonly value: string; readonly answer: 'done' | 'exists' }
-  /** `expected`: what it rests on; undefined: whatever is there. */
+  /** `expected`: the precondition; undefined for none. */
   | {
       readonly does: 'replace'
       readonly value: string
@@ -28,7 +29,7 @@ export type Operation = {
 
 const impossible = Symbol('impossible')
 
-/** The state after an operation that was answered like this in this state; or it cannot have been. */
+/** Returns the state after an operation with this response in this state, or `impossible`. */
 function step(state: State, operation: Operation): State | typeof impossible {
   const { next, fits } = effect(state, operation)
   return fits ? next : impossible
@@ -51,11 +52,11 @@ function effect(state: State, operation: Operation): { fits: boolean; next: Stat
   }
 }
 
-/** A call or a return in a list by time, out of which operations are taken and put back. */
+/** A call or return in a list ordered by time. The search removes operations and puts them back. */
 interface Entry {
   readonly operation: Operation
   readonly index: number
-  /** The return that belongs to a call. */
+  /** The return of a call. */
   readonly match: Entry | undefined
   readonly isCall: boolean
   before: Entry | undefined
@@ -82,11 +83,11 @@ class Search {
 
   run(): boolean {
     let entry = this.#head.after
-    // At the end of the list there are no returns left: what has no return need not have been done.
+    // If no returns are left in the list, the remaining operations need not have been executed.
     while (entry !== undefined) {
       if (entry.isCall) entry = this.#take(entry) ? this.#head.after : entry.after
       else {
-        // An operation has returned and was not done: some earlier choice was wrong.
+        // An operation returned before it was executed: an earlier choice was wrong.
         const last = this.#taken.pop()
         if (last === undefined) return false
         this.#putBack(last.entry)
@@ -97,7 +98,7 @@ class Search {
     return true
   }
 
-  /** Does the operation now, unless it cannot be or leads where the search has been. */
+  /** Executes the operation now, unless that is impossible or leads to a visited configuration. */
   #take(entry: Entry): boolean {
     const next = step(this.#state, entry.operation)
     if (next === impossible) return false

@@ -1,4 +1,6 @@
-/** What tests of faults under load share: writers, watches that are resumed, and the log that all is held against. */
+/**
+ * Shared code of the fault tests under load: writers, resuming watches, and the log that everything is compared with.
+ */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -10,20 +12,20 @@ import type { Recorder } from './recorder.ts'
 
 const keys = Array.from({ length: 200 }, (_, i) => `key-${i}`)
 
-/** For writers that go on while a fault takes its time: without a rest they would keep every core busy meanwhile. */
+/** Delay for writers that continue during a fault. Without it they would keep every core busy. */
 export const restMs = long ? 0 : 15
 
 interface Load {
   readonly random: Seeded
   readonly signal: AbortSignal
   readonly reader?: Recorder
-  /** How long it rests after each call; not at all if absent. */
+  /** Delay after each call; none if absent. */
   readonly restMs?: number
 }
 
 /**
- * Writes and reads at random, one after the other, until the signal aborts. What was written is often read at once by
- * `reader`: a server that lags behind another shows it there.
+ * Writes and reads at random, in sequence, until the signal aborts. Often reads a write back immediately with `reader`,
+ * which reveals a server that lags behind another.
  */
 export async function workload(recorder: Recorder, { random, signal, reader, restMs = 0 }: Load): Promise<void> {
   while (!signal.aborted) {
@@ -35,30 +37,30 @@ export async function workload(recorder: Recorder, { random, signal, reader, res
     else if (die < 98) await recorder.get(key)
     else await recorder.list()
     if (reader !== undefined && die < 80) await (random.chance(0.2) ? reader.list() : reader.get(key))
-    // While the server is down every call fails at once.
+    // While the server is down, every call fails immediately.
     if (recorder.writes.at(-1)?.outcome === 'ambiguous') await delay(20)
     else if (restMs > 0) await delay(restMs)
   }
 }
 
-/** A watch that is resumed whenever it breaks, and ends at a revision. */
+/** A watch that resumes whenever it breaks, and ends at a revision. */
 export class Follower {
   readonly told: Change[] = []
   readonly #stop = new AbortController()
   readonly #done: Promise<void>
   #until = Number.POSITIVE_INFINITY
 
-  /** With `clients`, each connection lasts a second and the next one is made to the next of them. */
+  /** With `clients`, each connection lasts a second, and the next one uses the next client. */
   constructor(recorder: Recorder, start: number, clients?: readonly HttpClient[]) {
     this.#done = this.#follow(recorder.watch(start, this.#stop.signal, clients ? { clients, seconds: 1 } : {}))
   }
 
-  /** Gives up, whatever it has been told. */
+  /** Stops, whatever it has received. */
   stop(): void {
     this.#stop.abort()
   }
 
-  /** Resolves when it has been told of this revision; fails if it never is. */
+  /** Resolves when the watch has reached this revision; fails if it never does. */
   async reach(revision: number): Promise<void> {
     this.#until = revision
     if ((this.told.at(-1)?.revision ?? 0) >= revision) this.#stop.abort()
@@ -73,7 +75,7 @@ export class Follower {
   }
 }
 
-/** The whole log, up to a last write that is made for this. */
+/** Reads the whole log, up to a final write made for this purpose. */
 export async function readLog(recorder: Recorder, start: number): Promise<Change[]> {
   await recorder.create('last')
   const last = recorder.writes.at(-1)!.revision
@@ -84,8 +86,9 @@ export async function readLog(recorder: Recorder, start: number): Promise<Change
 }
 
 /**
- * How long it takes until a server acknowledges a write that is begun from now on, in milliseconds. Outside of the
- * records. Each has a second: one that a member of etcd has handed to a leader that is gone waits there for seven.
+ * Measures how long it takes until a server acknowledges a new write, in milliseconds. These writes are not recorded.
+ * Each has a timeout of one second, because a write that an etcd member has forwarded to a dead leader waits seven
+ * seconds.
  */
 export async function untilWritable(client: HttpClient, patienceMs = 60_000): Promise<number> {
   const path = '/api/v1/namespaces/default/secrets?timeout=1s'
@@ -99,7 +102,10 @@ export async function untilWritable(client: HttpClient, patienceMs = 60_000): Pr
   }
 }
 
-/** Waits until so many more writes are acknowledged: a load is counted, however busy the machine is. */
+/**
+ * Waits until the given number of further writes is acknowledged. The load is counted in writes, so a busy machine does
+ * not matter.
+ */
 export async function acknowledged(recorder: Recorder, more: number): Promise<void> {
   const goal = outcomes(recorder.writes).acknowledged + more
   while (outcomes(recorder.writes).acknowledged < goal) await delay(2)

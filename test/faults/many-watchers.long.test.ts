@@ -1,7 +1,7 @@
 /**
- * Ten thousand watches at once, as 100 connections of 100 streams each, of one writer's events: every watch is told every
- * event, 99 of 100 within two seconds, in bounded memory; and when they are over the server has its descriptors and its
- * counts back. The short form has 200 watches.
+ * Ten thousand watches, as 100 connections of 100 streams each, of one writer's events. Every watch receives every
+ * event, 99% within two seconds, in limited memory. After they end, the server has released its file descriptors and
+ * reset its counts. The short variant has 200 watches.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -24,7 +24,7 @@ const maxLagMs = 2000
 const maxMemory = 1.5 * 2 ** 30
 const newline = 10
 
-test('thousands of watches are told everything, and leave nothing', { timeout: 600_000 }, async (t) => {
+test('thousands of watches receive every event and release all resources', { timeout: 600_000 }, async (t) => {
   const server = await startServer(t)
   const admin = server.client()
   const { body } = await admin.post(configMaps, { metadata: { name: 'watched' } })
@@ -68,7 +68,10 @@ test('thousands of watches are told everything, and leave nothing', { timeout: 6
   assert.ok(p99 <= maxLagMs, `one of a hundred events came after ${p99} ms or more`)
 })
 
-/** A connection with many watches, all of which have begun. `onEvent` is told which event of its watch came. */
+/**
+ * Opens a connection with many watches and waits until all are established. `onEvent` receives the index of each event
+ * within its watch.
+ */
 async function watchOften(
   server: ServerHandle,
   version: string,
@@ -80,7 +83,7 @@ async function watchOften(
   await Promise.all(
     Array.from({ length: streams }, async () => {
       const stream = session.request({ ':path': path, authorization: 'Bearer admin-token' })
-      // The connection is destroyed under it at the end.
+      // The test destroys the connection at the end.
       stream.on('error', () => {})
       let events = 0
       stream.on('data', (chunk: Buffer) => {

@@ -1,7 +1,8 @@
 /**
- * The program some of whose calls to the disk fail: a few writers on one store, which go on after a failure. What came of
- * each commit is one line in the file of outcomes, written before its writer goes on; last comes what can be read then.
- * `nth-call-workload.ts <data directory> <file of outcomes>`
+ * A program whose disk calls partly fail: a few writers on one store, which continue after a failure. The outcome of
+ * each commit is one line in the outcome file, written before its writer continues. The last line contains the readable
+ * data.
+ * `nth-call-workload.ts <data directory> <outcome file>`
  */
 import { openSync, writeSync } from 'node:fs'
 import { LmdbStore } from '../../src/storage/store/lmdb/store.ts'
@@ -10,7 +11,7 @@ import { type Key, StoreError } from '../../src/storage/store/store.ts'
 /** A line of the file. */
 export type Line =
   | { readonly key: Key; readonly outcome: 'begun' | 'committed' | 'refused' | 'ambiguous' }
-  /** Keys; absent where reads are refused. */
+  /** Keys; absent if the store rejects reads. */
   | { readonly visible?: readonly Key[] }
   /** Why the store could not be opened. */
   | { readonly unopened: string }
@@ -44,7 +45,7 @@ async function write(store: LmdbStore, prefix: string, tell: (line: Line) => voi
   }
 }
 
-/** Any other error is a fault of the program. */
+/** Any other error is a bug of the program. */
 function storeError(error: unknown): StoreError {
   if (error instanceof StoreError) return error
   throw error

@@ -1,7 +1,8 @@
 /**
- * A disk that breaks, or has no room once, at each of the first 200 calls in turn, in a run of its own: what was refused is
- * never seen, after a restart all that was acknowledged is there, and the process never ends by a signal, although lmdb
- * damages its memory where the disk refuses between the trial and lmdb's own write (`lmdb/damaged-memory.ts`).
+ * A disk that breaks, or is full once, at each of the first 200 calls in turn, with a separate run for each. Rejected
+ * writes never become visible, all acknowledged writes exist after a restart, and no signal ends the process. The
+ * latter holds although lmdb corrupts its memory if the disk fails between the trial write and lmdb's own write
+ * (`lmdb/damaged-memory.ts`).
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -21,7 +22,7 @@ import { compilePreload } from './recording.ts'
 const run = promisify(execFile)
 const workload = fileURLToPath(new URL('./nth-call-workload.ts', import.meta.url))
 const calls = 200
-/** Every so many in the short form. */
+/** Step between the tested calls in the short variant. */
 const step = long ? 1 : 20
 
 interface Failure {
@@ -33,7 +34,7 @@ interface Failure {
 const breaksAt = (call: number): Failure => ({ from: call, to: 2 ** 30, error: 5 })
 const fullAt = (call: number): Failure => ({ from: call, to: call, error: 28 })
 
-test('a new store on a disk that takes nothing is refused with the reason', async (t) => {
+test('creating a store on a disk that accepts no writes fails with the reason', async (t) => {
   const { tryOut } = await prepare(t)
   for (const failure of [breaksAt(1), fullAt(1), breaksAt(2)]) {
     const { lines, signal } = await tryOut(failure, `new-${failure.from}-${failure.error}`)
@@ -77,7 +78,7 @@ async function prepare(t: { after(run: () => Promise<void>): void }) {
       const data = dataIn(place)
       const outcomes = `${data}.outcomes`
       const numbers = { FAIL_FROM: `${from}`, FAIL_TO: `${to}`, FAIL_ERROR: `${error}` }
-      // Every file of the store: the trial of a new one too.
+      // Every file of the store, including the trial file of a new store.
       const failing = { LD_PRELOAD: library, FAIL_FILE: '.mdb', ...numbers }
       const env = { ...process.env, ...compiled, ...failing }
       const signal = await run(process.execPath, [workload, data, outcomes], { env, timeout: 60_000 }).then(
@@ -112,7 +113,7 @@ function assertTruth(lines: readonly Line[], { kept, name }: { kept: readonly st
   )
 }
 
-/** After a restart, on a disk that is well. */
+/** Checks the store after a restart with a working disk. */
 async function keysOf(directory: string): Promise<string[]> {
   const store = await LmdbStore.open({ directory })
   try {

@@ -1,6 +1,7 @@
 /**
- * Lists of 5,000 objects in pages of 100 while others write: all pages of a list are of one version, and together exactly
- * the state at that version, or the client is told that it is gone. The writers' records say what that state was.
+ * Lists of 5,000 objects in pages of 100 during concurrent writes. All pages of a list have one resourceVersion and
+ * together form exactly the state at that version, or the client gets 410. The expected state comes from the writers'
+ * records.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -16,12 +17,12 @@ const objects = 5_000
 const pageSize = 100
 const runs = 50
 const writers = 10
-/** Each of them makes twenty writes a second at most. */
+/** Each writer makes at most twenty writes a second. */
 const writePauseMs = 50
 const collection = '/api/v1/namespaces/default/configmaps'
 const nameOf = (i: number) => `key-${i}`
 
-test('lists in pages under load are states that were', { timeout: 600_000 }, async (t) => {
+test('paged lists under load are exact states', { timeout: 600_000 }, async (t) => {
   const server = await startServer(t)
   const client = server.client()
   const recorder = new Recorder(client)
@@ -46,7 +47,7 @@ test('lists in pages under load are states that were', { timeout: 600_000 }, asy
   const { writes, gets, lists } = recorder
   const written = outcomes(writes).acknowledged - before
   const log = await readLog(recorder, start)
-  // A list in pages is of the moment of its first page: how recent that is, other tests say.
+  // A paged list shows the state of its first page. Other tests check how recent that is.
   const faults = checkHistory({ log, start, writes, gets, lists: lists.map(anytime), watches: [] })
   report(t, { lists: lists.length, gone, written, seed })
   assert.deepEqual(faults.slice(0, 10), [], `${faults.length} faults; repeat with ORCH_TEST_SEED=${seed}`)
@@ -66,7 +67,7 @@ async function write(recorder: Recorder, seed: number, signal: AbortSignal): Pro
   }
 }
 
-/** Undefined where a later page is of a state that is not known any more. */
+/** Returns undefined if the state of a later page has expired. */
 async function readPages(client: HttpClient): Promise<Pick<List, 'revision' | 'seen'> | undefined> {
   const seen = new Map<string, Seen>()
   let version: string | undefined

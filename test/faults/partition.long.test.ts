@@ -1,7 +1,8 @@
 /**
- * Two servers on an etcd of three members, and a network that falls in two: the leader with one server here, the other
- * members with the other server there. The first serves neither writes nor most recent reads, the other one both; when
- * the network is whole again so are they, and what was told adds up. ORCH_LONG=1 makes it five rounds of 20 seconds.
+ * Two servers on an etcd of three members, with a network partition: the leader and one server on one side, the other
+ * members and the other server on the other side. The first server serves neither writes nor most-recent reads, and the
+ * other serves both. After the partition heals, both work again, and all observations are consistent. ORCH_LONG=1 runs
+ * five rounds of 20 seconds.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -28,10 +29,12 @@ import { Recorder } from './recorder.ts'
 const { rounds, apartMs } = long ? { rounds: 5, apartMs: 20_000 } : { rounds: 1, apartMs: 4_000 }
 const writersPerServer = 4
 const healMs = 5_000
-/** What the members may take longer than that on a machine that is busy with other things. */
+/** Additional time for the members on a busy machine. */
 const slackMs = 10_000
 
-test('a leader and a server that are cut off from the other members', { timeout: 300_000 }, async (t) => {
+test('a server partitioned with the etcd leader serves nothing until the partition heals', {
+  timeout: 300_000,
+}, async (t) => {
   const seed = Number(process.env.ORCH_TEST_SEED ?? Date.now() % 2 ** 32)
   const cluster = await startEtcd({ members: 3, divisible: true })
   t.after(() => cluster.stop())
@@ -91,7 +94,7 @@ test('a leader and a server that are cut off from the other members', { timeout:
 
 interface Wired {
   readonly client: HttpClient
-  /** To each member of etcd. */
+  /** Proxies to each etcd member. */
   readonly wires: readonly Wire[]
 }
 
@@ -102,7 +105,7 @@ async function startWired(t: Ending, endpoints: readonly string[]): Promise<Wire
   return { client: server.client(), wires }
 }
 
-/** Asks for writes and most recent reads for so long, and sees that none is served. Gives their number. */
+/** Sends writes and most-recent reads for the given time and asserts that none is served. Returns their number. */
 async function askInVain(client: HttpClient, forMs: number): Promise<number> {
   const end = performance.now() + forMs
   const path = '/api/v1/namespaces/default/secrets'

@@ -1,13 +1,11 @@
 /**
- * Processes that stand still for a while and then go on as if nothing had been: the leader of etcd, then a server. No
- * most recent read after a pause is older than what was acknowledged before it. ORCH_LONG=1 makes it five rounds of 5
- * and 15 seconds.
+ * Suspended processes that resume later: first the etcd leader, then a server. No most-recent read after a pause is
+ * older than the writes acknowledged before it. ORCH_LONG=1 runs five rounds of 5 and 15 seconds.
  *
- * etcd itself had a fault of this kind: from 3.4.20 on a member that was paused could answer a linearizable read from
- * its past, mended in 3.4.42, 3.5.28 and 3.6.9 (etcd-io/etcd#20418; a server warns of such a version when it starts).
- * The store asks another member when an answer lies behind what it knows already, which covers what it knows: its own
- * writes and what its watch has told. Debian's 3.4.23 has the fault, so a stale read found here is first to be tried
- * with a version that has not.
+ * etcd itself had such a bug: from 3.4.20 on, a suspended member could answer a linearizable read with an old state. It
+ * was fixed in 3.4.42, 3.5.28 and 3.6.9 (etcd-io/etcd#20418; a server warns about affected versions at startup). If a
+ * response is older than the store's own knowledge (its own writes and its watch), the store asks another member, which
+ * covers these cases. Debian's 3.4.23 has the bug, so retry a stale read found here with a fixed version first.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -35,11 +33,11 @@ const leaderMs = long ? 5_000 : 2_000
 const serverMs = long ? 15_000 : 2_500
 const writersPerServer = 6
 
-test('pauses of the leader of etcd and of a server', { timeout: 300_000 }, async (t) => {
+test('no read is stale after pauses of the etcd leader or of a server', { timeout: 300_000 }, async (t) => {
   const seed = Number(process.env.ORCH_TEST_SEED ?? Date.now() % 2 ** 32)
   const cluster = await startEtcd({ members: 3 })
   t.after(() => cluster.stop())
-  // The first is with the leader, whose pause it feels; the other one is not, and goes on writing.
+  // The first server is connected to the leader and affected by its pause. The other one is not, and keeps writing.
   const leader = await cluster.leader()
   const flags = [0, 1].map((i) => [`--etcd-servers=${rotate(cluster.endpoints, leader + i).join(',')}`])
   const servers = [await startServer(t, flags[0]), await startServer(t, flags[1])]
@@ -53,7 +51,7 @@ test('pauses of the leader of etcd and of a server', { timeout: 300_000 }, async
     stop.abort()
     for (const follower of watching) follower.stop()
   })
-  // Without a reader on the other server: while that stands still, these go on writing.
+  // No reader on the other server: these writers continue while that server is suspended.
   const writing = recorders.flatMap((one, server) =>
     Array.from({ length: writersPerServer }, (_, i) =>
       workload(one, { random: seeded(seed + 100 * server + i), signal: stop.signal, restMs }),
@@ -85,7 +83,7 @@ function rotate<T>(all: readonly T[], first: number): T[] {
   return all.map((_, i) => all[(first + i) % all.length]!)
 }
 
-/** Reads of much that others write, all at once: whoever stood still finds them waiting when it goes on. */
+/** Sends many concurrent reads of data that others write. A suspended server finds them waiting when it resumes. */
 function askRecent(recorder: Recorder): Promise<void>[] {
   const keys = recorder.writes.slice(-40).map(({ key }) => key)
   return [...new Set(keys)].map((key) => recorder.get(key)).concat(recorder.list(), recorder.list())
@@ -117,5 +115,5 @@ async function pause(send: (signal: NodeJS.Signals) => void, ms: number, ask: As
   await Promise.all(asked)
 }
 
-/** How often it is asked during a pause. */
+/** Number of requests during a pause. */
 const asks = 5

@@ -1,7 +1,7 @@
 /**
- * Fifty clients (twenty in the short form) against one quota: at no moment are there more objects than it allows, and all that it allows come to
- * be. On the embedded store, where the server is then killed among them and what it left behind is repaired; and on two
- * servers over one etcd, of which one is killed while the other goes on writing.
+ * Fifty clients (twenty in the short variant) compete for one quota. The number of objects never exceeds the quota, and
+ * reaches it. Runs on the embedded store, where the server is then killed and its leftover charges are repaired, and on
+ * two servers with one etcd, of which one is killed while the other keeps writing.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -16,7 +16,7 @@ const hard = long ? 120 : 60
 const base = '/api/v1/namespaces/busy'
 const maps = `${base}/configmaps`
 
-/** The quota, in the state in which the loop has found it. */
+/** Creates the quota and waits until the control loop has counted it. */
 async function prepare(client: HttpClient): Promise<void> {
   assert.equal((await client.post('/api/v1/namespaces', { metadata: { name: 'busy' } })).status, 201)
   const spec = { hard: { configmaps: `${hard}` } }
@@ -38,7 +38,7 @@ async function countOf(client: HttpClient): Promise<number> {
   return (await client.get(maps)).body.items.length
 }
 
-/** Each client creates until it is refused; gives how many it has created. */
+/** Each client creates objects until it is rejected. Returns the number of created objects. */
 async function fill(all: readonly HttpClient[], tag: string): Promise<number> {
   const counts = await Promise.all(
     Array.from({ length: clients }, async (_, i) => {
@@ -53,7 +53,7 @@ async function fill(all: readonly HttpClient[], tag: string): Promise<number> {
   return counts.reduce((sum, count) => sum + count, 0)
 }
 
-/** Each client creates and deletes so many times; a refusal is an answer like any other. */
+/** Each client creates and deletes the given number of times. Rejections are expected. */
 async function churn(all: readonly HttpClient[], rounds: number): Promise<void> {
   await Promise.all(
     Array.from({ length: clients }, async (_, i) => {
@@ -68,7 +68,7 @@ async function churn(all: readonly HttpClient[], rounds: number): Promise<void> 
   )
 }
 
-/** The most objects that there were at once, by the log of what happened since a version. */
+/** Returns the maximum number of simultaneous objects, according to the log since a resourceVersion. */
 async function mostAtOnce(client: HttpClient, version: string, until: number): Promise<number> {
   const stop = new AbortController()
   let present = 0
@@ -82,7 +82,7 @@ async function mostAtOnce(client: HttpClient, version: string, until: number): P
   return most
 }
 
-/** The whole story, on one server or several. */
+/** Runs the whole scenario on one or several servers. */
 async function contend(all: readonly HttpClient[]): Promise<void> {
   const [client] = all as [HttpClient]
   const { resourceVersion: start } = (await client.get(maps)).body.metadata
@@ -102,14 +102,14 @@ async function contend(all: readonly HttpClient[]): Promise<void> {
 const several = (server: ServerHandle) => Array.from({ length: 4 }, () => server.client())
 
 if (long)
-  test('many clients on the embedded store', { timeout: 300_000 }, async (t) => {
+  test('many clients never exceed a quota on the embedded store', { timeout: 300_000 }, async (t) => {
     const server = await startServer(t)
     await prepare(server.client())
     await enforce(server.client())
     await contend(several(server))
   })
 
-test('many clients on two servers over one etcd', { timeout: 300_000 }, async (t) => {
+test('many clients never exceed a quota on two servers with one etcd', { timeout: 300_000 }, async (t) => {
   const cluster = await startEtcd()
   t.after(() => cluster.stop())
   const flags = [`--etcd-servers=${cluster.endpoints.join(',')}`]
@@ -120,7 +120,7 @@ test('many clients on two servers over one etcd', { timeout: 300_000 }, async (t
   await contend(first!.flatMap((client, i) => [client, second![i]!]))
 })
 
-test('what a killed server left charged is found', { timeout: 300_000 }, async (t) => {
+test('leftover charges of a killed server are repaired', { timeout: 300_000 }, async (t) => {
   const server = await startUp(t, ['--resource-quota-sync-period=10m', withoutRootCa])
   await prepare(server.client())
   await untilTrue(async () => (await usedBy(server.client())) === 0)
@@ -141,7 +141,7 @@ test('what a killed server left charged is found', { timeout: 300_000 }, async (
 })
 
 if (long)
-  test('what one of two servers left charged is found while the other is written to', {
+  test('leftover charges of one of two servers are repaired while the other is in use', {
     timeout: 300_000,
   }, async (t) => {
     const cluster = await startEtcd()
@@ -156,13 +156,13 @@ if (long)
     const before = await leftCharged(client)
     assert.ok(before > 0)
     const writing = writeOn(other.client())
-    // What is under way at the moment is charged too: no more than one of each.
+    // Requests in flight are charged too, at most one per client.
     await untilTrue(async () => (await leftCharged(client)) <= 1, 30_000)
     assert.ok((await writing.stop()) > 10)
     assert.equal(await leftCharged(client), 0)
   })
 
-/** Creates and deletes, one after the other, until it is stopped; says how often it did. */
+/** Creates and deletes in sequence until it is stopped. Returns the number of repetitions. */
 function writeOn(client: HttpClient) {
   let stopped = false
   let rounds = 0
@@ -180,7 +180,7 @@ function writeOn(client: HttpClient) {
   return { stop }
 }
 
-/** Repeats it until charges are left without their objects, as seen through the other server. */
+/** Repeats until the other server shows charges without objects. */
 async function killBetweenChargeAndCreate(killed: ServerHandle, client: HttpClient): Promise<void> {
   for (let round = 0; round < 20; round++) {
     await killAmongCreates(killed, { round, seenBy: client, creates: 20 })
@@ -194,7 +194,7 @@ async function leftCharged(client: HttpClient): Promise<number> {
   return (await usedBy(client)) - (await countOf(client))
 }
 
-/** Kills the server in the moment in which a charge of several creates is seen; their answers are lost. */
+/** Kills the server when a charge of several creates becomes visible. Their responses are lost. */
 async function killAmongCreates(
   server: ServerHandle,
   { round, seenBy, creates }: { round: number; seenBy: HttpClient; creates: number },

@@ -1,7 +1,7 @@
 /**
- * Clients that write down what they do and see: config maps of one namespace, each holding a value that no other write
- * has. They go on through crashes: an operation without an answer is recorded as ambiguous, and a watch resumes after
- * the last revision that it was told. Clients of several servers on one store keep one record.
+ * Clients that record their operations and observations on the ConfigMaps of one namespace. Each write has a unique
+ * value. The clients continue through crashes: an operation without a response is recorded as ambiguous, and a watch
+ * resumes after the last revision that it received. Clients of several servers on one store share one record.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Answer, HttpClient, WatchEvent } from '../support/http-client.ts'
@@ -12,13 +12,13 @@ const collection = '/api/v1/namespaces/default/configmaps'
 // biome-ignore lint/suspicious/noExplicitAny: objects as they came
 type AnyObject = any
 
-/** The clients that a watch is resumed with in turn, and how long it is with each. */
+/** The clients that a watch uses in turn, and the duration of each connection. */
 interface Turns {
   readonly clients?: readonly HttpClient[]
   readonly seconds?: number
 }
 
-/** What all clients of one store have done and seen, by one clock. */
+/** The operations and observations of all clients of one store, with one clock. */
 class Records {
   readonly writes: Write[] = []
   readonly gets: Get[] = []
@@ -36,7 +36,7 @@ export class Recorder {
     this.#records = records
   }
 
-  /** The same record, kept by a client of another server. */
+  /** Returns a client of another server that uses the same record. */
   over(client: HttpClient): Recorder {
     return new Recorder(client, this.#records)
   }
@@ -89,7 +89,7 @@ export class Recorder {
     })
   }
 
-  /** A read of everything in another way than by a list: it must be a state that was, like any list. */
+  /** Records a full read by other means than a list. It must be a state that existed, like any list. */
   async readAll(read: () => Promise<Pick<List, 'revision' | 'seen'>>): Promise<void> {
     const called = this.#records.moment++
     const { revision, seen } = await read()
@@ -97,8 +97,8 @@ export class Recorder {
   }
 
   /**
-   * Changes after a revision, through as many connections as it takes, until the signal aborts.
-   * Each lasts so many seconds at most, and the next is made to the next of `clients`.
+   * Follows the changes after a revision, over as many connections as necessary, until the signal aborts. Each
+   * connection lasts at most the given number of seconds, and the next one uses the next of `clients`.
    */
   async *watch(
     start: number,
@@ -113,7 +113,7 @@ export class Recorder {
         revision = change.revision
         yield change
       }
-      // While the server is down every call fails at once.
+      // While the server is down, every call fails immediately.
       await delay(20)
     }
   }
@@ -125,7 +125,7 @@ export class Recorder {
     this.#records.writes.push({ does, key, value, called, returned, ...outcomeOf(answer) })
   }
 
-  /** Undefined when no whole answer came: the server was killed. */
+  /** Returns undefined if no complete response arrived because the server was killed. */
   async #ask(send: () => Promise<Answer>): Promise<Answer | undefined> {
     return await send().catch((error: NodeJS.ErrnoException) => {
       if (broken.includes(error.code ?? '')) return undefined
@@ -156,12 +156,12 @@ const broken = [
   'HTTP_504',
 ]
 
-// The value stands twice, so that half a write would show.
+// The value is stored twice, which would reveal a partial write.
 function objectOf(name: string, value: string) {
   return { metadata: { name }, data: { a: value, z: value } }
 }
 
-/** These say that nothing was done and it may be tried again: clients take them at their word. */
+/** These responses guarantee that the write was not executed and can be retried, and clients rely on that. */
 const notDone = [503, 507]
 
 function outcomeOf(answer: Answer | undefined): Pick<Write, 'outcome' | 'revision' | 'uid'> {

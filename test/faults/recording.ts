@@ -1,7 +1,7 @@
 /**
- * A recorded disk: runs a program with the recorder preloaded, reads what it recorded, and builds the images that a
- * power loss at any moment could have left: every write up to the last sync that ended before it, and of the writes
- * after that any part, in sectors of 512 bytes.
+ * A recorded disk: runs a program with the recorder preloaded, reads the recording, and builds the disk images that a
+ * power loss at any moment could have left. An image contains every write before the last completed sync and any part
+ * of the later writes, in sectors of 512 bytes.
  */
 import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
@@ -19,7 +19,10 @@ export interface DiskEvent {
   readonly data: Buffer
 }
 
-/** Compiles a library to preload. It is a need of the test, so its absence is a failure and says what to install. */
+/**
+ * Compiles a library for preloading. The test requires a compiler, so a missing one is a failure that says what to
+ * install.
+ */
 export async function compilePreload(source: string, library: string): Promise<void> {
   const path = fileURLToPath(new URL(source, import.meta.url))
   try {
@@ -60,18 +63,18 @@ function readEvents(log: Buffer): DiskEvent[] {
   return events
 }
 
-/** The file as it is when nothing is lost. */
+/** Returns the file without any loss. */
 export function finalImage(events: readonly DiskEvent[]): Buffer {
   const image = new Image(events)
   for (const event of events) image.apply(event)
   return image.bytes()
 }
 
-/** The file after a power loss just before event `crash`. */
+/** Returns the file after a power loss just before event `crash`. */
 export function crashImage(events: readonly DiskEvent[], crash: number, random: Seeded): Buffer {
   const image = new Image(events)
   const durable = durableUpTo(events, crash)
-  // Some losses keep nearly all of the open writes, some nearly none.
+  // Some losses keep nearly all unsynced writes, some nearly none.
   const kept = random.pick([0, 0.1, 0.5, 0.9, 1])
   for (let i = 0; i < crash; i++) {
     const event = events[i]!
@@ -82,7 +85,7 @@ export function crashImage(events: readonly DiskEvent[], crash: number, random: 
   return image.bytes()
 }
 
-/** Writes before this index had been issued when a sync began that has ended. */
+/** Writes before this index were issued before a sync that has completed. */
 function durableUpTo(events: readonly DiskEvent[], crash: number): number {
   const ended = events.findLastIndex((event, i) => i < crash && event.kind === 'S')
   return ended === -1 ? 0 : events.findLastIndex((event, i) => i < ended && event.kind === 's')
@@ -107,7 +110,7 @@ class Image {
     if (isWrite(event)) this.#set(event.offset, event.data)
   }
 
-  /** Applies some sectors of a write, or all of it or nothing when it is not torn. */
+  /** Applies some sectors of a write; all or none if it is not torn. */
   applyPart(event: DiskEvent, keep: () => boolean, torn: boolean): void {
     if (!isWrite(event)) return
     if (!torn) {

@@ -1,7 +1,8 @@
 /**
- * Two servers on one etcd of three members whose leader is killed every few seconds: nothing acknowledged is lost, no
- * most recent read on either server is older than a write acknowledged before it by the other, watches that are resumed
- * on the other server in turn tell everything once, and both write again soon. ORCH_LONG=1 makes it thirty times.
+ * Two servers on one etcd of three members, whose leader is killed every few seconds. No acknowledged write is lost,
+ * and no most-recent read on either server is older than a write that the other acknowledged before. Watches that
+ * resume on alternating servers report everything once, and both servers accept writes again soon. ORCH_LONG=1 repeats
+ * it thirty times.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -27,19 +28,19 @@ import { Recorder } from './recorder.ts'
 
 const kills = long ? 30 : 2
 const writersPerServer = 8
-/** How long the cluster is without the member, and how much is written before the next one goes. */
+/** How long the member is down, and how many writes precede the next kill. */
 const absenceMs = 1_500
 const restWrites = long ? 200 : 80
-/** How long nothing is written after a kill, at most. */
+/** Maximum time without writes after a kill. */
 const gapMs = 3_000
-/** On a machine that is busy with other things the members take longer to elect; then this much beyond that. */
+/** Additional time on a busy machine, where the election takes longer. */
 const slackMs = 10_000
 
-test('two servers on an etcd that loses its leader again and again', { timeout: 300_000 }, async (t) => {
+test('two servers stay consistent while etcd repeatedly loses its leader', { timeout: 300_000 }, async (t) => {
   const seed = Number(process.env.ORCH_TEST_SEED ?? Date.now() % 2 ** 32)
   const cluster = await startEtcd({ members: 3 })
   t.after(() => cluster.stop())
-  // Each begins with another member.
+  // Each server starts with another member.
   const flags = [0, 1].map((first) => [`--etcd-servers=${rotate(cluster.endpoints, first).join(',')}`])
   const servers = [await startServer(t, flags[0]), await startServer(t, flags[1])]
   const clients = servers.map((server) => server.client())
@@ -94,13 +95,15 @@ function rotate<T>(all: readonly T[], first: number): T[] {
   return [...all.slice(first), ...all.slice(0, first)]
 }
 
-/** After a kill: how long until both servers write again, and how long until the other members have a leader. */
+/**
+ * Measures after a kill how long it takes until both servers accept writes, and until the other members have a leader.
+ */
 interface Gap {
   readonly ms: number
   readonly electionMs: number
 }
 
-/** Kills the leader and starts it again, over and over. */
+/** Repeatedly kills and restarts the leader. */
 async function killLeaders(cluster: Cluster, clients: readonly HttpClient[], recorder: Recorder): Promise<Gap[]> {
   const gaps: Gap[] = []
   while (gaps.length < kills) {

@@ -1,8 +1,8 @@
 /**
- * `npm run test:seeds`: puts each bug of `seeds.ts` into a copy of this repository, runs the test that must tell, and
- * says whether it went red, within two minutes and by the name it should. The tests are run once without a bug first: a
- * test that is red anyway tells nothing. `npm run test:seeds -- cache` tries the bugs whose text contains `cache`. Ends
- * with `N caught, M not`.
+ * `npm run test:seeds`: inserts each bug of `seeds.ts` into a copy of this repository, runs the test that must detect
+ * it, and reports whether that test failed, within two minutes and by the expected name. The tests first run once
+ * without a bug, because a test that always fails proves nothing. `npm run test:seeds -- cache` tries the bugs whose
+ * text contains `cache`. Ends with `N caught, M not`.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -63,7 +63,7 @@ async function sow(seed: Seed): Promise<{ told: boolean; failed: string[]; secon
   }
 }
 
-/** The names of the tests that failed. One that hangs has not told anything. */
+/** Returns the names of the failed tests. A test that hangs has not detected anything. */
 async function runTest(test: string): Promise<{ failed: string[]; seconds: string }> {
   const started = performance.now()
   const child = spawn(

@@ -1,4 +1,6 @@
-/** The table of seeded bugs still fits the sources and the tests. That each is told is tried by `npm run test:seeds`. */
+/**
+ * The table of seeded bugs matches the sources and the tests. `npm run test:seeds` checks that each bug is detected.
+ */
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,7 +8,7 @@ import { test } from 'node:test'
 import { root } from '../support/server.ts'
 import { seeds } from './seeds.ts'
 
-test('every seeded bug has its one place in the sources, and its test', () => {
+test('every seeded bug matches one place in the sources and has a test', () => {
   assert.ok(seeds.length >= 12)
   for (const { bug, file, changes, test: told } of seeds) {
     assert.ok(existsSync(join(root, told)), `${bug}: there is no ${told}`)

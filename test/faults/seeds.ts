@@ -1,19 +1,19 @@
 /**
- * Bugs to be put into a copy of the sources on purpose, each with the test that must tell: tests that cannot fail prove
- * nothing. `find` stands in the file once; when the code moves on, so must its row here (`seeds.test.ts` says which).
- * `run-seeds.ts` puts them in, one at a time, and runs the tests.
+ * Bugs that `run-seeds.ts` inserts into a copy of the sources, one at a time, each with the test that must detect it: a
+ * test that cannot fail proves nothing. `find` must occur exactly once in its file. Update the row when the code
+ * changes (`seeds.test.ts` reports outdated rows).
  */
 export interface Seed {
   readonly bug: string
   readonly file: string
   readonly changes: readonly { readonly find: string; readonly replace: string }[]
-  /** The test file, and a part of the name of the test in it that goes red. */
+  /** The test file, and part of the name of the test that must fail. */
   readonly test: string
   readonly told: string
 }
 
-const simulation = { test: 'test/faults/simulation.test.ts', told: 'seeded courses' }
-const images = { test: 'test/faults/crash-images.test.ts', told: 'hold every acknowledged commit' }
+const simulation = { test: 'test/faults/simulation.test.ts', told: 'seeded runs' }
+const images = { test: 'test/faults/crash-images.test.ts', told: 'contain every acknowledged commit' }
 const access = { test: 'test/apiserver/authz/matrix.test.ts', told: 'are decided as the rules say' }
 const workers = { test: 'test/storage/store/worker-store.long.test.ts' }
 const etcdWorkers = { test: 'test/storage/store/etcd-workers.long.test.ts' }

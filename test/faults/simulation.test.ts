@@ -1,8 +1,8 @@
 /**
- * Caches, lists and watches over a store that delays, fails, breaks off and forgets, in courses drawn from seeds: readers
- * that list and watch end equal to the store, pages are one exact state, reads are not older than what was acknowledged
- * before them, watches tell everything once, bookmarks say nothing untrue. ORCH_LONG=1 tries more seeds,
- * ORCH_TEST_SEED=N that one alone.
+ * Caches, lists and watches on a store that delays, fails, disconnects and compacts, in runs generated from seeds.
+ * Readers that list and watch end up equal to the store. All pages of a list show one exact state. Reads are not older
+ * than the writes acknowledged before them. Watches report everything once, and bookmarks are correct. ORCH_LONG=1
+ * tries more seeds, ORCH_TEST_SEED=N only that one.
  */
 import assert from 'node:assert/strict'
 import { mock, test } from 'node:test'
@@ -31,7 +31,7 @@ const only = process.env.ORCH_TEST_SEED
 const seeds = only !== undefined ? 1 : long ? 2000 : 50
 const firstSeed = Number(only ?? 1)
 
-test(`${seeds} seeded courses`, { timeout: 300_000 }, async (t) => {
+test(`${seeds} seeded runs are consistent`, { timeout: 300_000 }, async (t) => {
   mock.timers.enable({ apis: ['setTimeout'] })
   t.after(() => mock.timers.reset())
   const sum: Counts = { commits: 0, events: 0, pages: 0, gets: 0, bookmarks: 0, reloads: 0, refusals: 0 }
@@ -48,7 +48,7 @@ test(`${seeds} seeded courses`, { timeout: 300_000 }, async (t) => {
     assert.ok(only !== undefined || count > seeds / 4, `hardly any ${name}`)
 })
 
-test('a seed gives the same course again', async (t) => {
+test('the same seed repeats the same run', async (t) => {
   mock.timers.enable({ apis: ['setTimeout'] })
   t.after(() => mock.timers.reset())
   const first = await course(7)
@@ -64,20 +64,20 @@ interface Counts {
   pages: number
   gets: number
   bookmarks: number
-  /** How often the caches had to be loaded anew. */
+  /** How often the caches were reloaded. */
   reloads: number
-  /** Reads that were told to try again or to begin anew. */
+  /** Reads that had to be retried or restarted. */
   refusals: number
 }
 
-/** What is drawn from a seed, and all that takes part in it. */
+/** The parameters generated from a seed, and all participants. */
 interface World {
   readonly random: Seeded
   readonly scheduler: Scheduler
   readonly store: FaultyStore
   readonly resource: Resource
   readonly counts: Counts
-  /** The revision of the last change of all, where readers end; Infinity while more is to come. */
+  /** The revision of the final change, where readers end; Infinity while more changes follow. */
   last: number
 }
 
@@ -143,7 +143,7 @@ async function play(world: World): Promise<void> {
   await store.close()
 }
 
-/** The last changes of all, which every selection is told of. */
+/** Makes the final changes, which every selection receives. */
 async function finish(world: World): Promise<void> {
   world.store.faults = 0
   await commit(world, 'a/last', true)
@@ -162,7 +162,7 @@ async function persistently(run: () => Promise<void>): Promise<void> {
   }
 }
 
-/** The truth adds up, and the store holds what it says. */
+/** Checks that the recorded truth is consistent and equals the store. */
 async function assertWhole({ store, resource }: World): Promise<void> {
   for (const [i, { revision }] of store.log.entries()) assert.ok(revision > (store.log[i - 1]?.revision ?? 1), 'reused')
   const { entries } = await store.list({ prefix: resource.cache.prefix })
@@ -184,7 +184,7 @@ async function write(world: World): Promise<void> {
   }
 }
 
-/** Writes an object with the label `on`, or deletes it. Gives its revision; 0 when another was faster. */
+/** Writes an object with the label `on`, or deletes it. Returns its revision; 0 if another write was faster. */
 async function commit({ store, resource, counts }: World, place: string, on: boolean | undefined): Promise<number> {
   const key = `${resource.cache.prefix}${place}`
   const expected = stateAt(store.log, Number.POSITIVE_INFINITY).find((entry) => entry.key === key)?.revision ?? 0
@@ -214,7 +214,7 @@ async function compactOften({ random, scheduler, store }: World): Promise<void> 
   }
 }
 
-/** The entries at a revision, in key order. */
+/** Returns the entries at a revision, in key order. */
 function stateAt(log: readonly Change[], revision: number): Entry[] {
   const state = new Map<string, Entry>()
   for (const change of log) {
@@ -225,10 +225,10 @@ function stateAt(log: readonly Change[], revision: number): Entry[] {
   return [...state.values()].sort((a, b) => (a.key < b.key ? -1 : 1))
 }
 
-/** A selection, and what it should see. */
+/** A selection and its expected view. */
 class Selected {
   readonly parsed: ParsedSelection
-  /** Only to read what is stored. */
+  /** Used only to decode stored objects. */
   readonly #objects: KindCache
 
   constructor(resource: Resource, { namespace, labelSelector }: (typeof selections)[number]) {
@@ -236,12 +236,12 @@ class Selected {
     this.#objects = new KindCache(resource.cache.prefix, ({ key, why }) => assert.fail(`${key}: ${why}`))
   }
 
-  /** The objects of a state as they are listed. */
+  /** Returns the objects of a state as a list shows them. */
   listed(state: readonly Entry[]): string[] {
     return state.filter((entry) => this.#wants(entry)).map((entry) => this.#json(entry, entry.revision))
   }
 
-  /** The line that a watch writes for a change, if it writes one. */
+  /** Returns the line that a watch writes for a change, if any. */
   told({ key, revision, value, previous }: Change): string | undefined {
     const next = value && { key, revision, value }
     const before = previous !== undefined && this.#wants(previous)
@@ -264,7 +264,7 @@ function line(type: string, json: string): string {
   return `{"type":"${type}","object":${json}}\n`
 }
 
-/** What may be answered when the store fails or has forgotten; anything else is a fault. */
+/** Errors that are allowed if the store fails or has compacted. Any other error is a fault. */
 async function refusable<T>({ counts, scheduler }: World, ask: () => Promise<T>): Promise<T | number> {
   try {
     return await ask()
@@ -286,7 +286,7 @@ const nothing: Omit<ListQuery, 'selection'> = {
   scope: 'list',
 }
 
-/** Lists in every way, whole or in pages, and holds each against the truth. */
+/** Lists in every way, complete or in pages, and compares each result with the truth. */
 async function pageThrough(world: World): Promise<void> {
   const { random, store, resource } = world
   for (let i = 0; i < 12; i++) {
@@ -309,7 +309,7 @@ async function pageThrough(world: World): Promise<void> {
   }
 }
 
-/** Whatever the caches hold is a true state, also while they are loaded anew. */
+/** The caches always contain a true state, even while they are reloaded. */
 async function glanceOften(world: World): Promise<void> {
   const { random, scheduler, resource } = world
   for (let i = 0; i < 150; i++) {
@@ -335,7 +335,7 @@ async function readPages(world: World, query: ListQuery): Promise<ListPage[] | u
   return assert.fail('a list without an end')
 }
 
-/** A page with all its objects, of which some are read only now, while others write. */
+/** Reads a page with all its objects, some of them only after concurrent writes. */
 async function readWhole({ random, scheduler }: World, page: ListPage): Promise<ListPage> {
   try {
     const objects = []
@@ -356,7 +356,7 @@ function assertListed({ store }: World, selected: Selected, pages: readonly List
   assert.deepEqual(seen, selected.listed(stateAt(store.log, revision)), `the list at ${revision}`)
 }
 
-/** A most recent get is what the key held at some moment of the call. */
+/** A most-recent get returns a value that the key had at some moment during the call. */
 async function getOften(world: World): Promise<void> {
   const { random, store, resource, counts } = world
   for (let i = 0; i < 20; i++) {
@@ -383,11 +383,11 @@ async function getOrNothing(resource: Resource, namespace: string, name: string)
   }
 }
 
-/** Lists, watches from there, resumes what ends, lists again when it must; checks every line it is told. */
+/** Lists, watches from there, resumes ended watches, and lists again if necessary. Checks every received line. */
 class Informer {
   /** The version to resume from. */
   #version = 0
-  /** The next change of the truth to be told. */
+  /** The next expected change of the truth. */
   #next = 0
   #objects = new Map<string, string>()
   readonly #world: World
@@ -398,7 +398,7 @@ class Informer {
     this.#selected = selected
   }
 
-  /** Ends when it has been told of the last change of all. */
+  /** Ends after the final change. */
   async run(): Promise<void> {
     const { store, scheduler } = this.#world
     let listed = false
@@ -430,7 +430,7 @@ class Informer {
     return true
   }
 
-  /** One watch, until it ends or is broken off. False when the version is too old. */
+  /** Runs one watch until it ends or is disconnected. Returns false if the version is too old. */
   async #watch(): Promise<boolean> {
     const { random, scheduler, resource } = this.#world
     const watching = await refusable(this.#world, () =>
@@ -455,7 +455,7 @@ class Informer {
     return refused !== 410
   }
 
-  /** As the server sends them, with bookmarks in between. */
+  /** Reads the lines as the server sends them, including bookmarks. */
   async *#lines({ watcher, before }: Watching): AsyncGenerator<Buffer> {
     const { random, resource } = this.#world
     const mark = () => watcher.bookmark(Buffer.from(`BOOKMARK ${toldUpTo(resource, watcher)}`))
@@ -490,7 +490,7 @@ class Informer {
     else this.#objects.set(change.key, JSON.stringify(object))
   }
 
-  /** The next line that is due, past the changes that are not for this reader. */
+  /** Returns the next expected line, skipping changes outside this reader's selection. */
   #nextTold(): string | undefined {
     const { log } = this.#world.store
     for (; this.#next < log.length; this.#next++) {

@@ -1,8 +1,8 @@
 /**
- * A store with faults, in a world where nothing happens but by a seed: which of the calls under way goes on next, what
- * fails, what is compacted when, and how far the clock moves. The same seed gives the same course, step by step.
+ * A store with faults in a deterministic world. A seed decides which pending call continues next, which calls fail,
+ * when compaction happens, and how far the clock moves. The same seed gives the same run, step by step.
  *
- * The truth is written down beside the store: every change with what was before it, never compacted.
+ * The truth is recorded next to the store: every change with its previous value, never compacted.
  */
 import { mock } from 'node:test'
 import { MemoryStore } from '../../src/storage/store/memory.ts'
@@ -23,9 +23,9 @@ import {
 } from '../../src/storage/store/store.ts'
 import type { Seeded } from '../storage/store/seeded.ts'
 
-/** Lets those who wait go on one at a time, in an order of its own; the clock moves when nobody waits, and at random. */
+/** Resumes waiting calls one at a time, in its own order. Advances the clock when no call waits, and at random. */
 export class Scheduler {
-  /** What happened, for comparing two courses. */
+  /** The events of the run, for comparing two runs. */
   readonly trace: string[] = []
   readonly #waiting: (() => void)[] = []
   readonly #random: Seeded
@@ -34,12 +34,12 @@ export class Scheduler {
     this.#random = random
   }
 
-  /** Resolves some turns later. */
+  /** Resolves some steps later. */
   turn(): Promise<void> {
     return new Promise((resolve) => this.#waiting.push(resolve))
   }
 
-  /** Goes on until `done` is settled; fails when it is not after so many steps. */
+  /** Runs until `done` settles; fails if it does not within a maximum number of steps. */
   async run(done: Promise<unknown>, maxSteps = 50_000): Promise<void> {
     let over = false
     const end = () => {
@@ -62,7 +62,7 @@ export class Scheduler {
   }
 }
 
-/** All that can go on without the scheduler has done so. */
+/** Waits until all work that does not need the scheduler is done. */
 function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
@@ -70,9 +70,9 @@ function settled(): Promise<void> {
 export class FaultyStore implements Store {
   /** Every change, in order. */
   readonly log: Change[] = []
-  /** The highest revision that a writer was told. */
+  /** The highest revision that a writer has received. */
   acknowledged: Revision = 1
-  /** How often things go wrong: 0 is never. */
+  /** Probability of faults; 0 means never. */
   faults = 0.03
   readonly #store = new MemoryStore()
   readonly #scheduler: Scheduler
@@ -109,7 +109,7 @@ export class FaultyStore implements Store {
     return await this.#asked(() => this.#store.list(range))
   }
 
-  /** Batches come late and in pieces, and the watch breaks now and then. */
+  /** Delivers batches late and in pieces, and occasionally breaks the watch. */
   async *watch(options: WatchOptions): AsyncIterable<Batch> {
     for await (const batch of this.#store.watch(options)) {
       for (const piece of this.#cut(batch)) {

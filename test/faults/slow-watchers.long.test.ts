@@ -1,7 +1,7 @@
 /**
- * Watches of which half stop reading while much is written: the others are told everything, the slow ones are closed,
- * and memory stays what it was but for a bounded backlog. With `ORCH_LONG=1`: two hundred watches, five hundred writes
- * of 2 kB a second.
+ * Half of the watches stop reading during many writes. The others receive everything, the slow ones are closed, and
+ * memory grows only by a limited backlog. With `ORCH_LONG=1`: two hundred watches, five hundred writes of 2 kB a
+ * second.
  */
 import assert from 'node:assert/strict'
 import { on, once } from 'node:events'
@@ -18,7 +18,7 @@ import { type ServerHandle, startServer } from '../support/server.ts'
 const each = long ? 100 : 10
 const writes = long ? 20_000 : 250
 const size = long ? 2000 : 100_000
-/** A short run leaves much that has not been collected yet. Copies for each slow reader would be twice as much. */
+/** A short run leaves much uncollected garbage. Copies for each slow reader would take twice as much. */
 const allowed = (long ? 64 : 110) * 1024 ** 2
 
 async function openStalled(t: TestContext, server: ServerHandle, path: string): Promise<TLSSocket> {
@@ -53,11 +53,11 @@ async function writeAll(client: HttpClient, fill: string): Promise<string> {
   return version
 }
 
-test('half of the watches stop reading', { timeout: 560_000 }, async (t) => {
+test('watches that stop reading are closed without affecting the others', { timeout: 560_000 }, async (t) => {
   const server = await startServer(t)
   const client = server.client()
   await client.post(configMaps, { metadata: { name: 'hot' } })
-  // Fills what the server keeps of the latest changes, whoever watches.
+  // Fills the window of recent changes, which the server keeps even without watches.
   const version = await writeAll(client, 'y')
   const path = `${configMaps}?watch=1&resourceVersion=${version}`
   const stalled = await Promise.all(Array.from({ length: each }, () => openStalled(t, server, path)))
@@ -69,7 +69,7 @@ test('half of the watches stop reading', { timeout: 560_000 }, async (t) => {
   const rise = ownMemory(server.process.pid!) - before
   t.diagnostic(`memory rose by ${Math.round(rise / 1024 ** 2)} MB`)
   assert.ok(rise < allowed, `memory rose by ${Math.round(rise / 1024 ** 2)} MB`)
-  // They were closed long before all was written: what they can still read ends, and is a part only.
+  // They were closed long before the last write, so the remaining data ends early and is incomplete.
   for (const socket of stalled) {
     const bytes = await restOf(socket)
     assert.ok(bytes < (writes * size) / 2, `${bytes} bytes were kept for a client that did not read`)
@@ -78,7 +78,7 @@ test('half of the watches stop reading', { timeout: 560_000 }, async (t) => {
 
 const lastChunk = '\r\n0\r\n\r\n'
 
-/** How much a client still reads until its watch ends, in order or with its connection. */
+/** Returns how much a client can still read until its watch ends, regularly or with its connection. */
 async function restOf(socket: TLSSocket): Promise<number> {
   const ended = AbortSignal.timeout(60_000)
   let bytes = 0

@@ -1,8 +1,8 @@
 /**
- * A soak: queues that are filled and emptied, watches that break and resume, and clients that connect anew with their
- * certificates, while all that an operator can turn on is on: audit of every request to a file that is set aside,
- * fairness, history, encryption at rest, and a scrape of the metrics now and then. Nothing may fail, memory comes to
- * rest, and the files of the store and of the audit stay bounded. The long form takes ten minutes, the short one seconds.
+ * Soak test: queues fill and drain, watches break and resume, and clients reconnect with certificates, with all
+ * optional features enabled: audit of every request to a rotated file, fairness, history, encryption at rest, and
+ * occasional metric scrapes. No request may fail, memory must stabilize, and the store and audit files must stay within
+ * their limits. The long variant takes ten minutes, the short one seconds.
  */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
@@ -28,18 +28,18 @@ const auditMegabytes = 5
 const auditBackups = 2
 
 /**
- * Collects garbage now and then: what counts is what is held. The memory of ended connections is given back only when
- * their small objects are collected, which V8 puts off for as long as its own heap is small.
+ * Collects garbage periodically, because only retained memory counts. The memory of closed connections is released only
+ * when their small objects are collected, which V8 delays while its own heap is small.
  *
- * The C library is told to keep two arenas, as the unit and the image of `deploy/` tell it: with one for each of a dozen
- * threads, memory that was freed stays with the arena that it was taken from, and there is ever more of it.
+ * Limits the C library to two arenas, like the unit and the image of `deploy/`. With one arena for each of a dozen
+ * threads, freed memory stays in its arena, and memory use keeps growing.
  */
 const collector = 'data:text/javascript,setInterval(()=>globalThis.gc?.(),5000).unref()'
 
-/** What was done, to be told with the outcome. */
+/** Operation counts, reported with the result. */
 const done = { writes: 0, events: 0, watches: 0, handshakes: 0, scrapes: 0 }
 
-test('churn with everything on leaves memory and files as they are', { timeout: 900_000 }, async (t) => {
+test('memory and files stay stable during churn with all features enabled', { timeout: 900_000 }, async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'orch-soak-'))
   t.after(() => rmSync(directory, { recursive: true, force: true }))
   const env = { NODE_OPTIONS: `--expose-gc --import=${collector}` }
@@ -52,7 +52,7 @@ test('churn with everything on leaves memory and files as they are', { timeout: 
     connectAgain(server, signal),
   ]
   const failed = Promise.all(churn)
-  // Told below; until then nobody waits for it.
+  // Reported below. Until then, nothing awaits this promise.
   failed.catch(() => stop.abort())
   const samples = await sample(server, directory, signal)
   stop.abort()
@@ -79,14 +79,14 @@ function everythingOn(directory: string): string[] {
     `--audit-log-path=${join(directory, 'audit', 'audit.log')}`,
     `--audit-log-maxsize=${auditMegabytes}`,
     `--audit-log-maxbackup=${auditBackups}`,
-    // So that what is kept has its full length before the middle of the soak.
+    // Fills the retained data to its full size before the middle of the soak.
     '--history-retention=1m',
     '--history-duration=1m',
     `--encryption-provider-config=${encryptionFile}`,
   ]
 }
 
-/** Puts objects one by one and deletes them at once: the shape that made files of LMDB grow. */
+/** Creates objects one by one and deletes them immediately, the pattern that made LMDB files grow. */
 async function fillAndEmpty(client: HttpClient, queue: string, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     for (let i = 0; i < perQueue && !signal.aborted; i++) {
@@ -104,7 +104,7 @@ async function fillAndEmpty(client: HttpClient, queue: string, signal: AbortSign
   }
 }
 
-/** Breaks a watch off after so many events, and goes on where it was. */
+/** Breaks a watch after the given number of events, and resumes it. */
 async function watchAgain(client: HttpClient, events: number, signal: AbortSignal): Promise<void> {
   const list = await client.get(`${configMaps}?limit=1`)
   let version: string = list.body.metadata.resourceVersion
@@ -124,7 +124,7 @@ async function watchAgain(client: HttpClient, events: number, signal: AbortSigna
   }
 }
 
-/** With a certificate, each time on a new connection. */
+/** Connects with a certificate, each time on a new connection. */
 async function connectAgain(server: ServerHandle, signal: AbortSignal): Promise<void> {
   const ca = pairOf(server, 'ca').certificate
   const { certificate, key } = pairOf(server, 'admin')
@@ -163,7 +163,7 @@ async function sample(server: ServerHandle, directory: string, signal: AbortSign
   return samples
 }
 
-/** In bytes, of all files below. One that goes meanwhile counts for nothing. */
+/** Returns the total size of all files below, in bytes. Files that disappear in the meantime are ignored. */
 function sizeOf(directory: string): number {
   let size = 0
   for (const file of readdirSync(directory, { recursive: true, withFileTypes: true }))
@@ -171,10 +171,13 @@ function sizeOf(directory: string): number {
   return size
 }
 
-/** Until then caches, history and the pools of the C library fill up; at hundreds of writes a second for five minutes. */
+/**
+ * Warm-up time, in which caches, history and the pools of the C library fill up: five minutes at hundreds of writes a
+ * second.
+ */
 const warmUp = 0.6
 
-/** What comes after the warm-up is cut in two: in the second half there is no more of anything than in the first. */
+/** Splits the time after the warm-up in two halves: usage in the second half must not exceed the first. */
 function judge(t: TestContext, samples: readonly Sample[]): void {
   const half = Math.floor((samples.length * (1 - warmUp)) / 2)
   const middle = samples.slice(-2 * half, -half)

@@ -1,6 +1,7 @@
 /**
- * Clients write to a server and watch it while it is made to fail. At the end all that they were told must add up: nothing
- * acknowledged is lost or done twice, no revision is reused, and watches resumed without a gap or a repeat (`history.ts`).
+ * Clients write to and watch a server while the test makes it fail. In the end, all observations must be consistent: no
+ * acknowledged write is lost or executed twice, no revision is reused, and watches resumed without gaps or duplicates
+ * (`history.ts`).
  */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
@@ -13,7 +14,7 @@ import { Recorder } from './recorder.ts'
 interface Trial {
   readonly writers: number
   readonly watchers: number
-  /** Makes the server fail, again and again, and leaves it running. Returns counts for the report. */
+  /** Makes the server fail repeatedly and leaves it running. Returns counts for the report. */
   readonly fail: (recorder: Recorder, random: Seeded) => Promise<{ readonly [name: string]: number }>
 }
 
@@ -23,7 +24,7 @@ export async function assertSurvives(t: TestContext, server: ServerHandle, trial
   const recorder = new Recorder(server.client())
   const start = await revisionOf(server.client())
   const stop = new AbortController()
-  // Each has connections of its own: those of several workers are spread over all of them.
+  // Each client has its own connections, so that they are spread over all workers.
   const watching = Array.from({ length: watchers }, () => new Follower(recorder.over(server.client()), start))
   t.after(() => {
     stop.abort()

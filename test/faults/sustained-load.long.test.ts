@@ -1,8 +1,9 @@
 /**
- * Sustained load: seven reads to three writes, by clients that each know what their own objects must hold. No request
- * fails, every answer is right, and the server does not tire. The long form (ORCH_LONG=1) first measures what the server
- * can do, then asks for four fifths of that for two minutes: a request costs at most a fifth more CPU time in the last
- * third than in the first, and memory grows by a bounded part. The short one sends a fixed number of requests.
+ * Sustained load with seven reads to three writes, by clients that know the expected content of their own objects. No
+ * request fails, every response is correct, and performance does not degrade. The long variant (ORCH_LONG=1) first
+ * measures the capacity of the server, then sends four fifths of that for two minutes. A request may cost at most a
+ * fifth more CPU time in the last third than in the first, and memory growth is limited. The short variant sends a
+ * fixed number of requests.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -22,7 +23,7 @@ const warmUpRequests = 10_000
 const longMs = 120_000
 const slices = 6
 
-test('seven reads to three writes, without one error', { timeout: 400_000 }, async (t) => {
+test('sustained load with seven reads to three writes causes no error', { timeout: 400_000 }, async (t) => {
   const server = await startServer(t)
   const actors = Array.from({ length: clients }, (_, i) => new Actor(server.client(), i))
   await Promise.all(actors.map((actor) => actor.prepare()))
@@ -71,7 +72,7 @@ async function sustained(t: Parameters<typeof report>[0], server: ServerHandle, 
   assert.ok(measured.at(-1)!.rss <= 1.25 * measured[third - 1]!.rss + 32 * 2 ** 20, 'memory grows past its bound')
 }
 
-/** Each client sends when its next request is due; one that is late sends at once. */
+/** Each client sends when its next request is due. A late client sends immediately. */
 async function paced({ actors, perSecond }: Pace, forMs: number): Promise<number> {
   const gapMs = (1000 * actors.length) / perSecond
   const end = performance.now() + forMs
@@ -99,7 +100,7 @@ function rssOf({ process: { pid } }: ServerHandle): number {
 
 const collection = '/api/v1/namespaces/default/configmaps'
 
-/** A client with objects of its own: nobody else writes them, so it knows what they hold. */
+/** A client with its own objects. No other client writes them, so it knows their content. */
 class Actor {
   readonly #client: HttpClient
   readonly #random: Seeded

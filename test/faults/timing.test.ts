@@ -1,8 +1,9 @@
 /**
- * No comparison of a secret tells by its time how much of a guess was right: of a static token, of a bootstrap token, of
- * which the time does not tell either whether its id is known, and of the signature of a continue token. The long form (ORCH_LONG=1) measures: guesses that are wrong from the first character on and ones
- * that are wrong in the last alone, in turns, are told apart by Welch's t-test in none of three runs. The short form
- * looks at how it is made, and tries the measure itself on a comparison that does tell.
+ * The duration of a secret comparison does not reveal how much of a guess was right. This applies to static tokens, to
+ * bootstrap tokens (whose timing does not reveal either whether the ID exists), and to the signature of continue
+ * tokens. The long variant (ORCH_LONG=1) measures: it alternates guesses that differ in the first character with
+ * guesses that differ only in the last one, and Welch's t-test must not distinguish them in any of three runs. The
+ * short variant checks the implementation, and tests the measurement itself on a leaky comparison.
  */
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
@@ -24,18 +25,18 @@ import { root } from '../support/server.ts'
 const samples = 20_000
 const runs = 3
 const bound = 4.5
-/** A call is too short for the clock: so many are one sample. */
+/** Calls per sample, because a single call is too short for the clock. */
 const callsPerSample = 10
 
 const token = 'S'.repeat(200)
 const bootstrapSecret = 's'.repeat(16)
-/** Many of each: that one guess takes longer than another, by the luck of its hash, is no fault. */
+/** Many guesses of each kind, because one guess may take longer than another merely because of its hash. */
 const guesses = {
   early: Array.from({ length: 256 }, (_, i) => flat(`${name(i)}${token.slice(4)}`)),
   late: Array.from({ length: 256 }, (_, i) => flat(`${token.slice(0, -4)}${name(i)}`)),
 }
 
-/** A string in one piece, as it comes from a socket: how it was put together would show in the time. */
+/** Returns a flat string, like one from a socket, because the internal structure of a string affects the time. */
 function flat(text: string): string {
   return Buffer.from(text).toString('latin1')
 }
@@ -44,13 +45,13 @@ function name(i: number): string {
   return i.toString().padStart(4, 'x')
 }
 
-test('static tokens are kept as hashes, and looked up by hash', () => {
+test('static tokens are stored and looked up as hashes', () => {
   const users = readTokens(`${token},a,1\nother-token,b,2\n`, () => {})
   const hashes = [token, 'other-token'].map((text) => createHash('sha256').update(text).digest('base64'))
   assert.deepEqual([...users.keys()].sort(), hashes.sort())
 })
 
-test('signatures are compared in constant time, and whole', () => {
+test('signatures are compared completely and in constant time', () => {
   const source = readFileSync(join(root, 'src/apiserver/registry/reads/continue-token.ts'), 'utf8')
   assert.match(source, /signature\?\.length === expected\.length && timingSafeEqual\(signature, expected\)/)
   const tokens = new ContinueTokens(Buffer.alloc(32, 1))
@@ -59,7 +60,7 @@ test('signatures are compared in constant time, and whole', () => {
   for (const wrong of wrongSignatures(good)) assert.throws(() => tokens.read(wrong, 'scope'), /invalid continue/)
 })
 
-test('a bootstrap token is judged whole, whether or not there is one of its id', () => {
+test('a bootstrap token is compared completely even if its ID is unknown', () => {
   const source = readFileSync(join(root, 'src/apiserver/authn/bootstrap-tokens.ts'), 'utf8')
   assert.match(source, /timingSafeEqual\(hash\('sha256', one, 'buffer'\), hash\('sha256', other, 'buffer'\)\)/)
   const ask = bootstrapAuthenticator(['abcdef'])
@@ -68,8 +69,8 @@ test('a bootstrap token is judged whole, whether or not there is one of its id',
     assert.notEqual((ask(`Bearer ${wrong}`) as AuthenticationOutcome).result, 'user', wrong)
 })
 
-test('the measure tells a comparison that stops at the first difference', () => {
-  // Slow enough for a busy machine to show it, and an eighth of the samples are plenty.
+test('the measurement detects a comparison that stops at the first difference', () => {
+  // Slow enough to be visible on a busy machine. An eighth of the samples is sufficient.
   const naive = (guess: string) => {
     let same = 0
     for (let i = 0; i < guess.length && guess[i] === token[i]; i++) same += guess.charCodeAt(i)
@@ -80,7 +81,7 @@ test('the measure tells a comparison that stops at the first difference', () => 
 })
 
 if (long) {
-  test('a static token', { timeout: 600_000 }, (t) => {
+  test('timing does not reveal a static token', { timeout: 600_000 }, (t) => {
     const users = readTokens(`${token},a,1\n`, () => {})
     const authenticate = staticTokens(() => users)
     const ask = (authorization: string) =>
@@ -93,19 +94,19 @@ if (long) {
   const bootstrap = bootstrapAuthenticator(ids)
   const headersOf = (tokens: readonly string[]) => tokens.map((text) => flat(`Bearer ${text}`))
 
-  test('the secret of a bootstrap token', { timeout: 600_000 }, (t) => {
+  test('timing does not reveal the secret of a bootstrap token', { timeout: 600_000 }, (t) => {
     const early = headersOf(ids.map((id) => `${id}.0${bootstrapSecret.slice(1)}`))
     const late = headersOf(ids.map((id) => `${id}.${bootstrapSecret.slice(0, -1)}0`))
     measure(t, { early, late, ask: bootstrap })
   })
 
-  test('the id of a bootstrap token', { timeout: 600_000 }, (t) => {
+  test('timing does not reveal the ID of a bootstrap token', { timeout: 600_000 }, (t) => {
     const early = headersOf(ids.map((id) => `${id.slice(0, -1)}1.${bootstrapSecret.slice(0, -1)}0`))
     const late = headersOf(ids.map((id) => `${id}.${bootstrapSecret.slice(0, -1)}0`))
     measure(t, { early, late, ask: bootstrap })
   })
 
-  test('the signature of a continue token', { timeout: 600_000 }, (t) => {
+  test('timing does not reveal the signature of a continue token', { timeout: 600_000 }, (t) => {
     const tokens = new ContinueTokens(randomBytes(32))
     const pairs = guesses.early.map((after) => wrongSignatures(tokens.write({ revision: 1, after }, 'scope')))
     const ask = (guess: string) => {
@@ -119,7 +120,7 @@ if (long) {
   })
 }
 
-/** Knows these ids, each with the same secret. */
+/** Knows these IDs, each with the same secret. */
 function bootstrapAuthenticator(ids: readonly string[]): (authorization: string) => unknown {
   const found = new Map(
     ids.map((id) => [`bootstrap-token-${id}`, { key: '', revision: 1, object: bootstrapObject(id) }]),
@@ -147,7 +148,7 @@ function bootstrapObject(id: string): ApiObject {
   return { apiVersion: 'v1', kind: 'Secret', metadata, type: 'bootstrap.orch.io/token', data }
 }
 
-/** The token with the first and with the last byte of its signature changed. */
+/** Returns the token with the first and with the last byte of its signature changed. */
 function wrongSignatures(good: string): string[] {
   const [payload, text] = good.split('.')
   const signature = Buffer.from(text!, 'base64url')
@@ -174,7 +175,10 @@ function measure(t: { diagnostic(text: string): void }, classes: Classes): void 
   )
 }
 
-/** Welch's t of the times of the two, taken in turns in a random order. The slowest tenth, when others ran, is left out. */
+/**
+ * Returns Welch's t of both durations, measured alternately in random order. Excludes the slowest tenth, when other
+ * programs ran.
+ */
 function distinguish({ early, late, ask }: Classes, count: number): number {
   const times: { early: number[]; late: number[] } = { early: [], late: [] }
   for (const [i, coin] of randomBytes(count).entries()) {
