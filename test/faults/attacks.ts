@@ -323,12 +323,12 @@ export const attacks: { readonly [name: string]: Attack } = {
     gapMs: 500,
     run: onConnection('http/1.1', [postHead('Transfer-Encoding: chunked'), '1\r\nx\r\n'.repeat(60_000)]),
   },
-  'strangers: a megabyte of frames that ask for nothing': {
+  'unauthenticated: a megabyte of frames without a request': {
     gapMs: 250,
     run: async (attacker, turn) =>
       await sendAndHold(await attacker.open('h2'), [frameFloods[turn % frameFloods.length]!]),
   },
-  'strangers: connections that send slowly': {
+  'unauthenticated: connections that send slowly': {
     gapMs: 250,
     run: async (attacker, turn) => {
       const { alpn, parts } = slowHeads[turn % slowHeads.length]!
@@ -338,7 +338,7 @@ export const attacks: { readonly [name: string]: Attack } = {
     },
   },
   'up to 1,000 connections of one user': { gapMs: 100, run: holdConnections },
-  'SPDY: pings whose answers nobody reads': {
+  'SPDY: pings with unread responses': {
     gapMs: 500,
     run: unreadAttack(
       spdy,
@@ -360,7 +360,7 @@ export const attacks: { readonly [name: string]: Attack } = {
       return await sendAndHold(socket, inParts(frames, 16_384))
     },
   },
-  'WebSocket: pings whose answers nobody reads': {
+  'WebSocket: pings with unread responses': {
     gapMs: 500,
     run: unreadAttack(
       webSocket,

@@ -1,9 +1,9 @@
 /*
- * Preloaded into a program under test: makes calls on the file whose path ends in FAIL_FILE fail while the file
- * FAIL_CONTROL says so.
- * FAIL_CONTROL holds a letter and an error number: w writes of data, p those of lmdb alone (a trial writes zeros), m
- * writes of meta pages (O_DSYNC), s syncs.
- * Or the calls on that file with the numbers FAIL_FROM to FAIL_TO fail, whatever they are, with the error FAIL_ERROR.
+ * Preloaded into a program under test: makes calls on the file whose path ends in FAIL_FILE fail as the
+ * file FAIL_CONTROL specifies.
+ * FAIL_CONTROL contains a letter and an error number. The letter selects the failing calls: w for data writes, p for
+ * data writes by lmdb only (trial writes contain zeros), m for meta page writes (O_DSYNC), s for syncs.
+ * Alternatively, all calls on that file numbered FAIL_FROM to FAIL_TO fail with the error FAIL_ERROR.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -25,7 +25,7 @@ static int is_file(int fd) {
   return strcmp(path + length - strlen(end), end) == 0;
 }
 
-/* The number that an environment variable has, or 0. */
+/* Returns the number in an environment variable, or 0. */
 static int number_of(const char *name) {
   const char *text = getenv(name);
   return text ? atoi(text) : 0;
@@ -38,7 +38,7 @@ static int error_of_next_call(void) {
   return call >= number_of("FAIL_FROM") && call <= number_of("FAIL_TO") ? number_of("FAIL_ERROR") : 0;
 }
 
-/* The error number that calls of this kind are to fail with, or 0. */
+/* Returns the error number for calls of this kind, or 0. */
 static int error_of(int fd, char kind) {
   char text[32] = {0};
   char wanted = 0;
@@ -55,7 +55,7 @@ static int error_of(int fd, char kind) {
 static int error_of_write(int fd, const char *data) {
   if (fcntl(fd, F_GETFL) & O_DSYNC) return error_of(fd, 'm');
   int error = error_of(fd, 'w');
-  /* A page of lmdb begins with its number. */
+  /* An lmdb page starts with its number. */
   return error || getenv("FAIL_FROM") || !*(const long *)data ? error : error_of(fd, 'p');
 }
 

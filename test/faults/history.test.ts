@@ -62,17 +62,17 @@ const faulty: { readonly [name: string]: { readonly history: Partial<History>; r
   'an acknowledged write is lost': { history: { log: log.toSpliced(1, 1) }, told: /"v2".* is lost/ },
   'an acknowledged delete is undone': { history: { log: log.slice(0, 3), watches: [] }, told: /"delete".* is lost/ },
   'a revision is used twice': { history: { log: changed(log, 1, { revision: 11 }) }, told: /from 11 to 11/ },
-  'a write is answered with another revision': {
+  'a response contains another revision': {
     history: { writes: changed(writes, 0, { revision: 13 }) },
     told: /is in the log at 11/,
   },
-  'a write is done twice': {
+  'a write is executed twice': {
     history: { log: [...log, { revision: 16, type: 'ADDED', key: 'a', uid: 'u3', value: 'v3' }] },
     told: /done 2 times/,
   },
-  'a refused write is done': { history: { log: changed(log, 2, { value: 'v9' }) }, told: /was done all the same/ },
-  'half a write is done': { history: { log: changed(log, 2, { value: 'half' }) }, told: /nobody asked for/ },
-  'a delete that nobody asked for': { history: { writes: writes.slice(0, 4) }, told: /nobody asked for/ },
+  'a rejected write is executed': { history: { log: changed(log, 2, { value: 'v9' }) }, told: /was done all the same/ },
+  'a write is executed partially': { history: { log: changed(log, 2, { value: 'half' }) }, told: /nobody asked for/ },
+  'an object is deleted without a request': { history: { writes: writes.slice(0, 4) }, told: /nobody asked for/ },
   'a later write has a lower revision': {
     history: { writes: changed(writes, 0, { called: 20, returned: 21 }) },
     told: /had been acknowledged before it began/,
@@ -81,7 +81,7 @@ const faulty: { readonly [name: string]: { readonly history: Partial<History>; r
     history: { gets: [{ key: 'a', called: 13, returned: 14, seen: { revision: 14, value: 'v3' } }] },
     told: /a get of a saw/,
   },
-  'a get misses what is there': {
+  'a get misses an existing object': {
     history: { gets: [{ key: 'b', called: 13, returned: 14, seen: undefined }] },
     told: /a get of b saw nothing/,
   },
@@ -95,7 +95,7 @@ const faulty: { readonly [name: string]: { readonly history: Partial<History>; r
     told: /has nothing for a/,
   },
   'a watch misses an event': { history: { watches: [log.toSpliced(1, 1)] }, told: /where the log has/ },
-  'a watch tells an event twice': { history: { watches: [[...log, log[3]!]] }, told: /not in the log/ },
+  'a watch reports an event twice': { history: { watches: [[...log, log[3]!]] }, told: /not in the log/ },
   'a watch swaps events': { history: { watches: [[log[1]!, log[0]!, ...log.slice(2)]] }, told: /where the log has/ },
 }
 

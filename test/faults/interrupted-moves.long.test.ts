@@ -75,10 +75,10 @@ const migration = ['migrate', `--from-data-dir=${source}`]
 const restoration = ['restore', `--from=${backup}`]
 
 for (const [name, command, newTarget] of [
-  ['migrate to etcd', migration, newPrefix],
-  ['migrate to a directory', migration, newDirectory],
-  ['restore into etcd', restoration, newPrefix],
-  ['restore into a directory', restoration, newDirectory],
+  ['a killed migration to etcd can be continued', migration, newPrefix],
+  ['a killed migration to a directory can be continued', migration, newDirectory],
+  ['a killed restore into etcd can be continued', restoration, newPrefix],
+  ['a killed restore into a directory can be continued', restoration, newDirectory],
 ] as const)
   test(name, { timeout }, async (t) => {
     const random = seeded(seed)

@@ -26,28 +26,28 @@ const read = (seen: State) => ({ does: 'read', seen }) as const
 const lost = Number.POSITIVE_INFINITY
 
 const sound: { readonly [name: string]: readonly Operation[] } = {
-  'one after the other': [
+  'sequential operations': [
     { ...at(0, 1), ...create('a') },
     { ...at(2, 3), ...read('a') },
     { ...at(4, 5), does: 'remove', answer: 'done' },
     { ...at(6, 7), ...read(undefined) },
   ],
-  'a read beside a write sees the old value, a later one the new': [
+  'a read during a write returns the old value, a later one the new': [
     { ...at(0, 1), ...create('a') },
     { ...at(2, 9), ...replace('b') },
     { ...at(3, 4), ...read('a') },
     { ...at(5, 6), ...read('b') },
   ],
-  'a write without an answer is done late': [
+  'a write without a response takes effect late': [
     { ...at(0, lost), ...create('a') },
     { ...at(1, 2), ...read(undefined) },
     { ...at(3, 4), ...read('a') },
   ],
-  'a write without an answer is never done': [
+  'a write without a response never takes effect': [
     { ...at(0, lost), ...create('a') },
     { ...at(1, 2), ...read(undefined) },
   ],
-  'of two that rest on one state one wins': [
+  'one of two conditional writes on the same state succeeds': [
     { ...at(0, 1), ...create('a') },
     { ...at(2, 5), ...replace('b', 'a') },
     { ...at(3, 6), does: 'replace', value: 'c', expected: 'a', answer: 'conflict' },
@@ -60,13 +60,13 @@ const unsound: { readonly [name: string]: readonly Operation[] } = {
     { ...at(2, 3), ...replace('b') },
     { ...at(4, 5), ...read('a') },
   ],
-  'new, then old again': [
+  'a read returns the new value, then the old one again': [
     { ...at(0, 1), ...create('a') },
     { ...at(2, 9), ...replace('b') },
     { ...at(3, 4), ...read('b') },
     { ...at(5, 6), ...read('a') },
   ],
-  'both who rest on one state win': [
+  'two conditional writes on the same state both succeed': [
     { ...at(0, 1), ...create('a') },
     { ...at(2, 5), ...replace('b', 'a') },
     { ...at(3, 6), ...replace('c', 'a') },
@@ -76,7 +76,7 @@ const unsound: { readonly [name: string]: readonly Operation[] } = {
     { ...at(2, 3), ...replace('b', 'a') },
     { ...at(4, 5), ...replace('c', 'a') },
   ],
-  'an acknowledged write is gone': [
+  'an acknowledged write is lost': [
     { ...at(0, 1), ...create('a') },
     { ...at(2, 3), ...read(undefined) },
   ],
@@ -158,7 +158,7 @@ test('operations on the embedded store are linearizable', { timeout: 900_000 }, 
   await runClients([server.client()], (counts) => report(t, counts))
 })
 
-longTest('two servers on one etcd', { timeout: 900_000 }, async (t) => {
+longTest('operations through two servers on one etcd are linearizable', { timeout: 900_000 }, async (t) => {
   const cluster = await startEtcd({ members: 1 })
   t.after(() => cluster.stop())
   const flags = [`--etcd-servers=${cluster.endpoints.join(',')}`]

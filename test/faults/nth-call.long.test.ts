@@ -48,9 +48,11 @@ test('creating a store on a disk that accepts no writes fails with the reason', 
 
 for (const [name, failureAt] of [
   ['breaks', breaksAt],
-  ['has no room once', fullAt],
+  ['is full once', fullAt],
 ] as const)
-  test(`a disk that ${name} at call 1 to ${calls}`, { timeout: 900_000 }, async (t) => {
+  test(`no acknowledged write is lost on a disk that ${name} at call 1 to ${calls}`, {
+    timeout: 900_000,
+  }, async (t) => {
     const { tryOut, newStore } = await prepare(t)
     const counts = { runs: 0, committed: 0, refused: 0, ambiguous: 0 }
     for (let call = 1; call <= calls; call += step) {

@@ -34,7 +34,7 @@ export const seeds: readonly Seed[] = [
     images,
   ),
   {
-    bug: 'a commit is several transactions',
+    bug: 'a commit is split into several transactions',
     file: 'src/storage/store/lmdb/write.ts',
     changes: [
       {
@@ -45,7 +45,7 @@ export const seeds: readonly Seed[] = [
     ...images,
   },
   seed(
-    'an event is not told',
+    'an event is not delivered',
     {
       file: 'src/storage/cache/kind-cache.ts',
       find: '    this.#tell(event)\n',
@@ -54,7 +54,7 @@ export const seeds: readonly Seed[] = [
     simulation,
   ),
   seed(
-    'an event is told twice',
+    'an event is delivered twice',
     {
       file: 'src/storage/cache/kind-cache.ts',
       find: 'if (this.#events[middle]!.revision <= revision) low',
@@ -63,7 +63,7 @@ export const seeds: readonly Seed[] = [
     simulation,
   ),
   seed(
-    'a bookmark comes early',
+    'a bookmark is sent too early',
     {
       file: 'src/apiserver/registry/verbs/watch.ts',
       find: 'return Math.max(watcher.revision, caches.revision)',
@@ -81,7 +81,7 @@ export const seeds: readonly Seed[] = [
     simulation,
   ),
   seed(
-    'a most recent read is stale',
+    'a most-recent read is stale',
     {
       file: 'src/apiserver/registry/catalogue/resource.ts',
       find: 'return revision.then((later) => catchUp(caches, later))',
@@ -90,7 +90,7 @@ export const seeds: readonly Seed[] = [
     simulation,
   ),
   seed(
-    'a page leaves out an object',
+    'a page omits an object',
     {
       file: 'src/apiserver/registry/verbs/list.ts',
       find: 'const objects = resource.cache.page(namespace, after, limit)',
@@ -109,7 +109,7 @@ export const seeds: readonly Seed[] = [
     simulation,
   ),
   seed(
-    'a delete is undone by the next start',
+    'a delete is undone by a restart',
     {
       file: 'src/storage/store/lmdb/write.ts',
       find: '    remove(tables.current, key)\n  } else {',
@@ -118,7 +118,7 @@ export const seeds: readonly Seed[] = [
     { test: 'test/storage/store/lmdb.test.ts', told: 'delet' },
   ),
   seed(
-    'the store does not look at what a commit rests on',
+    'the store ignores the guards of a commit',
     {
       file: 'src/storage/store/lmdb/write.ts',
       find: '!== revision) hold = false',
@@ -127,7 +127,7 @@ export const seeds: readonly Seed[] = [
     { test: 'test/storage/store/lmdb.test.ts', told: 'guards' },
   ),
   seed(
-    'an update does not look at the version that it names',
+    'an update ignores its resourceVersion',
     {
       file: 'src/apiserver/registry/verbs/update.ts',
       find: 'if (named) assertVersion(',
@@ -141,7 +141,7 @@ export const seeds: readonly Seed[] = [
     { test: 'test/apiserver/http/first-light.test.ts', told: '__proto__ and similar names' },
   ),
   {
-    bug: 'a merge patch reaches the prototype of all objects',
+    bug: 'a merge patch changes the prototype of all objects',
     file: 'src/api/merge/merge-patch.ts',
     changes: [
       { find: 'isObject(document) ? yield* copySteps(document) : {}', replace: 'isObject(document) ? document : {}' },
@@ -151,7 +151,7 @@ export const seeds: readonly Seed[] = [
     told: 'a server is guarded',
   },
   seed(
-    'a wrong token is anonymous',
+    'an invalid token authenticates as anonymous',
     {
       file: 'src/apiserver/authn/static-tokens.ts',
       find: 'if (user === undefined) return refused',
@@ -160,7 +160,7 @@ export const seeds: readonly Seed[] = [
     { ...identity, told: 'a wrong token is never anonymous' },
   ),
   seed(
-    'anonymous comes in where everything is allowed',
+    'anonymous requests are accepted if AlwaysAllow is not the first authorization mode',
     {
       file: 'src/server/identity/identity.ts',
       find: "!authorizationMode.includes('AlwaysAllow')",
@@ -169,7 +169,7 @@ export const seeds: readonly Seed[] = [
     { ...identity, told: 'anonymous requests with --authorization-mode=AlwaysDeny,AlwaysAllow' },
   ),
   seed(
-    'base64 is taken as Node takes it',
+    'invalid base64 is accepted as in Node',
     {
       file: 'src/api/schema/read-scalars.ts',
       find: 'return same && paddedEnd.test(text.slice(-4)) ? canonical : undefined',
@@ -178,7 +178,7 @@ export const seeds: readonly Seed[] = [
     { test: 'test/apiserver/http/hostile-bodies.test.ts', told: 'base64' },
   ),
   seed(
-    'a signature need not be whole',
+    'a truncated signature is accepted',
     {
       file: 'src/apiserver/registry/reads/continue-token.ts',
       find: 'signature?.length === expected.length && timingSafeEqual(signature, expected)',
@@ -188,7 +188,7 @@ export const seeds: readonly Seed[] = [
     { test: 'test/apiserver/http/hostile-queries.test.ts', told: 'continue' },
   ),
   seed(
-    'of two values that a field selector asks for either will do',
+    'a field selector with two different values for a field matches objects',
     {
       file: 'src/api/selectors/field-selector.ts',
       find: ' || equal.size > 1 || (equal.size === 1 &&',
@@ -197,7 +197,7 @@ export const seeds: readonly Seed[] = [
     { test: 'test/fuzz/queries.test.ts', told: 'as the model says' },
   ),
   seed(
-    'a patch of an element that is to go leaves it',
+    'a patch that deletes list elements keeps one of them',
     {
       file: 'src/api/merge/strategic-merge-patch.ts',
       find: 'const kept = without(present, identify, identitiesOf(deleted, identify, mergeKeyOf(schema)))',
@@ -206,7 +206,7 @@ export const seeds: readonly Seed[] = [
     { test: 'test/fuzz/patches.test.ts', told: 'strategic merge patches' },
   ),
   seed(
-    'the options of a delete are passed over when they are short',
+    'short DeleteOptions are ignored',
     {
       file: 'src/apiserver/http/request/content.ts',
       find: '  if (bytes.length === 0) return undefined\n',
@@ -215,7 +215,7 @@ export const seeds: readonly Seed[] = [
     { test: 'test/fuzz/bodies.test.ts', told: 'or kept' },
   ),
   seed(
-    'keys are ordered as the language orders them',
+    'keys are sorted in JavaScript order instead of UTF-8',
     {
       file: 'src/base/collections/utf8-order.ts',
       find: 'return isSurrogate(x) === isSurrogate(y) ? x - y : isSurrogate(x) ? 1 : -1',
@@ -229,7 +229,7 @@ export const seeds: readonly Seed[] = [
     { test: 'test/base/files.test.ts', told: 'has its mode regardless of the umask' },
   ),
   seed(
-    'a rule for some names holds for requests without a name',
+    'a rule with resource names applies to requests without a name',
     {
       file: 'src/apiserver/authz/rbac/rule.ts',
       find: 'hasResource(resources, plural, subresource) && has(names, name)',
@@ -238,7 +238,7 @@ export const seeds: readonly Seed[] = [
     access,
   ),
   seed(
-    'a rule for a resource holds for its sub-resources',
+    'a rule for a resource applies to its sub-resources',
     {
       file: 'src/apiserver/authz/rbac/rule.ts',
       find: "if (subresource === '') return resources.has(plural)",
@@ -247,17 +247,17 @@ export const seeds: readonly Seed[] = [
     access,
   ),
   seed(
-    'a sub-resource of every resource is that of none',
+    'a rule for a sub-resource of all resources matches none',
     { file: 'src/apiserver/authz/rbac/rule.ts', find: ` || resources.has(\`*/\${subresource}\`)`, replace: '' },
     access,
   ),
   seed(
-    'a rule for one group holds for all',
+    'a rule for one API group applies to all groups',
     { file: 'src/apiserver/authz/rbac/rule.ts', find: 'has(groups, group) && ', replace: '' },
     access,
   ),
   seed(
-    'who may list may watch',
+    'permission to list includes watch',
     {
       file: 'src/apiserver/authz/rbac/rule.ts',
       find: 'if (!has(rule.verbs, attributes.verb)) return false',
@@ -266,7 +266,7 @@ export const seeds: readonly Seed[] = [
     access,
   ),
   seed(
-    'a path that is a rule holds for all below it',
+    'a rule for a path applies to all paths below it',
     {
       file: 'src/apiserver/authz/rbac/rule.ts',
       find: '  return has(paths, path) || ',
@@ -275,7 +275,7 @@ export const seeds: readonly Seed[] = [
     access,
   ),
   seed(
-    'a RoleBinding holds in every namespace',
+    'a RoleBinding applies to every namespace',
     {
       file: 'src/apiserver/authz/rbac/policy.ts',
       find: 'const bound = entry(holdings, binding.namespace, () => new Map())',
@@ -284,7 +284,7 @@ export const seeds: readonly Seed[] = [
     access,
   ),
   seed(
-    'a Role and a ClusterRole of one name are taken for each other',
+    'a Role and a ClusterRole with the same name are confused',
     {
       file: 'src/apiserver/authz/rbac/policy.ts',
       find: "return roleKey(role.kind === 'Role' ? namespace : '', role.name)",
@@ -302,7 +302,7 @@ export const seeds: readonly Seed[] = [
     access,
   ),
   seed(
-    'accounts of one name in two namespaces are taken for each other',
+    'service accounts with the same name in two namespaces are confused',
     {
       file: 'src/api/model/user.ts',
       find: `  return \`\${accountPrefix}\${namespace}:\${name}\``,
@@ -311,7 +311,7 @@ export const seeds: readonly Seed[] = [
     access,
   ),
   seed(
-    'who lists one object by its name needs the right to list all',
+    'listing one object by name requires permission to list all',
     {
       file: 'src/apiserver/http/steps/authorize.ts',
       find: 'checkPathSegment(name).length > 0 ? info : { ...info, name }',
@@ -320,7 +320,7 @@ export const seeds: readonly Seed[] = [
     access,
   ),
   seed(
-    'a namespace is not looked at as something in itself',
+    'a namespace request is not authorized within its own namespace',
     {
       file: 'src/apiserver/http/steps/authorize.ts',
       find: '? { ...info, namespace: info.name } : info',
@@ -329,7 +329,7 @@ export const seeds: readonly Seed[] = [
     access,
   ),
   seed(
-    'who acts as somebody else is in no group',
+    'an impersonated user has no groups',
     {
       file: 'src/apiserver/http/steps/impersonate.ts',
       find: 'if (!said.some((group) => own.includes(group)))',
@@ -338,7 +338,7 @@ export const seeds: readonly Seed[] = [
     access,
   ),
   seed(
-    'rights stay when the binding is gone',
+    'permissions remain after the binding is deleted',
     {
       file: 'src/apiserver/authz/rbac/policy.ts',
       find: '      if (bindings?.size === 0) bound!.delete(role)\n',
@@ -347,7 +347,7 @@ export const seeds: readonly Seed[] = [
     { test: 'test/apiserver/authz/changes.test.ts', told: 'a revoked permission' },
   ),
   seed(
-    'an agent sets the labels that keep workloads apart',
+    'a node agent changes restricted labels',
     {
       file: 'src/apiserver/admission/node-restriction/node-labels.ts',
       find: ')) return true',
@@ -356,7 +356,7 @@ export const seeds: readonly Seed[] = [
     { test: 'test/apiserver/admission/node-restriction.test.ts', told: 'cannot change a restricted label of its Node' },
   ),
   seed(
-    'an agent gives its Node an owner',
+    'a node agent changes the owners of its Node',
     {
       file: 'src/apiserver/admission/controls/node-restriction.ts',
       find: "  if (!sameOwners(next, previous)) throw refuse('modify ownerReferences')\n",
@@ -365,7 +365,7 @@ export const seeds: readonly Seed[] = [
     { test: 'test/apiserver/admission/node-restriction.test.ts', told: 'cannot change an owner of its Node' },
   ),
   seed(
-    'ephemeral containers are not judged',
+    'ephemeral containers are not checked',
     {
       file: 'src/apiserver/admission/pod-security/check.ts',
       find: ', ...ephemeralContainers]',
@@ -374,7 +374,7 @@ export const seeds: readonly Seed[] = [
     { test: 'test/apiserver/admission/pod-security-checks.test.ts', told: 'privileged: ephemeralContainers' },
   ),
   seed(
-    'a rule counts one release too late',
+    'a pod security rule takes effect one release too late',
     {
       file: 'src/apiserver/admission/pod-security/evaluate.ts',
       find: 'since <= release',
@@ -383,7 +383,7 @@ export const seeds: readonly Seed[] = [
     { test: 'test/apiserver/admission/pod-security-checks.test.ts', told: 'runAsUser: containers' },
   ),
   seed(
-    'ephemeral containers take any secret',
+    'ephemeral containers may use any Secret',
     {
       file: 'src/apiserver/admission/controls/service-account.ts',
       find: "if (request.operation === 'UPDATE' && request.subresource === '') return undefined",
@@ -395,7 +395,7 @@ export const seeds: readonly Seed[] = [
     },
   ),
   seed(
-    'nobody asks who may use a policy',
+    'permission to use a policy is not checked',
     {
       file: 'src/apiserver/admission/controls/pod-security-policy.ts',
       find: 'if (isUseless || !(await mayUse(parts, request, policy))) continue',
@@ -416,7 +416,7 @@ export const seeds: readonly Seed[] = [
     { ...workers, told: 'which every watch sees' },
   ),
   seed(
-    'a worker takes what it has heard of for the most recent',
+    'a worker treats its cache as the most recent state',
     {
       file: 'src/storage/store/lmdb/worker-store.ts',
       find: 'return this.#shared.revision',
@@ -425,7 +425,7 @@ export const seeds: readonly Seed[] = [
     { ...workers, told: 'a commit is in the revision of all' },
   ),
   seed(
-    'a worker serves on after it lost the log',
+    'a worker keeps serving after it missed changes',
     {
       file: 'src/storage/store/lmdb/worker-store.ts',
       find: 'if (changes[0]?.revision === next) this',
@@ -444,7 +444,7 @@ export const seeds: readonly Seed[] = [
     { ...etcdWorkers, told: 'have one order, which every watch sees' },
   ),
   seed(
-    'a worker on etcd takes what it has heard of for the most recent',
+    'a worker on etcd treats its cache as the most recent state',
     {
       file: 'src/storage/store/etcd/generation.ts',
       find: 'return this.#settled(await this.#present.ask())',
@@ -453,7 +453,7 @@ export const seeds: readonly Seed[] = [
     { ...etcdWorkers, told: 'is in the revision and feed of all' },
   ),
   seed(
-    'a worker on etcd serves on after it lost the log',
+    'a worker on etcd keeps serving after it missed changes',
     {
       file: 'src/storage/store/etcd/relayed-feed.ts',
       find: 'if (feed.revision === after) feed',
