@@ -1,6 +1,6 @@
 /**
- * Every flag of kube-apiserver and kube-controller-manager 1.23 is accepted or rejected with a reason. `docs/flags.md`
- * lists them. With ORCH_WRITE_DOCS=1 this test writes that file.
+ * Every flag of kube-apiserver and kube-controller-manager 1.23 is supported or rejected with a reason. `docs/flags.md`
+ * lists them all. With ORCH_WRITE_DOCS=1 this test writes that file.
  */
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -35,7 +35,7 @@ const programs: readonly Program[] = [
     foreign: managerForeign,
   },
 ]
-/** Commands and flags of every program. */
+/** Flags that every program has. */
 const everywhere = new Set(['help', 'version'])
 
 function flagsOf({ name }: Program): string[] {
@@ -50,9 +50,9 @@ test('every Kubernetes flag is accepted, or rejected with one sentence', () => {
   for (const program of programs) {
     const flags = flagsOf(program)
     const without = flags.filter((flag) => !everywhere.has(flag) && !ours(program, flag) && !program.foreign[flag])
-    assert.deepEqual(without, [], `${program.name}: neither taken nor refused`)
+    assert.deepEqual(without, [], `${program.name}: neither supported nor rejected`)
     const both = Object.keys(program.foreign).filter((flag) => ours(program, flag) !== undefined)
-    assert.deepEqual(both, [], `${program.name}: taken by now, so their rows in foreign-flags.ts must go`)
+    assert.deepEqual(both, [], `${program.name}: now supported, so remove their rows from foreign-flags.ts`)
     const unknown = Object.keys(program.foreign).filter((flag) => !flags.includes(flag))
     assert.deepEqual(unknown, [], `${program.name} has no such flag`)
   }
@@ -66,12 +66,9 @@ test('a value that describes the existing behavior is accepted, and any other is
   ])
   assert.deepEqual(read('--allow-privileged=true', '--nonsense=1', '-x'), ['--nonsense=1', '-x'])
   const refusals: readonly (readonly [string[], RegExp])[] = [
-    [['--watch-cache=false'], /^--watch-cache is not supported: lists .*; only --watch-cache=true is taken$/],
+    [['--watch-cache=false'], /^--watch-cache is not supported: lists .*; only --watch-cache=true is accepted$/],
     [['--etcd-compaction-interval', '5m'], /^--etcd-compaction-interval is not supported: history is kept for/],
-    [
-      ['--storage-backend=etcd2'],
-      /--storage-backend is not supported: the backend is etcd where --etcd-servers is set/,
-    ],
+    [['--storage-backend=etcd2'], /--storage-backend is not supported: the backend is etcd if --etcd-servers is set/],
   ]
   for (const [args, expected] of refusals)
     assert.throws(
@@ -83,17 +80,18 @@ test('a value that describes the existing behavior is accepted, and any other is
 test('docs/flags.md lists all flags', () => {
   const text = listing()
   if (process.env.ORCH_WRITE_DOCS) writeFileSync(document, text)
-  const hint = 'docs/flags.md is not what it should be: ORCH_WRITE_DOCS=1 npm test -- server/flags writes it'
+  const hint = 'docs/flags.md is out of date: regenerate it with ORCH_WRITE_DOCS=1 npm test -- server/flags'
   assert.ok(readFileSync(document, 'utf8') === text, hint)
 })
 
 function listing(): string {
   return [
-    '# Flags of Kubernetes, and what becomes of them here',
+    '# Support for Kubernetes flags',
     '',
-    'All flags of kube-apiserver and kube-controller-manager 1.23. A flag that is taken does what it does there, unless its',
-    'line says otherwise; `--help` shows those and the flags of our own. A flag that is not taken is refused at the start with',
-    'the reason below: nothing is taken and then ignored. This list is checked by `test/server/flags.test.ts`.',
+    'This page lists all flags of kube-apiserver and kube-controller-manager 1.23. A supported flag works as in Kubernetes',
+    'unless its row says otherwise. To see the supported flags together with those that only orch has, run `orch help flags`.',
+    'A flag that is not supported stops the start with the reason given here: orch never accepts a flag and ignores it.',
+    '`test/server/flags.test.ts` checks this list.',
     ...programs.flatMap(section),
     '',
   ].join('\n')
@@ -104,16 +102,16 @@ function section(program: Program): string[] {
   const taken = flags.filter((flag) => everywhere.has(flag) || ours(program, flag))
   const lines = flags.map((flag) => `| \`--${flag}\` | ${fate(program, flag)} |`)
   const title = `## ${program.name}: \`${program.command}\``
-  const counts = `${taken.length} of ${flags.length} are taken.`
-  return ['', title, '', counts, '', '| flag | here |', '| ---- | ---- |', ...lines]
+  const counts = `${taken.length} of ${flags.length} flags are supported.`
+  return ['', title, '', counts, '', '| flag | support |', '| ---- | ---- |', ...lines]
 }
 
 function fate(program: Program, flag: string): string {
   const known = ours(program, flag)
-  if (known !== undefined) return `taken: ${plain(known.help)}${known.default && ` (default \`${known.default}\`)`}`
-  if (everywhere.has(flag)) return 'taken'
+  if (known !== undefined) return `supported: ${plain(known.help)}${known.default && ` (default \`${known.default}\`)`}`
+  if (everywhere.has(flag)) return 'supported'
   const { why, only } = program.foreign[flag]!
-  return only === undefined ? `refused: ${plain(why)}` : `only \`${only[0] || "''"}\`: ${plain(why)}`
+  return only === undefined ? `not supported: ${plain(why)}` : `only \`${only[0] || "''"}\`: ${plain(why)}`
 }
 
 function plain(text: string): string {

@@ -1,8 +1,8 @@
-/** The names of admission controls, as flags and files give them. */
+/** Names of admission controls in flags and files. */
 import { allControls, type ControlEntry } from '../../apiserver/admission/controls/all.ts'
 import { closestMatch, UsageError } from '../../base/flags/flags.ts'
 
-/** Reads a list of controls; one that there is not stops the start. */
+/** Parses a list of admission controls. Throws UsageError for an unknown name. */
 export function readControls(text: string): string[] {
   const names = text
     .split(',')
@@ -11,7 +11,7 @@ export function readControls(text: string): string[] {
   return names.map((name) => findControl(name).name)
 }
 
-/** The control of this name. Throws UsageError with the closest known name. */
+/** Returns the admission control with this name. Throws UsageError, suggesting the closest known name. */
 export function findControl(name: string): ControlEntry {
   const found = allControls.find((control) => control.name === name)
   if (found !== undefined) return found

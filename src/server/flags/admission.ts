@@ -1,4 +1,4 @@
-/** Flags of admission. */
+/** Admission flags. */
 import { flag, readBoolean, text } from '../../base/flags/flags.ts'
 import { controlNames, defaultControls, readControls } from './admission-controls.ts'
 import { readCount } from './values.ts'
@@ -14,33 +14,33 @@ export const admissionFlags = {
     name: 'disable-admission-plugins',
     value: 'NAMES',
     read: readControls,
-    help: 'default admission controls to leave out, separated by commas',
+    help: 'default admission controls to disable, separated by commas',
   }),
   admissionControlConfigFile: flag({
     name: 'admission-control-config-file',
     value: 'FILE',
     read: text,
-    help: 'AdmissionConfiguration file with the settings of admission controls',
+    help: 'AdmissionConfiguration file with settings of admission controls',
   }),
   notReadyTolerationSeconds: flag({
     name: 'default-not-ready-toleration-seconds',
     value: 'SECONDS',
     default: '300',
     read: readCount,
-    help: 'how long a pod stays on a node that is not ready, unless the pod says so itself',
+    help: 'seconds that a pod stays on a node that is not ready, unless the pod has its own toleration',
   }),
   unreachableTolerationSeconds: flag({
     name: 'default-unreachable-toleration-seconds',
     value: 'SECONDS',
     default: '300',
     read: readCount,
-    help: 'how long a pod stays on a node that cannot be reached, unless the pod says so itself',
+    help: 'seconds that a pod stays on an unreachable node, unless the pod has its own toleration',
   }),
   enableBreakGlass: flag({
     name: 'enable-break-glass',
     value: 'BOOL',
     default: 'false',
     read: readBoolean,
-    help: 'let requests with the header Break-Glass pass without admission webhooks; callers need the permission to create admissionbypasses',
+    help: 'skip admission webhooks for requests with the Break-Glass header; callers need permission to create admissionbypasses',
   }),
 }

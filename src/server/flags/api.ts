@@ -1,4 +1,4 @@
-/** Flags of what is served: names, versions, features, and the ranges of Services. */
+/** Flags of the served API: vendor profile, versions, feature gates, and IP and port ranges of Services. */
 
 import { type ProfileName, profileNames } from '../../api/model/vendor.ts'
 import { flag, UsageError } from '../../base/flags/flags.ts'
@@ -12,33 +12,33 @@ export const apiFlags = {
     value: 'NAME',
     default: 'orch',
     read: readProfile,
-    help: `vendor names to serve: ${profileNames.join(' or ')}; kubectl and client-go need kubernetes. A store keeps the profile that it was created with`,
+    help: `vendor names to serve: ${profileNames.join(' or ')}; kubectl and client-go need kubernetes. A store keeps the profile it was created with`,
   }),
   runtimeConfig: flag({
     name: 'runtime-config',
     value: 'PAIRS',
     read: readPairs,
-    help: 'API versions and types to turn on or off, as GROUP/VERSION=false or GROUP/VERSION/TYPE=false, separated by commas; api/all, api/ga, api/beta and api/alpha stand for all versions of that stage',
+    help: 'API versions and types to enable or disable, as GROUP/VERSION=false or GROUP/VERSION/TYPE=false, separated by commas; api/all, api/ga, api/beta and api/alpha select all versions of that stage',
   }),
   featureGates: flag({
     name: 'feature-gates',
     value: 'PAIRS',
     read: readFeatureGates,
-    help: `features to turn on or off, as NAME=true or NAME=false, separated by commas. ${featureGateHelp}`,
+    help: `features to enable or disable, as NAME=true or NAME=false, separated by commas. ${featureGateHelp}`,
   }),
   serviceClusterIpRange: flag({
     name: 'service-cluster-ip-range',
     value: 'RANGES',
     default: '10.0.0.0/24',
     read: readClusterRanges,
-    help: 'CIDR range of the cluster IPs of Services; or two ranges, one per IP family, separated by a comma, the primary one first',
+    help: 'CIDR range for the cluster IPs of Services; for dual stack, two ranges separated by a comma, the primary IP family first',
   }),
   serviceNodePortRange: flag({
     name: 'service-node-port-range',
     value: 'RANGE',
     default: '30000-32767',
     read: readPortRange,
-    help: 'port range of the node ports of Services',
+    help: 'port range for the node ports of Services',
   }),
 }
 

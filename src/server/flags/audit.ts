@@ -1,4 +1,4 @@
-/** Flags of the audit, as kube-apiserver 1.23 has them. */
+/** Audit flags, named as in kube-apiserver 1.23. */
 import { sinkModes } from '../../apiserver/audit/sink.ts'
 import { flag, oneOf, readBoolean, text, UsageError } from '../../base/flags/flags.ts'
 import { readTime } from './values.ts'
@@ -17,20 +17,20 @@ const readRate = (value: string): number => {
 
 const count = (name: string, fallback: string, help: string) =>
   flag({ name, value: 'N', default: fallback, read: readCount, help })
-const modes = `${sinkModes.join(', ')}; strictly blocking refuses a request that cannot be recorded as it arrives`
+const modes = `${sinkModes.join(', ')}; blocking-strict rejects a request if its arrival cannot be recorded`
 
 export const auditFlags = {
   auditPolicyFile: flag({
     name: 'audit-policy-file',
     value: 'FILE',
     read: text,
-    help: 'audit policy: which requests are recorded, and how much of them; without one, writes are kept in memory only',
+    help: 'audit policy file, which selects the requests to record and the level of detail; without a file, the server keeps recent writes in memory only',
   }),
   auditLogPath: flag({
     name: 'audit-log-path',
     value: 'FILE',
     read: text,
-    help: 'file to append audit events to, one JSON object per line; - is the standard output',
+    help: 'file to append audit events to, one JSON object per line; - for standard output',
   }),
   auditLogFormat: flag({
     name: 'audit-log-format',
@@ -46,31 +46,35 @@ export const auditFlags = {
     read: oneOf(sinkModes),
     help: `mode of the audit log: ${modes}`,
   }),
-  auditLogMaxsize: count('audit-log-maxsize', '100', 'megabytes after which the audit log is set aside'),
-  auditLogMaxbackup: count('audit-log-maxbackup', '0', 'audit logs to keep that were set aside; 0 for any number'),
-  auditLogMaxage: count('audit-log-maxage', '0', 'days to keep audit logs that were set aside; 0 for ever'),
+  auditLogMaxsize: count('audit-log-maxsize', '100', 'size in megabytes at which the audit log is rotated'),
+  auditLogMaxbackup: count(
+    'audit-log-maxbackup',
+    '0',
+    'maximum number of rotated audit logs to keep; 0 means no limit',
+  ),
+  auditLogMaxage: count('audit-log-maxage', '0', 'maximum age in days of rotated audit logs; 0 means no limit'),
   auditLogCompress: flag({
     name: 'audit-log-compress',
     value: 'BOOL',
     default: 'false',
     read: readBoolean,
-    help: 'compress audit logs that were set aside',
+    help: 'compress rotated audit logs',
   }),
-  auditLogBatchBufferSize: count('audit-log-batch-buffer-size', '10000', 'events that may wait in mode batch'),
-  auditLogBatchMaxSize: count('audit-log-batch-max-size', '1', 'events written at once in mode batch'),
+  auditLogBatchBufferSize: count('audit-log-batch-buffer-size', '10000', 'number of events to buffer in batch mode'),
+  auditLogBatchMaxSize: count('audit-log-batch-max-size', '1', 'maximum number of events per write in batch mode'),
   auditLogBatchMaxWait: flag({
     name: 'audit-log-batch-max-wait',
     value: 'TIME',
     default: '1s',
     read: readTime,
-    help: 'time that an event waits at most in mode batch',
+    help: 'maximum time before a batch is written in batch mode',
   }),
   ...truncation('log'),
   auditWebhookConfigFile: flag({
     name: 'audit-webhook-config-file',
     value: 'FILE',
     read: text,
-    help: 'kubeconfig of the service that audit events are sent to',
+    help: 'kubeconfig of the webhook that receives audit events',
   }),
   auditWebhookMode: flag({
     name: 'audit-webhook-mode',
@@ -84,36 +88,48 @@ export const auditFlags = {
     value: 'TIME',
     default: '10s',
     read: readTime,
-    help: 'time to wait before a failed call of the audit webhook is repeated; each further time is 1.5 times as long',
+    help: 'delay before the first retry of a failed audit webhook call; each further delay is 1.5 times as long',
   }),
-  auditWebhookBatchBufferSize: count('audit-webhook-batch-buffer-size', '10000', 'events that may wait in mode batch'),
-  auditWebhookBatchMaxSize: count('audit-webhook-batch-max-size', '400', 'events sent at once in mode batch'),
+  auditWebhookBatchBufferSize: count(
+    'audit-webhook-batch-buffer-size',
+    '10000',
+    'number of events to buffer in batch mode',
+  ),
+  auditWebhookBatchMaxSize: count(
+    'audit-webhook-batch-max-size',
+    '400',
+    'maximum number of events per webhook call in batch mode',
+  ),
   auditWebhookBatchMaxWait: flag({
     name: 'audit-webhook-batch-max-wait',
     value: 'TIME',
     default: '30s',
     read: readTime,
-    help: 'time that an event waits at most in mode batch',
+    help: 'maximum time before a batch is sent in batch mode',
   }),
   auditWebhookBatchThrottleEnable: flag({
     name: 'audit-webhook-batch-throttle-enable',
     value: 'BOOL',
     default: 'true',
     read: readBoolean,
-    help: 'limit how many batches are sent per second',
+    help: 'limit the number of batches sent per second',
   }),
   auditWebhookBatchThrottleQps: flag({
     name: 'audit-webhook-batch-throttle-qps',
     value: 'N',
     default: '10',
     read: readRate,
-    help: 'batches sent per second on average',
+    help: 'average number of batches per second',
   }),
-  auditWebhookBatchThrottleBurst: count('audit-webhook-batch-throttle-burst', '15', 'batches sent at once at most'),
+  auditWebhookBatchThrottleBurst: count(
+    'audit-webhook-batch-throttle-burst',
+    '15',
+    'maximum number of batches in a burst',
+  ),
   ...truncation('webhook'),
 }
 
-/** The limits that both sinks have; long events lose their bodies, and say so. */
+/** Truncation limits, which both sinks have. Truncation drops the bodies of long events and annotates the events. */
 function truncation<S extends 'log' | 'webhook'>(sink: S) {
   const name = sink === 'log' ? 'Log' : 'Webhook'
   const flags = {
@@ -122,17 +138,17 @@ function truncation<S extends 'log' | 'webhook'>(sink: S) {
       value: 'BOOL',
       default: 'false',
       read: readBoolean,
-      help: 'leave the bodies out of audit events that are too long',
+      help: 'drop the bodies of audit events that are too large',
     }),
     [`audit${name}TruncateMaxEventSize`]: count(
       `audit-${sink}-truncate-max-event-size`,
       '102400',
-      'length of an audit event at most, if events are truncated',
+      'maximum size in bytes of an audit event if truncation is enabled',
     ),
     [`audit${name}TruncateMaxBatchSize`]: count(
       `audit-${sink}-truncate-max-batch-size`,
       '10485760',
-      'length of a batch of audit events at most, if events are truncated',
+      'maximum size in bytes of a batch of audit events if truncation is enabled',
     ),
   }
   return flags as TruncationFlags<Capitalize<S>>

@@ -1,4 +1,6 @@
-/** Flags of authentication: client certificates, tokens, proxies, the token webhook, OpenID Connect, anonymous. */
+/**
+ * Authentication flags: client certificates, tokens, proxies, the token webhook, OpenID Connect and anonymous requests.
+ */
 import { flag, oneOf, repeated, text, toggle, UsageError } from '../../base/flags/flags.ts'
 import { isToken } from '../../wire/http/header-line.ts'
 import { list, readTime } from './values.ts'
@@ -10,13 +12,13 @@ export const authenticationFlags = {
     name: 'anonymous-auth',
     default: 'auto',
     read: oneOf(['auto', 'true', 'false']),
-    help: 'accept requests without credentials, as system:anonymous: true, false, or auto, which is true unless AlwaysAllow is among the authorization modes',
+    help: 'accept requests without credentials as system:anonymous: true, false, or auto, which means true unless the authorization modes include AlwaysAllow',
   }),
   clientCaFile: flag({
     name: 'client-ca-file',
     value: 'FILE',
     read: text,
-    help: 'PEM bundle of CAs whose client certificates are accepted in addition to the self-made CA',
+    help: 'PEM bundle of CAs whose client certificates are accepted, in addition to the generated CA',
   }),
   tokenAuthFile: flag({
     name: 'token-auth-file',
@@ -26,31 +28,31 @@ export const authenticationFlags = {
   }),
   enableBootstrapTokenAuth: toggle({
     name: 'enable-bootstrap-token-auth',
-    help: 'accept bootstrap tokens, which are Secrets in kube-system, as credentials; orch up does by default',
+    help: 'accept bootstrap tokens, stored as Secrets in kube-system; on by default in orch up',
   }),
   requestheaderClientCaFile: flag({
     name: 'requestheader-client-ca-file',
     value: 'FILE',
     read: text,
-    help: 'PEM bundle of the CAs of authenticating proxies; needs --requestheader-username-headers',
+    help: 'PEM bundle of CAs that sign the client certificates of authenticating proxies; requires --requestheader-username-headers',
   }),
   requestheaderAllowedNames: flag({
     name: 'requestheader-allowed-names',
     value: 'NAMES',
     read: list,
-    help: 'common names of trusted proxies, separated by commas; empty allows every certificate of the CAs',
+    help: 'allowed common names of proxy certificates, separated by commas; empty allows every certificate signed by the CAs',
   }),
   requestheaderUsernameHeaders: flag({
     name: 'requestheader-username-headers',
     value: 'HEADERS',
     read: readHeaderNames,
-    help: 'proxy headers with the user name, such as X-Remote-User, separated by commas; the first with a value counts',
+    help: 'proxy headers with the user name, such as X-Remote-User, separated by commas; the first non-empty header wins',
   }),
   requestheaderGroupHeaders: flag({
     name: 'requestheader-group-headers',
     value: 'HEADERS',
     read: readHeaderNames,
-    help: 'proxy headers with group names, one per value, such as X-Remote-Group, separated by commas',
+    help: 'proxy headers with group names, such as X-Remote-Group, separated by commas; each value is one group',
   }),
   requestheaderExtraHeadersPrefix: flag({
     name: 'requestheader-extra-headers-prefix',
@@ -62,14 +64,14 @@ export const authenticationFlags = {
     name: 'authentication-token-webhook-config-file',
     value: 'FILE',
     read: text,
-    help: 'kubeconfig of the token-review webhook',
+    help: 'kubeconfig of the token review webhook',
   }),
   authenticationTokenWebhookCacheTtl: flag({
     name: 'authentication-token-webhook-cache-ttl',
     value: 'TIME',
     default: '2m0s',
     read: readTime,
-    help: 'time that an answer of the webhook is cached; 0s disables caching',
+    help: 'time to cache webhook responses; 0s disables caching',
   }),
   authenticationTokenWebhookVersion: flag({
     name: 'authentication-token-webhook-version',
@@ -82,19 +84,19 @@ export const authenticationFlags = {
     name: 'oidc-issuer-url',
     value: 'URL',
     read: readIssuerUrl,
-    help: 'https URL of the OpenID Connect provider whose ID tokens are accepted; needs --oidc-client-id',
+    help: 'https URL of the OpenID Connect provider whose ID tokens are accepted; requires --oidc-client-id',
   }),
   oidcClientId: flag({
     name: 'oidc-client-id',
     value: 'NAME',
     read: text,
-    help: 'client ID that ID tokens must be issued for',
+    help: 'client ID that ID tokens must list as their audience',
   }),
   oidcCaFile: flag({
     name: 'oidc-ca-file',
     value: 'FILE',
     read: text,
-    help: 'PEM bundle of the CAs that verify the provider; the well-known CAs by default',
+    help: "PEM bundle of CAs that verify the provider's certificate; defaults to the public CAs known to Node.js",
   }),
   oidcUsernameClaim: flag({
     name: 'oidc-username-claim',
@@ -107,15 +109,15 @@ export const authenticationFlags = {
     name: 'oidc-username-prefix',
     value: 'TEXT',
     read: text,
-    help: 'prefix of user names; - for none; the issuer URL and # by default, unless the claim is email',
+    help: 'prefix for user names; - means none; defaults to the issuer URL followed by #, or to none if the claim is email',
   }),
   oidcGroupsClaim: flag({
     name: 'oidc-groups-claim',
     value: 'CLAIM',
     read: text,
-    help: 'claim with the groups of the user',
+    help: "claim with the user's groups",
   }),
-  oidcGroupsPrefix: flag({ name: 'oidc-groups-prefix', value: 'TEXT', read: text, help: 'prefix of group names' }),
+  oidcGroupsPrefix: flag({ name: 'oidc-groups-prefix', value: 'TEXT', read: text, help: 'prefix for group names' }),
   oidcSigningAlgs: flag({
     name: 'oidc-signing-algs',
     value: 'NAMES',
@@ -127,11 +129,11 @@ export const authenticationFlags = {
     name: 'oidc-required-claim',
     value: 'CLAIM=TEXT',
     read: readRequiredClaims,
-    help: 'claim that ID tokens must have with exactly this value; several may be separated by commas',
+    help: 'claim and value that ID tokens must contain; separate several with commas',
   }),
 }
 
-/** In lower case, as they are compared. */
+/** Returns the header names in lower case, as request headers are compared. */
 function readHeaderNames(value: string): string[] {
   return list(value).map((name) => {
     if (!isToken(name))

@@ -1,4 +1,4 @@
-/** Flags of authorization. */
+/** Authorization flags. */
 import { flag, oneOf, text, UsageError } from '../../base/flags/flags.ts'
 import { list, readTime } from './values.ts'
 
@@ -12,19 +12,19 @@ export const authorizationFlags = {
     value: 'MODES',
     default: 'Node,RBAC',
     read: readModes,
-    help: `authorization modes, tried in this order, separated by commas: ${authorizationModes.join(', ')}; the group system:masters is always allowed`,
+    help: `authorization modes, tried in the given order, separated by commas: ${authorizationModes.join(', ')}; the group system:masters is always allowed`,
   }),
   authorizationPolicyFile: flag({
     name: 'authorization-policy-file',
     value: 'FILE',
     read: text,
-    help: 'policies of the mode ABAC, one JSON object per line',
+    help: 'ABAC policy file, one JSON object per line',
   }),
   authorizationWebhookConfigFile: flag({
     name: 'authorization-webhook-config-file',
     value: 'FILE',
     read: text,
-    help: 'kubeconfig of the authorization webhook, for the mode Webhook',
+    help: 'kubeconfig of the authorization webhook, for the Webhook mode',
   }),
   authorizationWebhookVersion: flag({
     name: 'authorization-webhook-version',
@@ -38,14 +38,14 @@ export const authorizationFlags = {
     value: 'TIME',
     default: '5m',
     read: readTime,
-    help: 'time that an "allowed" answer of the webhook is cached; 0s disables caching',
+    help: 'time to cache "allowed" responses of the webhook; 0s disables caching',
   }),
   authorizationWebhookCacheUnauthorizedTtl: flag({
     name: 'authorization-webhook-cache-unauthorized-ttl',
     value: 'TIME',
     default: '30s',
     read: readTime,
-    help: 'time that any other answer of the webhook is cached; 0s disables caching',
+    help: 'time to cache all other responses of the webhook; 0s disables caching',
   }),
 }
 

@@ -1,23 +1,23 @@
-/** Flags of the commands that copy, check and move stores, and of the backups that a server makes by itself. */
+/** Flags of the commands that back up, restore, check and migrate stores, and of scheduled backups. */
 
 import { profileNames } from '../../api/model/vendor.ts'
 import { type Flags, flag, type OptionsOf, oneOf, text, toggle, UsageError } from '../../base/flags/flags.ts'
 import { readPrefix, readServers, readTtl } from './store.ts'
 import { readTime } from './values.ts'
 
-/** Where a store is, for a command that works on it by itself. */
+/** Flags that locate a store, for commands that open the store directly. */
 const placeFlags = {
   dataDir: flag({
     name: 'data-dir',
     value: 'DIR',
     read: text,
-    help: 'directory of an embedded store that no server uses',
+    help: 'directory of an embedded store; no server may be using it',
   }),
   etcdServers: flag({
     name: 'etcd-servers',
     value: 'URLS',
     read: readServers,
-    help: 'members of an etcd cluster, separated by commas',
+    help: 'URLs of the etcd members, separated by commas',
   }),
   etcdPrefix: flag({
     name: 'etcd-prefix',
@@ -30,13 +30,13 @@ const placeFlags = {
     name: 'etcd-cafile',
     value: 'FILE',
     read: text,
-    help: 'PEM bundle of the CAs that verify the members of etcd',
+    help: 'PEM bundle of CAs that verify the etcd members',
   }),
   etcdCertfile: flag({ name: 'etcd-certfile', value: 'FILE', read: text, help: 'PEM client certificate for etcd' }),
   etcdKeyfile: flag({ name: 'etcd-keyfile', value: 'FILE', read: text, help: 'PEM private key of --etcd-certfile' }),
 }
 
-/** Where a store is: in a directory, or in etcd. */
+/** Location of a store: a directory, or etcd. */
 export type StorePlace = OptionsOf<typeof placeFlags>
 
 const eventTtl = flag({
@@ -44,7 +44,7 @@ const eventTtl = flag({
   value: 'TIME',
   default: '1h0m0s',
   read: readTtl,
-  help: 'time that events are kept from now on',
+  help: 'lifetime of events, counted from now',
 })
 
 /** Flags of `orch backup`. */
@@ -53,40 +53,40 @@ export const backupFlags = {
     name: 'to',
     value: 'FILE',
     read: readRequired,
-    help: 'file to write, which must not exist; - for the standard output',
+    help: 'file to write, which must not exist yet; - for standard output',
   }),
   kubeconfig: flag({
     name: 'kubeconfig',
     value: 'FILE',
     read: text,
-    help: 'client config of an administrator; by default that of orchctl',
+    help: 'kubeconfig of an administrator; defaults to the kubeconfig that orchctl uses',
   }),
   ...placeFlags,
 }
 
 /** Flags of `orch restore`. */
 export const restoreFlags = {
-  from: flag({ name: 'from', value: 'FILE', read: readRequired, help: 'backup to read; - for the standard input' }),
+  from: flag({ name: 'from', value: 'FILE', read: readRequired, help: 'backup file to read; - for standard input' }),
   ...placeFlags,
-  profile: flag({ name: 'profile', value: 'NAME', read: readProfile, help: 'profile that the backup must be of' }),
+  profile: flag({ name: 'profile', value: 'NAME', read: readProfile, help: 'profile that the backup must have' }),
   eventTtl,
 }
 
 /** Flags of `orch check`. */
 export const checkFlags = {
-  backup: flag({ name: 'backup', value: 'FILE', read: text, help: 'backup to check; - for the standard input' }),
+  backup: flag({ name: 'backup', value: 'FILE', read: text, help: 'backup file to check; - for standard input' }),
   ...placeFlags,
   encryptionProviderConfig: flag({
     name: 'encryption-provider-config',
     value: 'FILE',
     read: text,
-    help: 'EncryptionConfiguration file of the servers, to look into what is encrypted in a store',
+    help: 'EncryptionConfiguration file of the servers, needed to check encrypted objects in a store',
   }),
   setAside: flag({
     name: 'set-aside',
     value: 'FILE',
     read: text,
-    help: 'file to move what is damaged to, out of the store',
+    help: 'file to move damaged objects to; they are removed from the store',
   }),
 }
 
@@ -96,25 +96,25 @@ export const migrateFlags = {
     name: 'from-data-dir',
     value: 'DIR',
     read: text,
-    help: 'embedded store to copy, which no server uses',
+    help: 'directory of the embedded store to copy; no server may be using it',
   }),
   fromEtcdServers: flag({
     name: 'from-etcd-servers',
     value: 'URLS',
     read: readServers,
-    help: 'members of the etcd cluster to copy from',
+    help: 'URLs of the etcd members to copy from',
   }),
   fromEtcdPrefix: flag({
     name: 'from-etcd-prefix',
     value: 'PATH',
     read: readOptionalPrefix,
-    help: 'prefix of the keys to copy; /orch/ by default, /registry/ of a kube-apiserver',
+    help: 'prefix of the keys to copy; defaults to /orch/, or to /registry/ with --from-kubernetes',
   }),
   fromEtcdCafile: flag({
     name: 'from-etcd-cafile',
     value: 'FILE',
     read: text,
-    help: 'PEM bundle of the CAs that verify --from-etcd-servers',
+    help: 'PEM bundle of CAs that verify --from-etcd-servers',
   }),
   fromEtcdCertfile: flag({
     name: 'from-etcd-certfile',
@@ -128,12 +128,15 @@ export const migrateFlags = {
     read: text,
     help: 'PEM private key of --from-etcd-certfile',
   }),
-  fromKubernetes: toggle({ name: 'from-kubernetes', help: '--from-etcd-servers is the etcd of a kube-apiserver' }),
+  fromKubernetes: toggle({
+    name: 'from-kubernetes',
+    help: 'treat --from-etcd-servers as the etcd of a kube-apiserver',
+  }),
   ...placeFlags,
   eventTtl,
 }
 
-/** By the name of the command, for the help. */
+/** Flags by command name, for the help. */
 export const backupCommandFlags: { readonly [command: string]: Flags } = {
   backup: backupFlags,
   restore: restoreFlags,
@@ -141,27 +144,27 @@ export const backupCommandFlags: { readonly [command: string]: Flags } = {
   migrate: migrateFlags,
 }
 
-/** Of the server itself. */
+/** Flags of the backups that a running server makes. */
 export const scheduledBackupFlags = {
   backupDir: flag({
     name: 'backup-dir',
     value: 'DIR',
     read: text,
-    help: 'directory for backups that the server makes; empty for none',
+    help: 'directory for scheduled backups; empty disables them',
   }),
   backupInterval: flag({
     name: 'backup-interval',
     value: 'TIME',
     default: '1h',
     read: readInterval,
-    help: 'time between two backups in --backup-dir',
+    help: 'time between scheduled backups, from 1s to 576h',
   }),
   backupKeep: flag({
     name: 'backup-keep',
     value: 'COUNT',
     default: '24',
     read: readKeep,
-    help: 'number of backups in --backup-dir; older ones are deleted',
+    help: 'number of scheduled backups to keep; older ones are deleted',
   }),
 }
 

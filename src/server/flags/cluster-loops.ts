@@ -1,4 +1,4 @@
-/** Flags of the control loops of Services, Jobs and nodes: the same for `orch up` and `orch controller-manager`. */
+/** Flags of the control loops for Services, pods and nodes, shared by `orch up` and `orch controller-manager`. */
 
 import { type IpRange, parsePlainRange } from '../../api/model/ip-range.ts'
 import { flag, type OptionsOf, readBoolean, UsageError } from '../../base/flags/flags.ts'
@@ -12,144 +12,144 @@ export const clusterLoopFlags = {
     value: 'TIME',
     default: '0s',
     read: readTime,
-    help: 'time for which changes of pods are gathered before Endpoints follow; longer for Services of many pods',
+    help: 'time to collect pod changes before updating Endpoints; longer values reduce writes for Services with many pods',
   }),
   endpointSliceUpdatesBatchPeriod: flag({
     name: 'endpointslice-updates-batch-period',
     value: 'TIME',
     default: '0s',
     read: readTime,
-    help: 'time for which changes of pods are gathered before EndpointSlices follow; longer for Services of many pods',
+    help: 'time to collect pod changes before updating EndpointSlices; longer values reduce writes for Services with many pods',
   }),
   maxEndpointsPerSlice: flag({
     name: 'max-endpoints-per-slice',
     value: 'N',
     default: '100',
     read: readSliceSize,
-    help: 'number of endpoints that an EndpointSlice has at most',
+    help: 'maximum number of endpoints in an EndpointSlice, from 1 to 1000',
   }),
   mirroringUpdatesBatchPeriod: flag({
     name: 'mirroring-endpointslice-updates-batch-period',
     value: 'TIME',
     default: '0s',
     read: readTime,
-    help: 'time for which changes of Endpoints that others write are gathered before their copies in EndpointSlices follow',
+    help: 'time to collect changes of user-managed Endpoints before mirroring them to EndpointSlices',
   }),
   mirroringMaxEndpointsPerSubset: flag({
     name: 'mirroring-max-endpoints-per-subset',
     value: 'N',
     default: '1000',
     read: readSliceSize,
-    help: 'number of addresses of a subset of Endpoints that are copied into EndpointSlices at most',
+    help: 'maximum number of addresses per Endpoints subset to mirror to EndpointSlices, from 1 to 1000',
   }),
   terminatedPodGcThreshold: flag({
     name: 'terminated-pod-gc-threshold',
     value: 'N',
     default: '12500',
     read: readCount,
-    help: 'number of ended pods above which the oldest are deleted; 0 keeps all',
+    help: 'number of terminated pods above which the oldest are deleted; 0 keeps all',
   }),
   nodeMonitorGracePeriod: flag({
     name: 'node-monitor-grace-period',
     value: 'TIME',
     default: '40s',
     read: readTime,
-    help: 'time after which a node that is not heard of is taken for lost',
+    help: 'time without a heartbeat after which a node is considered unreachable',
   }),
   nodeStartupGracePeriod: flag({
     name: 'node-startup-grace-period',
     value: 'TIME',
     default: '1m0s',
     read: readTime,
-    help: 'the same for a node that has never reported its state',
+    help: 'time without a first status report after which a new node is considered unreachable',
   }),
   nodeEvictionRate: flag({
     name: 'node-eviction-rate',
     value: 'N',
     default: '0.1',
     read: readDecimal,
-    help: 'nodes per second of a zone whose pods are driven out when they are not ready',
+    help: 'number of nodes per second and zone whose pods are evicted if the nodes are not ready',
   }),
   secondaryNodeEvictionRate: flag({
     name: 'secondary-node-eviction-rate',
     value: 'N',
     default: '0.01',
     read: readDecimal,
-    help: 'the same for a large zone of which many nodes are not ready; a small one then loses none',
+    help: 'eviction rate in nodes per second for a large unhealthy zone; in a small unhealthy zone, evictions stop',
   }),
   unhealthyZoneThreshold: flag({
     name: 'unhealthy-zone-threshold',
     value: 'N',
     default: '0.55',
     read: readDecimal,
-    help: 'share of nodes that are not ready from which on a zone counts as unhealthy; at least 3 nodes',
+    help: 'share of nodes that are not ready from which a zone is unhealthy; at least 3 nodes must be not ready',
   }),
   largeClusterSizeThreshold: flag({
     name: 'large-cluster-size-threshold',
     value: 'N',
     default: '50',
     read: readCount,
-    help: 'number of nodes above which a zone counts as large',
+    help: 'number of nodes above which a zone is large',
   }),
   autoscalerSyncPeriod: flag({
     name: 'horizontal-pod-autoscaler-sync-period',
     value: 'TIME',
     default: '15s',
     read: readTime,
-    help: 'time between two looks at a HorizontalPodAutoscaler',
+    help: 'time between two evaluations of a HorizontalPodAutoscaler',
   }),
   autoscalerDownscaleStabilization: flag({
     name: 'horizontal-pod-autoscaler-downscale-stabilization',
     value: 'TIME',
     default: '5m0s',
     read: readTime,
-    help: 'time for which the highest advice counts before replicas are taken away',
+    help: 'time window whose highest recommendation applies before the autoscaler removes replicas',
   }),
   autoscalerTolerance: flag({
     name: 'horizontal-pod-autoscaler-tolerance',
     value: 'N',
     default: '0.1',
     read: readDecimal,
-    help: 'share by which a metric may be off its target without a change of replicas',
+    help: 'relative deviation of a metric from its target that the autoscaler tolerates without scaling',
   }),
   allocateNodeCidrs: flag({
     name: 'allocate-node-cidrs',
     default: 'false',
     read: readBoolean,
-    help: 'give every node its own range of --cluster-cidr for the addresses of its pods',
+    help: 'assign every node a pod CIDR from --cluster-cidr',
   }),
   clusterCidr: flag({
     name: 'cluster-cidr',
     value: 'RANGES',
     read: readPodRanges,
-    help: 'range of the addresses of pods, or two ranges separated by a comma, one of each family',
+    help: 'CIDR range of pod IPs; for dual stack, two ranges separated by a comma, one per IP family',
   }),
   nodeCidrMaskSize: flag({
     name: 'node-cidr-mask-size',
     value: 'BITS',
     default: '0',
     read: readCount,
-    help: "prefix length of a node's range, where --cluster-cidr has one family; 24 or 64 by default",
+    help: 'prefix length of node CIDRs if --cluster-cidr has a single range; 0 means the default of its IP family, 24 or 64',
   }),
   nodeCidrMaskSizeIpv4: flag({
     name: 'node-cidr-mask-size-ipv4',
     value: 'BITS',
     default: '24',
     read: readCount,
-    help: "prefix length of a node's IPv4 range",
+    help: "prefix length of a node's IPv4 CIDR",
   }),
   nodeCidrMaskSizeIpv6: flag({
     name: 'node-cidr-mask-size-ipv6',
     value: 'BITS',
     default: '64',
     read: readCount,
-    help: "prefix length of a node's IPv6 range",
+    help: "prefix length of a node's IPv6 CIDR",
   }),
 }
 
 type ClusterOptions = OptionsOf<typeof clusterLoopFlags> & { readonly serviceClusterIpRange: readonly IpRange[] }
 
-/** Throws UsageError where the ranges of nodes do not fit into those of the cluster. */
+/** Returns the pod CIDR settings. Throws UsageError if the node CIDRs do not fit into the cluster CIDRs. */
 export function podRangesOf(options: ClusterOptions): PodRanges | undefined {
   const { allocateNodeCidrs, clusterCidr: ranges, nodeCidrMaskSize: bits, serviceClusterIpRange: services } = options
   if (!allocateNodeCidrs) return undefined
@@ -162,7 +162,7 @@ export function podRangesOf(options: ClusterOptions): PodRanges | undefined {
   return { ranges, ipv4Bits, ipv6Bits, services }
 }
 
-/** No more than 65,536 nodes get a range. */
+/** Limits the number of node CIDRs to 65,536. */
 function checkBits({ family, size, text }: IpRange, bits: number): void {
   const width = family === 'IPv4' ? 32 : 128
   const own = width - size.toString(2).length + 1
@@ -172,7 +172,7 @@ function checkBits({ family, size, text }: IpRange, bits: number): void {
     )
 }
 
-/** What these flags say, as the loops take it. */
+/** Converts these flags to options of the control loops. */
 export function clusterLoopOptions(options: ClusterOptions): Partial<LoopOptions> {
   const podRanges = podRangesOf(options)
   return {

@@ -1,4 +1,4 @@
-/** The command line of a server, read: the same for the whole program and for each of its workers. */
+/** Parses the command line of a server, both in the main process and in its workers. */
 import { type Flags, parseFlags } from '../../base/flags/flags.ts'
 import { type ServerOptions, serverFlags } from './options.ts'
 import type { UpOptions } from './up.ts'
@@ -9,17 +9,17 @@ export type ServerCommand = 'up' | 'apiserver'
 /** The options of a command that starts an API server. */
 export interface ServerCommandLine {
   readonly options: ServerOptions
-  /** Where the control loops are to run as well: the same options with theirs. */
+  /** The same options plus those of the control loops. Undefined for `orch apiserver`, which runs none. */
   readonly up: (ServerOptions & UpOptions) | undefined
 }
 
-/** A server without control loops loads neither them nor their flags. */
+/** Loads the flags of `orch up` on demand: a server without control loops does not need them. */
 async function loadUpFlags() {
   const { allUpFlags } = await import('./up.ts')
   return allUpFlags
 }
 
-/** The flags that a command takes. */
+/** Returns all flags of a command. */
 export async function knownFlags(command: ServerCommand): Promise<Flags> {
   return command === 'up' ? await loadUpFlags() : serverFlags
 }

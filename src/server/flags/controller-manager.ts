@@ -1,4 +1,4 @@
-/** Flags of `orch controller-manager`, in the groups that its help shows. They are named as kube-controller-manager's. */
+/** Flags of `orch controller-manager`, grouped as in its help. The names are those of kube-controller-manager. */
 import { flag, type OptionsOf, oneOf, readBoolean, text } from '../../base/flags/flags.ts'
 import { clusterLoopFlags } from './cluster-loops.ts'
 import { loggingFlags } from './logging.ts'
@@ -12,13 +12,13 @@ const connectionFlags = {
     name: 'kubeconfig',
     value: 'FILE',
     read: text,
-    help: 'client config: the API server, and as whom to talk to it; by default those that orchctl uses',
+    help: 'kubeconfig with the API server and credentials; defaults to the kubeconfig that orchctl uses',
   }),
   useServiceAccountCredentials: flag({
     name: 'use-service-account-credentials',
     default: 'false',
     read: readBoolean,
-    help: 'run each control loop as its own service account in kube-system, instead of as the user of the client config',
+    help: 'run each control loop as its own service account in kube-system instead of the kubeconfig user',
   }),
 }
 
@@ -28,40 +28,40 @@ const loopFlags = {
     name: 'root-ca-file',
     value: 'FILE',
     read: text,
-    help: 'PEM bundle of CAs by which the API server is verified: published in every namespace and in token Secrets',
+    help: 'PEM bundle of CAs that verify the API server, published in every namespace and in token Secrets',
   }),
   serviceAccountPrivateKeyFile: flag({
     name: 'service-account-private-key-file',
     value: 'FILE',
     read: text,
-    help: 'PEM private key that signs the tokens of token Secrets; the API server must know it (--service-account-key-file)',
+    help: 'PEM private key that signs the tokens in token Secrets; the API server must accept it with --service-account-key-file',
   }),
   createTokenSecrets: sharedLoopFlags.createTokenSecrets,
   schedulerConfig: sharedLoopFlags.schedulerConfig,
   resourceQuotaSyncPeriod: sharedLoopFlags.resourceQuotaSyncPeriod,
-  volumeDirectory: volumeDirectoryFlag('without it the provisioner does not run'),
+  volumeDirectory: volumeDirectoryFlag('without a directory, the provisioner does not run'),
   ...clusterLoopFlags,
   serviceClusterIpRange: flag({
     name: 'service-cluster-ip-range',
     value: 'RANGES',
     read: (value) => (value === '' ? [] : readClusterRanges(value)),
-    help: 'range of the addresses of Services, of which no node gets any; or two, one of each family',
+    help: 'CIDR range of Service IPs, excluded from node CIDRs; for dual stack, two ranges separated by a comma',
   }),
 }
 
-/** The files of one signer, or of all. */
+/** CA file flags of one signer, or of all signers. */
 function pairFlags<const N extends string>(option: N, name: string, whose: string) {
   const certificate = flag({
     name: `cluster-signing-${name}cert-file`,
     value: 'FILE',
     read: text,
-    help: `PEM certificate of the CA of ${whose}`,
+    help: `PEM CA certificate for ${whose}`,
   })
   const key = flag({
     name: `cluster-signing-${name}key-file`,
     value: 'FILE',
     read: text,
-    help: 'PEM private key of that CA',
+    help: 'PEM private key of that CA certificate',
   })
   return { [`${option}CertFile`]: certificate, [`${option}KeyFile`]: key } as {
     readonly [K in `${N}CertFile` | `${N}KeyFile`]: typeof key
@@ -73,7 +73,7 @@ const signingFlags = {
   ...pairFlags('clientSigning', 'kube-apiserver-client-', 'the signer of client certificates'),
   ...pairFlags('nodeClientSigning', 'kubelet-client-', "the signer of node agents' client certificates"),
   ...pairFlags('nodeServingSigning', 'kubelet-serving-', "the signer of node agents' serving certificates"),
-  ...pairFlags('legacyUnknownSigning', 'legacy-unknown-', 'the signer of requests from before signers had names'),
+  ...pairFlags('legacyUnknownSigning', 'legacy-unknown-', 'the signer of legacy requests that name no signer'),
   clusterSigningDuration: sharedLoopFlags.clusterSigningDuration,
 }
 
@@ -82,35 +82,35 @@ const electionFlags = {
     name: 'leader-elect',
     default: 'true',
     read: readBoolean,
-    help: 'work only while holding a Lease, so that several managers may run and one works',
+    help: 'run the control loops only while holding the leader-election Lease, so that several managers can run for high availability',
   }),
   leaseDuration: flag({
     name: 'leader-elect-lease-duration',
     value: 'TIME',
     default: '15s',
     read: readTime,
-    help: 'time that others wait before they take the Lease of a leader that does not renew it',
+    help: 'time that other managers wait before they acquire a Lease that its holder has not renewed',
   }),
   renewDeadline: flag({
     name: 'leader-elect-renew-deadline',
     value: 'TIME',
     default: '10s',
     read: readTime,
-    help: 'time after which a leader that cannot renew its Lease ends',
+    help: 'time after which a leader that cannot renew its Lease exits',
   }),
   retryPeriod: flag({
     name: 'leader-elect-retry-period',
     value: 'TIME',
     default: '2s',
     read: readTime,
-    help: 'time between attempts to get or renew it',
+    help: 'time between attempts to acquire or renew the Lease',
   }),
   resourceLock: flag({
     name: 'leader-elect-resource-lock',
     value: 'TYPE',
     default: 'leases',
     read: oneOf(['leases']),
-    help: 'type of the lock',
+    help: 'type of the lock object: leases',
   }),
   resourceName: flag({
     name: 'leader-elect-resource-name',
@@ -134,20 +134,20 @@ const servingFlags = {
     value: 'IP',
     default: '127.0.0.1',
     read: readAddress,
-    help: 'IP address to listen on; 0.0.0.0 or :: for all',
+    help: 'IP address to listen on; 0.0.0.0 or :: for all interfaces',
   }),
   securePort: flag({
     name: 'secure-port',
     value: 'PORT',
     default: '10257',
     read: readPort,
-    help: 'port of /healthz, which is open to all, and /metrics, for those whom the API server permits; 0 for none',
+    help: 'HTTPS port of /healthz, open to all, and /metrics, open to users that the API server authorizes; 0 disables it',
   }),
   tlsCertFile: flag({
     name: 'tls-cert-file',
     value: 'FILE',
     read: text,
-    help: 'PEM serving certificate; self-made at each start by default',
+    help: 'PEM serving certificate; by default a self-signed one, generated at each start',
   }),
   tlsPrivateKeyFile: flag({
     name: 'tls-private-key-file',
@@ -175,7 +175,7 @@ const managerFlags = {
   ...loggingFlags,
 }
 
-/** All that the controller manager takes. */
+/** All flags of the controller manager. */
 export const allManagerFlags = { ...managerFlags, ...syncFlags } as typeof managerFlags
 
 /** Options of `orch controller-manager`. */

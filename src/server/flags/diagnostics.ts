@@ -1,4 +1,4 @@
-/** Flags of what operators look into a running server with. */
+/** Flags for diagnosing a running server. */
 import { flag, readBoolean, text } from '../../base/flags/flags.ts'
 
 export const diagnosticsFlags = {
@@ -6,12 +6,12 @@ export const diagnosticsFlags = {
     name: 'profiling',
     default: 'true',
     read: readBoolean,
-    help: 'serve profiles of processor time and memory below /debug/pprof, to members of system:masters alone',
+    help: 'serve CPU and memory profiles at /debug/pprof to members of system:masters',
   }),
   tracingConfigFile: flag({
     name: 'tracing-config-file',
     value: 'FILE',
     read: text,
-    help: 'TracingConfiguration file; spans of requests are sent to its endpoint by OTLP over HTTP, in JSON',
+    help: 'TracingConfiguration file; request spans are sent to its endpoint as OTLP/HTTP with JSON',
   }),
 }

@@ -1,4 +1,4 @@
-/** `--feature-gates`: pairs such as `APIListChunking=false`; AllAlpha and AllBeta stand for all gates of a stage. */
+/** `--feature-gates`: pairs such as `APIListChunking=false`. AllAlpha and AllBeta set all gates of a stage. */
 
 import {
   defaultGates,
@@ -12,7 +12,7 @@ import { readPairs } from './pairs.ts'
 
 const stages: { readonly [name: string]: 'alpha' | 'beta' } = { AllAlpha: 'alpha', AllBeta: 'beta' }
 
-/** A gate that is named counts before its stage, in whichever order they are given. */
+/** Parses feature gates. A gate overrides its stage, whatever their order. */
 export function readFeatureGates(text: string): Gates {
   const pairs = [...readPairs(text)]
   const [named, staged] = [pairs.filter(([name]) => !isStage(name)), pairs.filter(([name]) => isStage(name))]
@@ -41,7 +41,7 @@ function findGate(name: string): FeatureGate {
   )
 }
 
-/** The gates as the help lists them. */
+/** Descriptions of all feature gates, for the help. */
 export const featureGateHelp = featureGateNames
   .map(
     (name) =>

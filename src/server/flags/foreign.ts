@@ -1,22 +1,24 @@
 /**
- * Flags of kube-apiserver and kube-controller-manager 1.23 that this program does not have. Each is answered with a line
- * that says why, and what to use instead. A value that says what is so here anyway is taken, so that the command line of
- * another server can be used as it is; nothing is taken and then ignored. `docs/flags.md` lists them all.
+ * Handles flags of kube-apiserver and kube-controller-manager 1.23 that orch does not support. Each one is rejected
+ * with a reason and an alternative. A value that matches the fixed behavior of orch is accepted, so that existing
+ * command lines keep working. No flag is accepted and then ignored. `docs/flags.md` lists all flags.
  */
 import { type Flags, UsageError } from '../../base/flags/flags.ts'
 
-/** A flag of another program. */
+/** A flag of another program that orch does not support. */
 export interface ForeignFlag {
-  /** Why it is not there, and what to use instead. */
+  /** The reason, and what to use instead. */
   readonly why: string
-  /** The values that say what is so anyway. */
+  /** Accepted values: those that match the fixed behavior. */
   readonly only?: readonly string[]
 }
 
-/** Flags of another program by their names. */
+/** Unsupported flags by name. */
 export type ForeignFlags = { readonly [name: string]: ForeignFlag }
 
-/** The arguments without foreign flags whose values are so anyway. Throws UsageError for all other foreign flags. */
+/**
+ * Removes unsupported flags whose values match the fixed behavior. Throws UsageError for all other unsupported flags.
+ */
 export function withoutForeign(args: readonly string[], known: Flags, foreign: ForeignFlags): string[] {
   const names = new Set(Object.values(known).map(({ name }) => name))
   const kept: string[] = []
@@ -39,6 +41,6 @@ function isSwitch({ only = [] }: ForeignFlag): boolean {
 
 function check(name: string, { why, only = [] }: ForeignFlag, value: string): void {
   if (only.includes(value)) return
-  const taken = only.length === 0 ? '' : `; only --${name}=${only[0]} is taken`
+  const taken = only.length === 0 ? '' : `; only --${name}=${only[0]} is accepted`
   throw new UsageError(`--${name} is not supported: ${why}${taken}`)
 }

@@ -1,4 +1,4 @@
-/** Flags of the log. */
+/** Logging flags. */
 import { flag, oneOf, UsageError } from '../../base/flags/flags.ts'
 import { logFormats } from '../../base/telemetry/log.ts'
 
@@ -9,7 +9,7 @@ export const loggingFlags = {
     value: 'N',
     default: '0',
     read: readVerbosity,
-    help: 'log level; from 3 on every request is logged',
+    help: 'log verbosity, from 0 to 99; 3 and above logs every request',
   }),
   loggingFormat: flag({
     name: 'logging-format',

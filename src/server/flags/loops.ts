@@ -1,4 +1,4 @@
-/** Flags of the control loops: those that `orch up` and `orch controller-manager` share, and those of `orch up` alone. */
+/** Flags of the control loops: those shared by `orch up` and `orch controller-manager`, and those of `orch up` only. */
 import { type Flag, type Flags, flag, oneOf, readBoolean, text, UsageError } from '../../base/flags/flags.ts'
 import { isServer } from '../../client/node/kubeconfig-cluster.ts'
 import { controlLoops } from '../../cluster/controllers/all.ts'
@@ -11,26 +11,26 @@ export const sharedLoopFlags = {
     value: 'TIME',
     default: '8760h',
     read: readSigningTime,
-    help: 'longest life of a certificate that a built-in signer issues; a request may ask for a shorter one',
+    help: 'maximum lifetime of certificates from built-in signers, at least 10m; a request may specify a shorter one',
   }),
   resourceQuotaSyncPeriod: flag({
     name: 'resource-quota-sync-period',
     value: 'TIME',
     default: '2m',
     read: readTime,
-    help: 'time between full recounts of what a ResourceQuota counts; must be longer than any write takes',
+    help: 'time between full recounts of ResourceQuota usage; must be longer than any write takes',
   }),
   schedulerConfig: flag({
     name: 'scheduler-config',
     value: 'FILE',
     read: text,
-    help: 'KubeSchedulerConfiguration of the loop scheduler: profiles, plugins, back-offs',
+    help: 'KubeSchedulerConfiguration file for the scheduler loop: profiles, plugins, back-offs',
   }),
   createTokenSecrets: flag({
     name: 'create-token-secrets',
     default: 'false',
     read: readBoolean,
-    help: 'make a token Secret for every service account; such tokens do not expire',
+    help: 'create a token Secret for every service account; such tokens do not expire',
   }),
 }
 
@@ -38,53 +38,53 @@ export const upLoopFlags = {
   controllers: controllersFlag('*,bootstrapsigner,tokencleaner'),
   ...sharedLoopFlags,
   ...clusterLoopFlags,
-  volumeDirectory: volumeDirectoryFlag('volumes in the data directory by default'),
+  volumeDirectory: volumeDirectoryFlag('defaults to volumes in the data directory'),
   defaultStorageClass: flag({
     name: 'default-storage-class',
     value: 'BOOL',
     default: 'true',
     read: readBoolean,
-    help: 'create the StorageClass "standard" as the default class, with the provisioner host-path',
+    help: 'create the default StorageClass "standard", with the host-path provisioner',
   }),
   defaultLimitRange: flag({
     name: 'default-limit-range',
     value: 'BOOL',
     default: 'true',
     read: readBoolean,
-    help: 'create the LimitRange "limits" in the namespace default, by which containers without a request for cpu request 100m',
+    help: 'create the LimitRange "limits" in the namespace default, which gives containers a default CPU request of 100m',
   }),
   enableBootstrapTokenAuth: flag({
     name: 'enable-bootstrap-token-auth',
     default: 'true',
     read: readBoolean,
-    help: 'accept bootstrap tokens, which are Secrets in kube-system, as credentials',
+    help: 'accept bootstrap tokens, stored as Secrets in kube-system',
   }),
   consoleLink: flag({
     name: 'console-link',
     value: 'WHEN',
     default: 'auto',
     read: oneOf(['auto', 'true', 'false']),
-    help: 'print a link that signs the administrator in to the console, once and within 10 minutes; auto: where the output is a terminal',
+    help: 'print a console link that signs in the administrator, valid once and for 10 minutes; auto prints it if the output is a terminal',
   }),
   clusterInfoServer: flag({
     name: 'cluster-info-server',
     value: 'URL',
     read: readServer,
-    help: 'address of this cluster for clients that join, in the ConfigMap cluster-info; the address of this server by default',
+    help: 'API server URL for joining clients, published in the ConfigMap cluster-info; defaults to the URL of this server',
   }),
 }
 
-/** Where volumes are made; `otherwise` says what is so without it. */
+/** Returns the flag for the directory of volumes. `otherwise` describes the default. */
 export function volumeDirectoryFlag(otherwise: string): Flag<string> {
   return flag({
     name: 'volume-directory',
     value: 'DIR',
     read: text,
-    help: `directory below which the provisioner host-path makes volumes; ${otherwise}`,
+    help: `directory in which the host-path provisioner creates volumes; ${otherwise}`,
   })
 }
 
-/** Which loops run. What is written is judged when they are chosen, with all of them at hand. */
+/** Returns the flag that selects control loops. The names are validated later, when the loops are selected. */
 export function controllersFlag(fallback: string): Flag<readonly string[]> {
   const known = controlLoops.map(({ name, onByDefault = true }) => (onByDefault ? name : `${name} (not in *)`))
   return flag({
@@ -92,13 +92,13 @@ export function controllersFlag(fallback: string): Flag<readonly string[]> {
     value: 'NAMES',
     default: fallback,
     read: list,
-    help: `control loops to run, separated by commas: * for all that are on by default, a name to add one, -name to leave one out: ${known.join(', ')}`,
+    help: `control loops to run, separated by commas; * selects all that are on by default, NAME enables a loop, -NAME disables it: ${known.join(', ')}`,
   })
 }
 
 const syncsPrefix = 'syncs of '
 
-/** How many objects each loop works on at once: a flag for every loop of the table that has one. */
+/** Number of objects that each loop processes concurrently: one flag per loop that has this setting. */
 export const syncFlags: Flags = Object.fromEntries(
   controlLoops.flatMap(({ name, syncs }) =>
     syncs === undefined
@@ -111,14 +111,14 @@ export const syncFlags: Flags = Object.fromEntries(
               value: 'N',
               default: String(syncs.default),
               read: readCount,
-              help: `how many objects the loop ${name} works on at once`,
+              help: `number of objects that the loop ${name} processes concurrently`,
             }),
           ],
         ],
   ),
 )
 
-/** What the flags above say, by the names of the loops. */
+/** Returns the values of the flags above by loop name. */
 export function concurrencyOf(options: { readonly [option: string]: unknown }): Map<string, number> {
   return new Map(Object.keys(syncFlags).map((option) => [option.slice(syncsPrefix.length), options[option] as number]))
 }

@@ -1,4 +1,4 @@
-/** Flags of `orch node-agent`, in the groups that its help shows. Those that a kubelet has too are named as its are. */
+/** Flags of `orch node-agent`, grouped as in its help. Flags that a kubelet has too use the kubelet's names. */
 
 import type { Taint } from '../../api/kinds/core/types/taint.ts'
 import { checkDnsSubdomain } from '../../api/model/names.ts'
@@ -15,39 +15,39 @@ const nodeFlags = {
     value: 'IP',
     default: '127.0.0.1',
     read: readAddress,
-    help: 'address that the node reports as its own',
+    help: 'IP address that the node reports',
   }),
   nodeLabels: flag({
     name: 'node-labels',
     value: 'LABELS',
     read: readLabels,
-    help: 'labels to register with, as key=value separated by commas',
+    help: 'labels to register the node with, as KEY=VALUE separated by commas',
   }),
   taints: flag({
     name: 'register-with-taints',
     value: 'TAINTS',
     read: readTaints,
-    help: 'taints to register with, as key=value:effect separated by commas',
+    help: 'taints to register the node with, as KEY=VALUE:EFFECT separated by commas',
   }),
   port: flag({
     name: 'port',
     value: 'PORT',
     default: '10250',
     read: readPort,
-    help: 'port of logs, exec, attach and port-forward on the address of the node, for those whom the API server permits; 0 for none',
+    help: "HTTPS port for logs, exec, attach and port-forward on the node's IP address, for users that the API server authorizes; 0 disables it",
   }),
-  capacity: capacityFlag('capacity', 'what the node has'),
+  capacity: capacityFlag('capacity', 'capacity of the node'),
   podCidr: flag({
     name: 'pod-cidr',
     value: 'CIDR',
     read: text,
-    help: 'range of pod addresses where the Node object names none; by default one of 10.192.0.0/10, by the name of the node',
+    help: "CIDR range of pod IPs if the Node object has no pod CIDR; by default a range in 10.192.0.0/10 derived from the node's name",
   }),
   stages: repeated({
     name: 'stages',
     value: 'FILE',
     read: text,
-    help: "YAML file of KWOK's Stage objects, which say what happens to pods; a built-in life by default",
+    help: 'YAML file with KWOK Stage objects, which define the pod lifecycle; a built-in lifecycle by default',
   }),
 }
 
@@ -56,26 +56,26 @@ const joinFlags = {
     name: 'bootstrap-kubeconfig',
     value: 'FILE',
     read: text,
-    help: 'client config with the server and a bootstrap token, to join the cluster with where --kubeconfig has no valid certificate',
+    help: 'kubeconfig with the API server and a bootstrap token, used to join the cluster if --kubeconfig has no valid certificate',
   }),
   kubeconfig: flag({
     name: 'kubeconfig',
     value: 'FILE',
     read: text,
-    help: 'client config of the node, with its certificate, which is renewed there; kubeconfig in the root directory by default',
+    help: 'kubeconfig of the node with its client certificate, which the agent renews; defaults to kubeconfig in the root directory',
   }),
   rootDir: flag({
     name: 'root-dir',
     value: 'DIR',
     read: text,
-    help: 'directory of the node: volumes of pods; .orch/node-NAME by default',
+    help: "directory for the node's data, such as pod volumes; defaults to .orch/node-NAME",
   }),
   timeout: flag({
     name: 'join-timeout',
     value: 'TIME',
     default: '5m',
     read: readTime,
-    help: 'time to wait for the certificate',
+    help: 'maximum time to wait for the client certificate',
   }),
 }
 

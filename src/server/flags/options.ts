@@ -1,4 +1,4 @@
-/** All flags of the server, in the groups that the help shows, and the frozen options that they become. */
+/** All flags of the server, grouped as in the help, and the frozen options parsed from them. */
 import { flag, type OptionsOf, text } from '../../base/flags/flags.ts'
 import { admissionFlags } from './admission.ts'
 import { apiFlags } from './api.ts'
@@ -20,11 +20,11 @@ const clientFlags = {
     value: 'FILE',
     default: '.orch/admin.kubeconfig',
     read: text,
-    help: "file to write the administrator's kubeconfig to; empty for none",
+    help: "file to write the administrator's kubeconfig to; empty to write none",
   }),
 }
 
-/** The flags of the API server by their headings in the help. */
+/** Flags of the API server by help heading. */
 export const serverFlagGroups = {
   Serving: { ...servingFlags, ...clientFlags },
   Overload: overloadFlags,
@@ -56,5 +56,5 @@ export const serverFlags = {
   ...serverFlagGroups.Diagnostics,
 }
 
-/** What the flags of the API server say. */
+/** Parsed values of the API server's flags. */
 export type ServerOptions = OptionsOf<typeof serverFlags>

@@ -1,4 +1,4 @@
-/** Flags of how much the server takes on at once, and for how long. */
+/** Flags that limit concurrent requests and request durations. */
 import { flag, readBoolean } from '../../base/flags/flags.ts'
 import { readCount, readTime } from './values.ts'
 
@@ -7,34 +7,34 @@ export const overloadFlags = {
     name: 'enable-priority-and-fairness',
     default: 'true',
     read: readBoolean,
-    help: 'share the server between requests by FlowSchemas and PriorityLevelConfigurations; false limits only their number',
+    help: 'limit requests by FlowSchemas and PriorityLevelConfigurations; false limits only the number of requests in flight',
   }),
   maxRequests: flag({
     name: 'max-requests-inflight',
     value: 'N',
     default: '400',
     read: readCount,
-    help: 'maximum number of requests in flight that read, 0 for any; with priority and fairness the seats of all levels are the sum of both maxima',
+    help: 'maximum number of read requests in flight, 0 for no limit; with priority and fairness, both maxima together are the total number of seats',
   }),
   maxMutatingRequests: flag({
     name: 'max-mutating-requests-inflight',
     value: 'N',
     default: '200',
     read: readCount,
-    help: 'maximum number of requests in flight that write, 0 for any',
+    help: 'maximum number of write requests in flight, 0 for no limit',
   }),
   requestTimeout: flag({
     name: 'request-timeout',
     value: 'TIME',
     default: '1m0s',
     read: readTime,
-    help: 'maximum time of a request that is not a watch, and the default of its parameter timeout',
+    help: 'maximum duration of a request other than a watch, and default of the timeout query parameter',
   }),
   minRequestTimeout: flag({
     name: 'min-request-timeout',
     value: 'SECONDS',
     default: '1800',
     read: readCount,
-    help: 'minimum lifetime of a watch that asks for none; each gets a random one up to twice as long',
+    help: 'minimum duration in seconds of a watch without its own timeout; the server picks a random one up to twice as long',
   }),
 }

@@ -1,4 +1,6 @@
-/** Reads a file that a flag names; a fault names the flag. Pipes and devices are refused: they may never end. */
+/**
+ * Reads files named by flags. Errors name the flag. Pipes and devices are rejected because reading them may never end.
+ */
 import { readFileSync, statSync } from 'node:fs'
 import { UsageError } from '../../base/flags/flags.ts'
 import { messageOf } from '../../base/text/errors.ts'

@@ -1,6 +1,6 @@
 /**
- * Files that flags name and that may change while the server runs: they are read again, and where the new content is of
- * no use that is logged and what was read before stays in use. Messages name the flag and the file, never the content.
+ * Reloads files named by flags when they change while the server runs. If the new content is invalid, the server logs
+ * an error and keeps using the previous content. Messages name the flag and the file, never the content.
  */
 
 import { FollowedFiles } from '../../base/files/followed-files.ts'
@@ -10,8 +10,8 @@ import { messageOf } from '../../base/text/errors.ts'
 /** Reloads files that flags name when they change. */
 export interface Reloading {
   /**
-   * Calls `reload` when one of the files has changed; it throws where the content is of no use. To be called before
-   * they are read for the first time. Gives what ends it.
+   * Calls `reload` when one of the files has changed. `reload` throws if the content is invalid. Call this before the
+   * first read. Returns a function that stops watching.
    */
   follow(flag: string, files: readonly string[], reload: () => void): () => void
   close(): void

@@ -1,13 +1,13 @@
 /**
- * `--runtime-config`: which versions and types are served. Everything is, unless it is alpha or turned off here:
+ * `--runtime-config`: selects the served versions and types. By default, everything except alpha versions is served:
  *
  *   batch/v1beta1=false                           a version of a group
- *   storage.orch.io/v1/volumeattachments=false    one type of it
- *   v1/podtemplates=false                         one of the core group
+ *   storage.orch.io/v1/volumeattachments=false    a type in that version
+ *   v1/podtemplates=false                         a type of the core group
  *   api/beta=false                                all beta versions; also api/all, api/ga, api/alpha
  *
- * What is more exact counts more, in whichever order it is given. A type that is not served is still stored where
- * another version of it is served, or where the server itself needs it.
+ * The most specific setting wins, whatever the order. A type that is not served is still stored if another version of
+ * it is served, or if the server itself needs it.
  */
 
 import { apiVersionOf, type Vendor } from '../../api/model/vendor.ts'
@@ -18,7 +18,7 @@ export type RuntimeConfig = ReadonlyMap<string, boolean>
 
 export type IsServed = (kind: Kind) => boolean
 
-/** Refuses what names nothing that could be served. */
+/** Returns the predicate for served kinds. Throws UsageError for a name that matches nothing. */
 export function servedBy(config: RuntimeConfig, kinds: readonly Kind[], vendor: Vendor): IsServed {
   const known = new Set([
     ...classes,
@@ -28,7 +28,7 @@ export function servedBy(config: RuntimeConfig, kinds: readonly Kind[], vendor: 
   for (const name of config.keys()) if (!known.has(plain(name))) throw unknown(name, [...known])
   const switches = new Map([...config].map(([name, on]) => [plain(name), on]))
   return (kind) =>
-    // What users define is theirs to serve or not: their definitions say so.
+    // Custom kinds are always served here: their definitions decide.
     kind.origin === 'custom' ||
     (switches.get(typeOf(kind, vendor)) ??
       switches.get(versionOf(kind, vendor)) ??
@@ -37,17 +37,17 @@ export function servedBy(config: RuntimeConfig, kinds: readonly Kind[], vendor: 
       stageOf(kind.version) !== 'alpha')
 }
 
-/** Versions that nothing is served in: this server speaks them to others, where they are turned on. */
+/** Versions that the server only uses in calls to webhooks, if enabled. It serves no resources in them. */
 const onlySpoken = [{ group: 'imagepolicy', version: 'v1alpha1' }]
 
-/** Those of them that are turned on. */
+/** Returns the enabled ones among these versions. */
 export function spokenBy(config: RuntimeConfig, vendor: Vendor): string[] {
   return onlySpoken
     .map(({ group, version }) => apiVersionOf(vendor, group, version))
     .filter((apiVersion) => isSpoken(config, apiVersion))
 }
 
-/** Whether a version that is only spoken is turned on: alpha ones are off unless they are named. */
+/** Whether such a version is enabled. Alpha versions are disabled unless named. */
 export function isSpoken(config: RuntimeConfig, apiVersion: string): boolean {
   const switches = new Map([...config].map(([name, on]) => [plain(name), on]))
   const stage = stageOf(apiVersion)
@@ -56,7 +56,7 @@ export function isSpoken(config: RuntimeConfig, apiVersion: string): boolean {
 
 const classes = ['api/all', 'api/ga', 'api/beta', 'api/alpha']
 
-/** `api/v1` is another way to write the core group's `v1`. */
+/** Accepts `api/v1` as another spelling of the core group's `v1`. */
 function plain(name: string): string {
   return classes.includes(name) ? name : name.replace(/^api\//, '')
 }

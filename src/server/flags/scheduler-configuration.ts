@@ -1,4 +1,4 @@
-/** The file of `--scheduler-config`: the configuration of a kube-scheduler. */
+/** Reads the file of `--scheduler-config`, a kube-scheduler configuration. */
 
 import { UsageError } from '../../base/flags/flags.ts'
 import { messageOf } from '../../base/text/errors.ts'
@@ -9,7 +9,7 @@ import { readFlagFile } from './read-flag-file.ts'
 const flagName = 'scheduler-config'
 const maxBytes = 1024 * 1024
 
-/** Undefined where no file is named. Throws UsageError for what it says wrongly. */
+/** Returns undefined if no file is named. Throws UsageError for invalid content. */
 export async function readSchedulerSettings(file: string): Promise<SchedulerSettings | undefined> {
   if (file === '') return undefined
   const text = readFlagFile(flagName, file)

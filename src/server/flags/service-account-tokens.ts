@@ -9,31 +9,31 @@ export const serviceAccountFlags = {
     name: 'service-account-key-file',
     value: 'FILE',
     read: text,
-    help: 'PEM keys (private, public or in certificates) that verify service account tokens; by default that of --tls-private-key-file, or else a key generated once and kept in the store. The first private key signs, unless --service-account-signing-key-file is set',
+    help: 'PEM keys (private, public or in certificates) that verify service account tokens; defaults to --tls-private-key-file, otherwise to a key generated once and kept in the store. The first private key signs tokens unless --service-account-signing-key-file is set',
   }),
   serviceAccountSigningKeyFile: flag({
     name: 'service-account-signing-key-file',
     value: 'FILE',
     read: text,
-    help: 'PEM private key that signs service account tokens; it verifies them too',
+    help: 'PEM private key that signs service account tokens; it also verifies them',
   }),
   serviceAccountIssuer: repeated({
     name: 'service-account-issuer',
     value: 'NAME',
     read: readIssuer,
-    help: 'issuer of service account tokens, usually an https URL; the first is written into new tokens, all are accepted',
+    help: 'issuer of service account tokens, usually an https URL; new tokens use the first issuer, and all issuers are accepted',
   }),
   apiAudiences: flag({
     name: 'api-audiences',
     value: 'NAMES',
     read: list,
-    help: 'audiences that tokens must name, separated by commas; the issuers by default',
+    help: 'audiences of which tokens must name at least one, separated by commas; defaults to the issuers',
   }),
   serviceAccountLookup: flag({
     name: 'service-account-lookup',
     default: 'true',
     read: readBoolean,
-    help: 'reject tokens of a token Secret when the Secret or its account is gone; requested tokens are always checked',
+    help: 'reject tokens from a token Secret if the Secret or its service account no longer exists; requested tokens are always checked',
   }),
   serviceAccountMaxTokenExpiration: flag({
     name: 'service-account-max-token-expiration',
@@ -46,17 +46,17 @@ export const serviceAccountFlags = {
     name: 'service-account-extend-token-expiration',
     default: 'true',
     read: readBoolean,
-    help: 'let the token in a pod volume live for a year although it is renewed every hour; a use after that hour is counted as stale',
+    help: 'extend tokens in pod volumes to one year although they are renewed hourly; uses after the first hour are counted as stale',
   }),
   serviceAccountJwksUri: flag({
     name: 'service-account-jwks-uri',
     value: 'URL',
     read: readKeysAddress,
-    help: 'https URL of the public keys of the issuer, if it is not this server',
+    help: "https URL of the issuer's public keys if another server publishes them",
   }),
 }
 
-/** A name with a colon is meant as a URL. */
+/** Rejects a name with a colon that is not a URL. */
 function readIssuer(value: string): string {
   if (value.includes(':') && !URL.canParse(value))
     throw new UsageError(
@@ -67,7 +67,7 @@ function readIssuer(value: string): string {
 
 const hourMs = 3_600_000
 
-/** Milliseconds; 0: no limit. */
+/** Returns milliseconds; 0 means no limit. */
 function readLongest(value: string): number {
   const ms = parseDuration(value)
   if (ms === undefined) throw new UsageError(`${JSON.stringify(value)} is not a duration: use one such as 24h`)

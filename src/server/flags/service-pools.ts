@@ -1,4 +1,4 @@
-/** The pools of addresses and ports that Services are given theirs from, as the flags say them. */
+/** Pools of cluster IPs and node ports for Services, as configured by flags. */
 
 import { addressPools } from '../../api/kinds/core/types/service-addresses.ts'
 import { portPool } from '../../api/kinds/core/types/service-ports.ts'
@@ -12,7 +12,7 @@ export interface PortRange {
 }
 
 export interface ServiceRanges {
-  /** Of one family, or of both, the primary one first. */
+  /** One range, or one per IP family with the primary family first. */
   readonly serviceClusterIpRange: readonly IpRange[]
   readonly serviceNodePortRange: PortRange
 }
@@ -38,7 +38,7 @@ function readClusterRange(text: string): IpRange {
   return range
 }
 
-/** `30000-32767`, `30000+100` for so many more, or a single port. */
+/** Parses `30000-32767`, a first port and a count such as `30000+100`, or a single port. */
 export function readPortRange(text: string): PortRange {
   const [, from = '', sign, to = ''] = /^(\d{1,5})(?:([-+])(\d{1,5}))?$/.exec(text) ?? []
   const first = Number(from)
@@ -51,20 +51,20 @@ export function readPortRange(text: string): PortRange {
 /** Returns the pools of cluster IPs and node ports that the server allocates to Services. */
 export function servicePools({ serviceClusterIpRange, serviceNodePortRange }: ServiceRanges): Pool[] {
   const [primary, ...others] = serviceClusterIpRange
-  // Its first address is that of the servers themselves: see `ownAddress`.
+  // The first address is reserved for the API servers: see `ownAddress`.
   return [{ ...addressPool(primary!), reserved: 1 }, ...others.map(addressPool), nodePortPool(serviceNodePortRange)]
 }
 
-/** The address in the cluster that this server has itself: the first of the primary range. */
+/** Returns the cluster IP of the API server: the first address of the primary range. */
 export function ownAddress({ serviceClusterIpRange: [primary] }: ServiceRanges): string {
   const { family, base } = primary!
   return formatIp({ family, number: base + 1n })
 }
 
-/** How much of a range of IPv6 is used, and so how long a search can take. */
+/** Number of addresses used of an IPv6 range. Bounds the search for a free address. */
 const mostAddresses = 65536n
 
-/** The first address of a range is that of the network, and the last one of IPv4 that of all at once. */
+/** Excludes the network address, and for IPv4 the broadcast address. */
 function addressPool({ family, base, size, text }: IpRange): Pool {
   const used = family === 'IPv4' ? size - 2n : (size < mostAddresses ? size : mostAddresses) - 1n
   const placeOf = (value: string) => {

@@ -4,7 +4,7 @@ import { parseQuantity } from '../../api/model/quantity.ts'
 import { flag, readBoolean, repeated, text, UsageError } from '../../base/flags/flags.ts'
 import { usualCapacity } from '../../cluster/nodes/node-object.ts'
 
-/** One range of 256 addresses for the pods of each. */
+/** Each node has a pod CIDR of 256 addresses. */
 const maxNodes = 5000
 
 export const simulatedNodeFlags = {
@@ -13,7 +13,7 @@ export const simulatedNodeFlags = {
     value: 'N',
     default: '1',
     read: readNodes,
-    help: 'number of simulated nodes to run, node-1 and so on, which run no containers but report pods as running; 0 for none',
+    help: 'number of simulated nodes, named node-1 and so on, which report pods as running without starting containers; 0 for none',
   }),
   nodeCapacity: capacityFlag('node-capacity', 'capacity of each simulated node'),
   nodeVolumes: flag({
@@ -21,17 +21,17 @@ export const simulatedNodeFlags = {
     value: 'BOOL',
     default: 'true',
     read: readBoolean,
-    help: 'write the configMap, secret, downwardAPI, projected and emptyDir volumes of pods on simulated nodes to a directory in memory; false saves time and memory with thousands of pods',
+    help: 'write the configMap, secret, downwardAPI, projected and emptyDir volumes of pods on simulated nodes to an in-memory directory; false saves time and memory with thousands of pods',
   }),
   nodeStages: repeated({
     name: 'node-stages',
     value: 'FILE',
     read: text,
-    help: "YAML file of KWOK's Stage objects, which say what happens to pods on simulated nodes; a built-in life by default",
+    help: 'YAML file with KWOK Stage objects, which define the pod lifecycle on simulated nodes; a built-in lifecycle by default',
   }),
 }
 
-/** What a node has of each resource; those that are not named keep their defaults. */
+/** Returns a flag for the capacity of a node. Resources that its value omits keep their defaults. */
 export function capacityFlag(name: string, help: string) {
   const fallback = Object.entries(usualCapacity)
     .map(([resource, amount]) => `${resource}=${amount}`)
@@ -41,7 +41,7 @@ export function capacityFlag(name: string, help: string) {
     value: 'AMOUNTS',
     default: fallback,
     read: readCapacity,
-    help: `${help}, as resource=amount separated by commas`,
+    help: `${help}, as RESOURCE=AMOUNT separated by commas`,
   })
 }
 

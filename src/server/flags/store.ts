@@ -1,4 +1,4 @@
-/** Flags of the store: the embedded one in a directory, or etcd. */
+/** Flags of the store: the embedded store in a directory, or etcd. */
 import { flag, text, toggle, UsageError } from '../../base/flags/flags.ts'
 import { list, readTime } from './values.ts'
 
@@ -8,13 +8,13 @@ export const storeFlags = {
     value: 'DIR',
     default: '.orch/data',
     read: readDirectory,
-    help: 'directory of the embedded store and the self-made certificates; one server at a time may use it',
+    help: 'directory of the embedded store and the generated certificates; only one server can use it at a time',
   }),
   etcdServers: flag({
     name: 'etcd-servers',
     value: 'URLS',
     read: readServers,
-    help: 'members of an etcd cluster to use in place of the embedded store, separated by commas',
+    help: 'URLs of etcd members, separated by commas; replaces the embedded store',
   }),
   etcdPrefix: flag({
     name: 'etcd-prefix',
@@ -27,7 +27,7 @@ export const storeFlags = {
     name: 'etcd-cafile',
     value: 'FILE',
     read: text,
-    help: 'PEM bundle of the CAs that verify the members of etcd',
+    help: 'PEM bundle of CAs that verify the etcd members',
   }),
   etcdCertfile: flag({ name: 'etcd-certfile', value: 'FILE', read: text, help: 'PEM client certificate for etcd' }),
   etcdKeyfile: flag({ name: 'etcd-keyfile', value: 'FILE', read: text, help: 'PEM private key of --etcd-certfile' }),
@@ -35,31 +35,31 @@ export const storeFlags = {
     name: 'encryption-provider-config',
     value: 'FILE',
     read: text,
-    help: 'EncryptionConfiguration file: which resources are encrypted in the store, and with which keys',
+    help: 'EncryptionConfiguration file, which selects the resources to encrypt in the store and the keys',
   }),
   historyDuration: flag({
     name: 'history-duration',
     value: 'TIME',
     default: '5m',
     read: readHistory,
-    help: 'time that old versions are kept for watches and paged lists',
+    help: 'time to keep old versions for watches and paged lists, from 1s to 24h',
   }),
   historyRetention: flag({
     name: 'history-retention',
     value: 'TIME[,SIZE]',
     read: readRetention,
-    help: 'time and size that the history of objects is kept for, 0 for none; by default 24h,256Mi, and none on etcd',
+    help: 'maximum age and size of the object history, 0 to keep none; defaults to 24h,256Mi, and to none on etcd',
   }),
   historySecretValues: toggle({
     name: 'history-secret-values',
-    help: 'keep and show values of Secrets in the history of objects',
+    help: 'keep and show Secret values in the object history',
   }),
   eventTtl: flag({
     name: 'event-ttl',
     value: 'TIME',
     default: '1h0m0s',
     read: readTtl,
-    help: 'time that events are kept after their last write; they expire within seconds after it, never before',
+    help: 'lifetime of events after their last write, from 1s to 10000h; expired events are deleted within seconds',
   }),
 }
 
@@ -68,7 +68,7 @@ function readDirectory(value: string): string {
   return value
 }
 
-/** Addresses of members of etcd. */
+/** Parses URLs of etcd members. */
 export function readServers(value: string): string[] {
   return list(value).map((item) => {
     const url = URL.canParse(item) ? new URL(item) : undefined
@@ -87,21 +87,21 @@ export function readServers(value: string): string[] {
   })
 }
 
-/** A prefix of keys in etcd. */
+/** Parses a key prefix in etcd. */
 export function readPrefix(value: string): string {
   if (!/^\/[!-~]{0,200}$/.test(value))
     throw new UsageError(`${JSON.stringify(value)} is not a prefix: use one such as /orch/`)
   return value
 }
 
-/** A lifetime of events, in milliseconds. */
+/** Parses the lifetime of events. Returns milliseconds. */
 export function readTtl(value: string): number {
   const ms = readTime(value)
   if (ms < 1000 || ms > 10_000 * 3_600_000) throw new UsageError('events are kept for 1s to 10000h')
   return ms
 }
 
-/** How long and how large. */
+/** Limits of the object history: its age in milliseconds and its size. */
 export interface KeptHistory {
   readonly time: number
   readonly bytes: number

@@ -1,10 +1,10 @@
-/** Flags of TLS, with the names that Go has for versions and cipher suites. */
+/** TLS flags. Versions and cipher suites have the names that Go uses. */
 import { flag, oneOf, UsageError } from '../../base/flags/flags.ts'
 import { list } from './values.ts'
 
 const versions = { VersionTLS12: 'TLSv1.2', VersionTLS13: 'TLSv1.3' } as const
 
-/** Suites of TLS 1.2 by the names of the standard. Those of TLS 1.3 are all always offered, as in Go. */
+/** Cipher suites of TLS 1.2 by IANA name. All suites of TLS 1.3 are always enabled, as in Go. */
 const suites: ReadonlyMap<string, string> = new Map([
   ...['ECDSA', 'RSA'].flatMap((key) =>
     [
@@ -29,17 +29,17 @@ export const tlsFlags = {
     value: 'VERSION',
     default: 'VersionTLS12',
     read: (text) => versions[oneOf(Object.keys(versions) as (keyof typeof versions)[])(text)],
-    help: 'lowest TLS version that is spoken: VersionTLS12 or VersionTLS13',
+    help: 'minimum TLS version: VersionTLS12 or VersionTLS13',
   }),
   tlsCipherSuites: flag({
     name: 'tls-cipher-suites',
     value: 'NAMES',
     read: readSuites,
-    help: 'cipher suites of TLS 1.2, by the names of the standard, separated by commas; those of Node by default. TLS 1.3 has its own, which are always offered',
+    help: 'TLS 1.2 cipher suites by IANA name, separated by commas; defaults to those of Node.js. All TLS 1.3 suites are always enabled',
   }),
 }
 
-/** As Node wants them; undefined for its own choice. */
+/** Returns the cipher list for Node.js; undefined selects the default of Node.js. */
 function readSuites(text: string): string | undefined {
   const names = list(text)
   if (names.length === 0) return undefined

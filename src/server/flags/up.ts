@@ -1,21 +1,21 @@
-/** The flags of `orch up`: those of the API server, and those of the control loops and nodes that run beside it. */
+/** Flags of `orch up`: those of the API server, the control loops and the simulated nodes. */
 import type { OptionsOf } from '../../base/flags/flags.ts'
 import { syncFlags, upLoopFlags } from './loops.ts'
 import { serverFlags } from './options.ts'
 import { simulatedNodeFlags } from './simulated-nodes.ts'
 
-/** What `orch up` takes in addition. */
+/** Flags that `orch up` adds to those of the API server. */
 export const upFlags = { ...upLoopFlags, ...simulatedNodeFlags }
 
-/** What the further flags of `orch up` say. */
+/** Parsed values of the flags that `orch up` adds. */
 export type UpOptions = OptionsOf<typeof upFlags>
 
 type AllFlags = Omit<typeof serverFlags, keyof typeof upFlags> & typeof upFlags
 
-/** All that `orch up` takes. */
+/** All flags of `orch up`. */
 export const allUpFlags = { ...serverFlags, ...upFlags, ...syncFlags } as AllFlags
 
-/** What only `orch up` takes; what both commands have, with another default, is not among it. */
+/** Flags that only `orch up` has. Excludes flags of the API server for which `orch up` has another default. */
 export const upOnlyFlags = Object.fromEntries(
   Object.entries(allUpFlags).filter(([name]) => !Object.hasOwn(serverFlags, name)),
 )

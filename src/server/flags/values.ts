@@ -1,16 +1,16 @@
-/** Readers of values that several flags share. */
+/** Parsers for values that several flags share. */
 import { isIP } from 'node:net'
 import { UsageError } from '../../base/flags/flags.ts'
 import { parseDuration } from '../../base/time/duration.ts'
 
-/** Words separated by commas. */
+/** Splits a list at its commas. */
 export const list = (value: string): string[] =>
   value
     .split(',')
     .map((item) => item.trim())
     .filter((item) => item !== '')
 
-/** A duration such as `30s`, in milliseconds. */
+/** Parses a duration such as `30s`. Returns milliseconds. */
 export function readTime(value: string): number {
   const ms = parseDuration(value)
   if (ms === undefined) throw new UsageError(`${JSON.stringify(value)} is not a duration: use one such as 30s or 5m`)
@@ -22,7 +22,7 @@ export function readAddress(value: string): string {
   return value
 }
 
-/** A whole number from 0 on. */
+/** Parses an integer that is not negative. */
 export function readCount(value: string): number {
   if (!/^\d{1,9}$/.test(value)) throw new UsageError(`${JSON.stringify(value)} is not a whole number from 0 on`)
   return Number(value)

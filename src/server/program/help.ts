@@ -1,7 +1,7 @@
 /**
- * The help of `orch`. One table lists the commands; `orch` alone prints an overview of it, `orch help COMMAND` one command
- * with its flags, and `orch help flags` the flags of the server by group. Flags of a command are loaded when asked for,
- * because a server needs none of them.
+ * The help of `orch`. One table lists the commands. `orch` alone prints an overview, `orch help COMMAND` one command
+ * with its flags, and `orch help flags` the flags of the server by group. The flags of a command are loaded on demand
+ * because a server does not need them.
  */
 
 import { version } from '../../api/model/version.ts'
@@ -14,7 +14,7 @@ import { serverFlagGroups } from '../flags/options.ts'
 interface CommandHelp {
   readonly form: string
   readonly summary: string
-  /** What the flags cannot say, in a few sentences. */
+  /** What the flags do not explain, in a few sentences. */
   readonly about: string
   readonly flagGroups: () => Promise<FlagGroups>
 }
@@ -25,7 +25,7 @@ const commands: { readonly [name: string]: CommandHelp } = {
   up: {
     form: 'up [flags]',
     summary: 'run a cluster: API server, control loops, simulated nodes',
-    about: 'Data is kept in --data-dir and is there at the next start. Stop it with Ctrl-C.',
+    about: 'Data is stored in --data-dir and survives restarts. Press Ctrl-C to stop.',
     flagGroups: async () => {
       const { upOnlyFlags } = await import('../flags/up.ts')
       return { 'Control loop and node': upOnlyFlags, ...serverFlagGroups }
@@ -33,59 +33,59 @@ const commands: { readonly [name: string]: CommandHelp } = {
   },
   apiserver: {
     form: 'apiserver [flags]',
-    summary: 'run the API server alone',
-    about: 'Run orch controller-manager beside it for the control loops.',
+    summary: 'run the API server only',
+    about: 'Run orch controller-manager alongside it for the control loops.',
     flagGroups: async () => serverFlagGroups,
   },
   'controller-manager': {
     form: 'controller-manager [flags]',
     summary: 'run the control loops for an API server',
-    about: 'Of several managers, the one that holds the leader-election lease runs the loops.',
+    about: 'If several managers run, the one that holds the leader-election lease runs the loops.',
     flagGroups: async () => (await import('../flags/controller-manager.ts')).managerFlagGroups,
   },
   token: {
     form: 'token create [TOKEN] | list | delete ID [flags]',
-    summary: 'manage the tokens that nodes join with',
-    about: 'A token lets a node request its certificate. It expires after --ttl.',
+    summary: 'manage bootstrap tokens, which nodes join with',
+    about: 'A node uses the token to request its certificate. The token expires after --ttl.',
     flagGroups: async () => (await import('../../tools/joining/token-commands.ts')).tokenFlagGroups,
   },
   join: {
     form: 'join [flags]',
-    summary: 'join a cluster as a node agent, with a token',
+    summary: 'join a cluster as a node, using a bootstrap token',
     about: 'Verifies the cluster with the token, then requests a certificate for this node.',
     flagGroups: async () => ({ Join: (await import('../../tools/joining/join.ts')).joinFlags }),
   },
   'node-agent': {
     form: 'node-agent --name NAME --bootstrap-kubeconfig FILE [flags]',
     summary: 'run one simulated node of a cluster',
-    about: 'The node reports pods as running without starting any container.',
+    about: 'The node reports pods as running without starting containers.',
     flagGroups: async () => (await import('../flags/node-agent.ts')).nodeAgentFlagGroups,
   },
   encryption: {
     form: 'encryption rewrite [flags]',
-    summary: 'encrypt the existing data of a stopped store',
+    summary: 'encrypt the existing data of a store while no server runs',
     about: 'Encrypts with the first key of --encryption-provider-config.',
     flagGroups: async () => ({ Storage: serverFlagGroups.Storage }),
   },
-  backup: backupCommand('backup --to FILE [flags]', 'copy a server or a store to a file'),
-  restore: backupCommand('restore --from FILE [flags]', 'fill an empty store from a backup'),
-  check: backupCommand('check [flags]', 'read a store or a backup and report damage'),
-  migrate: backupCommand('migrate [flags]', 'copy a store into an empty one'),
+  backup: backupCommand('backup --to FILE [flags]', 'back up a server or a store to a file'),
+  restore: backupCommand('restore --from FILE [flags]', 'restore a backup into an empty store'),
+  check: backupCommand('check [flags]', 'check a store or a backup for damage'),
+  migrate: backupCommand('migrate [flags]', 'copy a store into an empty store'),
   envtest: {
     form: 'envtest etcd|kube-apiserver [flags]',
-    summary: 'stand in for the binaries that envtest starts',
+    summary: 'replace the etcd and kube-apiserver binaries that envtest starts',
     about: 'Set KUBEBUILDER_ASSETS to the directory bin/envtest of this package.',
     flagGroups: async () => ({}),
   },
   version: {
     form: 'version',
     summary: 'print the version',
-    about: 'Prints the version of orch and of the Node that runs it.',
+    about: 'Prints the versions of orch and Node.js.',
     flagGroups: async () => ({}),
   },
 }
 
-/** The names of the commands, in the order of the help. */
+/** Command names, in the order of the help. */
 export const commandNames: readonly string[] = Object.keys(commands)
 
 function backupCommand(form: string, summary: string): CommandHelp {
@@ -98,7 +98,7 @@ function backupCommand(form: string, summary: string): CommandHelp {
   }
 }
 
-/** What most people do with `orch`, with commands that work as they stand. */
+/** Common tasks, with commands that work without changes. */
 const tasks: readonly (readonly [task: string, command: string])[] = [
   ['Run a cluster on this machine', 'orch up'],
   ['Run one for kubectl and client-go', 'orch up --profile=kubernetes'],
@@ -107,10 +107,12 @@ const tasks: readonly (readonly [task: string, command: string])[] = [
   ['Back up, and restore', 'orch backup --to FILE, orch restore --from FILE'],
 ]
 
-/** Lines of this length where the output is not a terminal. */
+/** Line width if the output is not a terminal. */
 const plainWidth = 80
 
-/** The help for a topic: a command, `flags`, or nothing for the overview. Throws UsageError for any other. */
+/**
+ * Returns the help for a topic: a command, `flags`, or the overview if undefined. Throws UsageError for other topics.
+ */
 export async function helpFor(topic: string | undefined, columns: number | undefined): Promise<string> {
   const width = columns ?? plainWidth
   if (topic === undefined || topic === 'help') return overview()
@@ -137,7 +139,7 @@ function overview(): string {
     'Commands:',
     ...commandLines,
     '',
-    'orch help COMMAND prints a command with its flags, orch help flags every flag of',
+    'Run orch help COMMAND for a command and its flags, orch help flags for all flags of',
     'the server by group. Use orchctl to work with the objects of a cluster.',
     '',
   ].join('\n')
@@ -145,6 +147,6 @@ function overview(): string {
 
 async function allFlags(width: number): Promise<string> {
   const groups = await commands.up!.flagGroups()
-  const note = 'All flags of orch up. orch apiserver takes those of every group but the first.'
+  const note = 'All flags of orch up. orch apiserver has the flags of every group except the first.'
   return `${note}\n\n${groupedHelp(groups, width)}`
 }
