@@ -1,7 +1,6 @@
 /**
- * The list of commands. Each is loaded when it is called: what the others need costs nothing. A command is one file
- * here, or a folder where that would be long; commands that belong together have a name in common, as those of
- * `orchctl config` do.
+ * The list of commands. Each command is loaded when it is called, so that the others cost nothing. A command is one
+ * file here, or a folder if it is long. Related commands share a first word, such as those of `orchctl config`.
  */
 import { configCommands } from './config/all.ts'
 import { createCommands } from './create/all.ts'
@@ -12,49 +11,49 @@ import { setCommands } from './set/all.ts'
 export const commands: readonly (CommandEntry | CommandGroup)[] = [
   {
     name: 'get',
-    summary: 'show objects',
+    summary: 'list objects',
     load: async () => (await import('./get/get.ts')).getCommand,
   },
   {
     name: 'describe',
-    summary: 'show an object with all that belongs to it',
+    summary: 'show details of objects',
     load: async () => (await import('./describe/describe.ts')).describeCommand,
   },
   {
     name: 'tree',
-    summary: 'show an object with its owners and all that it owns',
+    summary: 'show an object with its owners and dependents',
     load: async () => (await import('./tree.ts')).treeCommand,
   },
   {
     name: 'apply',
-    summary: 'make the server have what files say',
+    summary: 'create or update objects from files',
     load: async () => (await import('./apply/apply.ts')).applyCommand,
     commands: [
       {
         name: 'view-last-applied',
-        summary: 'show what files said when they were last applied',
+        summary: 'show the last applied configuration',
         load: async () => (await import('./apply/view-last-applied.ts')).viewLastAppliedCommand,
       },
       {
         name: 'set-last-applied',
-        summary: 'record that files were applied, and change nothing else',
+        summary: 'record files as the last applied configuration',
         load: async () => (await import('./apply/set-last-applied.ts')).setLastAppliedCommand,
       },
       {
         name: 'edit-last-applied',
-        summary: 'change the record of what was last applied in an editor',
+        summary: 'edit the last applied configuration',
         load: async () => (await import('./apply/edit-last-applied.ts')).editLastAppliedCommand,
       },
     ],
   },
   {
     name: 'explain-admission',
-    summary: 'show what admission controls and webhooks would make of files',
+    summary: 'show how admission would treat the objects in files',
     load: async () => (await import('./explain-admission.ts')).explainAdmissionCommand,
   },
   {
     name: 'create',
-    summary: 'create objects from files, or one that flags describe',
+    summary: 'create objects from files or flags',
     load: async () => (await import('./create/create.ts')).createCommand,
     commands: createCommands,
   },
@@ -70,17 +69,17 @@ export const commands: readonly (CommandEntry | CommandGroup)[] = [
   },
   {
     name: 'history',
-    summary: 'show who changed an object, when and what',
+    summary: 'show the change history of an object',
     load: async () => (await import('./history.ts')).historyCommand,
   },
   {
     name: 'blame',
-    summary: 'show who set each field of an object',
+    summary: 'show who last set each field of an object',
     load: async () => (await import('./blame.ts')).blameCommand,
   },
   {
     name: 'undo',
-    summary: 'take back a change of an object',
+    summary: 'revert a change of an object',
     load: async () => (await import('./undo.ts')).undoCommand,
   },
   {
@@ -90,42 +89,42 @@ export const commands: readonly (CommandEntry | CommandGroup)[] = [
   },
   {
     name: 'edit',
-    summary: 'change an object in an editor',
+    summary: 'edit objects in an editor',
     load: async () => (await import('./edit.ts')).editCommand,
   },
   {
     name: 'patch',
-    summary: 'change fields of an object',
+    summary: 'update fields of an object',
     load: async () => (await import('./patch.ts')).patchCommand,
   },
   {
     name: 'replace',
-    summary: 'replace objects by what files say',
+    summary: 'replace objects with the contents of files',
     load: async () => (await import('./replace.ts')).replaceCommand,
   },
   {
     name: 'label',
-    summary: 'set labels of objects',
+    summary: 'update labels of objects',
     load: async () => (await import('./label/label.ts')).labelCommand,
   },
   {
     name: 'annotate',
-    summary: 'set annotations of objects',
+    summary: 'update annotations of objects',
     load: async () => (await import('./label/annotate.ts')).annotateCommand,
   },
   {
     name: 'scale',
-    summary: 'set how many replicas something has',
+    summary: 'set the number of replicas of a workload',
     load: async () => (await import('./scale.ts')).scaleCommand,
   },
   {
     name: 'rollout',
-    summary: 'show, undo, hold up and restart rollouts',
+    summary: 'manage rollouts of workloads',
     commands: rolloutCommands,
   },
   {
     name: 'set',
-    summary: 'set images, variables, resources and the like',
+    summary: 'set images, environment variables, resources and other fields',
     commands: setCommands,
   },
   {
@@ -145,22 +144,22 @@ export const commands: readonly (CommandEntry | CommandGroup)[] = [
   },
   {
     name: 'logs',
-    summary: 'show what containers have printed',
+    summary: 'print container logs',
     load: async () => (await import('./pods/logs.ts')).logsCommand,
   },
   {
     name: 'exec',
-    summary: 'run a program in a container',
+    summary: 'run a command in a container',
     load: async () => (await import('./pods/exec.ts')).execCommand,
   },
   {
     name: 'attach',
-    summary: 'join the program of a container',
+    summary: 'attach to a running container',
     load: async () => (await import('./pods/attach.ts')).attachCommand,
   },
   {
     name: 'cp',
-    summary: 'copy files into a container and out of it',
+    summary: 'copy files to and from a container',
     load: async () => (await import('./pods/cp.ts')).cpCommand,
   },
   {
@@ -170,28 +169,28 @@ export const commands: readonly (CommandEntry | CommandGroup)[] = [
   },
   {
     name: 'debug',
-    summary: 'add a container to a pod for looking around',
+    summary: 'debug a pod or node with an extra container',
     load: async () => (await import('./pods/debug.ts')).debugCommand,
   },
   {
     name: 'top',
-    summary: 'show what nodes, pods and the server use',
+    summary: 'show resource usage of nodes, pods and the server',
     commands: [
       {
         name: 'nodes',
         aliases: ['node', 'no'],
-        summary: 'show what nodes use',
+        summary: 'show CPU and memory usage of nodes',
         load: async () => (await import('./top/metrics.ts')).topNodesCommand,
       },
       {
         name: 'pods',
         aliases: ['pod', 'po'],
-        summary: 'show what pods use',
+        summary: 'show CPU and memory usage of pods',
         load: async () => (await import('./top/metrics.ts')).topPodsCommand,
       },
       {
         name: 'server',
-        summary: 'show how busy the server is',
+        summary: 'show the load of the server',
         load: async () => (await import('./top/server.ts')).topServerCommand,
       },
     ],
@@ -203,132 +202,132 @@ export const commands: readonly (CommandEntry | CommandGroup)[] = [
   },
   {
     name: 'taint',
-    summary: 'keep pods away from nodes',
+    summary: 'update taints of nodes',
     load: async () => (await import('./nodes/taint.ts')).taintCommand,
   },
   {
     name: 'cordon',
-    summary: 'let no new pods come to a node',
+    summary: 'mark a node unschedulable',
     load: async () => (await import('./nodes/cordon.ts')).cordonCommand,
   },
   {
     name: 'uncordon',
-    summary: 'let pods come to a node again',
+    summary: 'mark a node schedulable',
     load: async () => (await import('./nodes/cordon.ts')).uncordonCommand,
   },
   {
     name: 'drain',
-    summary: 'empty a node',
+    summary: 'evict all pods from a node',
     load: async () => (await import('./nodes/drain.ts')).drainCommand,
   },
   {
     name: 'wait',
-    summary: 'wait until objects are as asked for',
+    summary: 'wait for a condition of objects',
     load: async () => (await import('./wait.ts')).waitCommand,
   },
   {
     name: 'events',
-    summary: 'show what happened lately',
+    summary: 'list recent events',
     load: async () => (await import('./events.ts')).eventsCommand,
   },
   {
     name: 'explain',
-    summary: 'explain a type and its fields',
+    summary: 'describe a resource type and its fields',
     load: async () => (await import('./explain/explain.ts')).explainCommand,
   },
   {
     name: 'generate',
-    summary: 'write code for the types of objects',
+    summary: 'generate code for resource types',
     commands: [
       {
         name: 'types',
-        summary: 'write TypeScript for types of objects',
+        summary: 'generate TypeScript types',
         load: async () => (await import('./generate/types.ts')).generateTypesCommand,
       },
     ],
   },
   {
     name: 'certificate',
-    summary: 'approve or deny requests for certificates',
+    summary: 'approve or deny certificate signing requests',
     commands: [
       {
         name: 'approve',
-        summary: 'approve requests for certificates',
+        summary: 'approve certificate signing requests',
         load: async () => (await import('./certificate.ts')).approveCommand,
       },
       {
         name: 'deny',
-        summary: 'deny requests for certificates',
+        summary: 'deny certificate signing requests',
         load: async () => (await import('./certificate.ts')).denyCommand,
       },
     ],
   },
   {
     name: 'auth',
-    summary: 'ask who one is, what one may do, and why',
+    summary: 'inspect identity and permissions',
     commands: [
       {
         name: 'can-i',
-        summary: 'ask whether an action is allowed',
+        summary: 'check whether an action is allowed',
         load: async () => (await import('./auth/can-i.ts')).canICommand,
       },
       {
         name: 'whoami',
-        summary: 'ask who the server takes you for',
+        summary: 'show the authenticated user',
         load: async () => (await import('./auth/whoami.ts')).whoamiCommand,
       },
       {
         name: 'why',
-        summary: 'ask why an action is allowed or not',
+        summary: 'explain why an action is allowed or denied',
         load: async () => (await import('./auth/why.ts')).whyCommand,
       },
       {
         name: 'who-can',
-        summary: 'ask who may do something',
+        summary: 'list who can perform an action',
         load: async () => (await import('./auth/who-can.ts')).whoCanCommand,
       },
       {
         name: 'reconcile',
-        summary: 'bring roles and bindings to what files say',
+        summary: 'create or update RBAC objects from files',
         load: async () => (await import('./auth/reconcile.ts')).reconcileCommand,
       },
     ],
   },
   {
     name: 'api-resources',
-    summary: 'show which types of objects the server has',
+    summary: 'list the resource types of the server',
     load: async () => (await import('./api-resources.ts')).apiResourcesCommand,
   },
   {
     name: 'api-versions',
-    summary: 'show which API versions the server has',
+    summary: 'list the API versions of the server',
     load: async () => (await import('./api-versions.ts')).apiVersionsCommand,
   },
   {
     name: 'cluster-info',
-    summary: 'show where the server is, and whether it is ready',
+    summary: 'show the address and readiness of the server',
     load: async () => (await import('./cluster-info.ts')).clusterInfoCommand,
     commands: [
       {
         name: 'dump',
-        summary: 'print what helps to see what is wrong',
+        summary: 'dump objects and logs for debugging',
         load: async () => (await import('./cluster-info-dump.ts')).clusterInfoDumpCommand,
       },
     ],
   },
   {
     name: 'config',
-    summary: 'show and change the client config',
+    summary: 'view and change the kubeconfig',
     commands: configCommands,
   },
   {
     name: 'completion',
-    summary: 'print what makes a shell complete words',
+    summary: 'print the shell completion script',
     load: async () => (await import('./completion/completion.ts')).completionCommand,
   },
   {
     name: 'plugin',
-    summary: 'show the plugins on the PATH',
+    summary: 'manage plugins',
     commands: [
       {
         name: 'list',
@@ -347,7 +346,7 @@ export const commands: readonly (CommandEntry | CommandGroup)[] = [
   },
   {
     name: 'version',
-    summary: 'show the versions of this program and of the server',
+    summary: 'print the client and server versions',
     load: async () => (await import('./version.ts')).versionCommand,
   },
 ]

@@ -18,34 +18,34 @@ const flags = {
     letter: 'o',
     value: 'FORMAT',
     read: oneOf(['', 'wide', 'name']),
-    help: 'wide (with the verbs) or name',
+    help: 'output format: wide (adds the verbs) or name',
   }),
   namespaced: flag({
     name: 'namespaced',
     read: readWhether,
-    help: 'only types in namespaces; =false: only those that are not',
+    help: 'only namespaced types; =false: only cluster-scoped types',
   }),
   apiGroup: flag({
     name: 'api-group',
     value: 'GROUP',
     default: anyGroup,
     read: text,
-    help: 'only types of this group; empty: of the core group',
+    help: 'only types of this API group; empty selects the core group',
   }),
   verbs: flag({
     name: 'verbs',
     value: 'VERB,...',
     read: readVerbs,
-    help: 'only types that all of these can be done with: list,delete',
+    help: 'only types that support all of these verbs, such as list,delete',
   }),
   sortBy: flag({
     name: 'sort-by',
     value: 'name|kind',
     read: oneOf(['', 'name', 'kind']),
-    help: 'in the order of names or kinds; else of groups',
+    help: 'sort by name or kind; default: by group',
   }),
-  noHeaders: toggle({ name: 'no-headers', help: 'without the line of headings' }),
-  cached: refusedFlag('cached', 'orchctl keeps no cache of what a server has: it is asked each time', {
+  noHeaders: toggle({ name: 'no-headers', help: 'omit the header line' }),
+  cached: refusedFlag('cached', 'orchctl caches nothing: it queries the server each time', {
     accepted: 'false',
   }),
   ...connectionFlags,
@@ -56,7 +56,7 @@ type Options = OptionsOf<typeof flags>
 export const apiResourcesCommand = defineCommand({
   name: 'api-resources',
   forms: ['[flags]'],
-  about: 'Shows which types of objects the server has, each in the version that its group prefers.',
+  about: 'List the resource types of the server, each in the preferred version of its group.',
   examples: ['orchctl api-resources', 'orchctl api-resources --namespaced=false -o name'],
   flags,
   run: async (context, { options, words }) => {

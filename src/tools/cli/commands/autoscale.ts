@@ -1,4 +1,4 @@
-/** `orchctl autoscale`: an autoscaler for a workload. */
+/** `orchctl autoscale`: creates an autoscaler for a workload. */
 
 import type { ApiObject } from '../../../api/model/object.ts'
 import { flag, type OptionsOf, text, UsageError } from '../../../base/flags/flags.ts'
@@ -15,26 +15,31 @@ import { createObject, creationFlags } from './create/generator.ts'
 
 const flags = {
   ...fileFlags,
-  max: flag({ name: 'max', value: 'NUMBER', read: readOptional, help: 'how many replicas there are at most' }),
+  max: flag({ name: 'max', value: 'NUMBER', read: readOptional, help: 'maximum number of replicas' }),
   min: flag({
     name: 'min',
     value: 'NUMBER',
     read: readOptional,
-    help: 'how many there are at least; else the server decides',
+    help: 'minimum number of replicas; default: chosen by the server',
   }),
   cpuPercent: flag({
     name: 'cpu-percent',
     value: 'PERCENT',
     read: readOptional,
-    help: 'how busy they shall be on average; else the server decides',
+    help: 'target average CPU utilization in percent; default: chosen by the server',
   }),
-  name: flag({ name: 'name', value: 'NAME', read: text, help: 'the name of the autoscaler; else that of the object' }),
+  name: flag({
+    name: 'name',
+    value: 'NAME',
+    read: text,
+    help: 'name of the autoscaler; default: name of the workload',
+  }),
   ...creationFlags,
   record: recordFlag,
   ...connectionFlags,
 }
 
-/** -1 is kubectl's word for none. */
+/** Accepts -1, which kubectl uses for "not set". */
 function readOptional(value: string): number | undefined {
   return value === '' || value === '-1' ? undefined : readCount(value)
 }
@@ -42,7 +47,7 @@ function readOptional(value: string): number | undefined {
 export const autoscaleCommand = defineCommand({
   name: 'autoscale',
   forms: ['(TYPE NAME | TYPE/NAME | -f FILE) --max=NUMBER [--min=NUMBER] [flags]'],
-  about: 'Creates an autoscaler: how many replicas something has, by how busy they are.',
+  about: 'Create an autoscaler, which sets the number of replicas of a workload according to its CPU usage.',
   examples: ['orchctl autoscale deployment web --min=2 --max=10 --cpu-percent=80'],
   flags,
   run: async (context, { options, words }) => {
@@ -62,7 +67,7 @@ export const autoscaleCommand = defineCommand({
 })
 
 async function scalerFor(session: Session, subject: Subject, options: OptionsOf<typeof flags>): Promise<ApiObject> {
-  // What a file says need not be on the server yet.
+  // An object in a file need not exist on the server yet.
   const { kind, apiVersion, metadata } = subject.object ?? (await liveOf(session, subject))
   const { client, context } = session
   if (!(await hasSubresource(client, { ...subject.type, subresource: 'scale' }, { signal: context.signal })))

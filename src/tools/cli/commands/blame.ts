@@ -1,4 +1,6 @@
-/** `orchctl blame`: each field of an object with the change that it comes from: revision, time, user, manager. */
+/**
+ * `orchctl blame`: shows each field of an object with the change that set it: revision, time, user and field manager.
+ */
 import { isObject, type JsonObject } from '../../../api/json/json.ts'
 import { isOneWithinOther, leavesOf, pathText, type Step } from '../../../api/json/json-changes.ts'
 import { asJson } from '../../../api/model/object.ts'
@@ -13,9 +15,9 @@ import { defineCommand } from '../program/command.ts'
 export const blameCommand = defineCommand({
   name: 'blame',
   forms: ['(TYPE NAME | TYPE/NAME) [flags]'],
-  about: `Shows each field of an object with the change that set it: revision, time, user, field manager.
+  about: `Show each field of an object with the change that set it: revision, time, user and field manager.
 
-What was set before the history begins has no change beside it.`,
+Fields that were set before the start of the history have no change next to them.`,
   examples: ['orchctl blame deployment web', 'orchctl blame cm/greeting'],
   flags: connectionFlags,
   run: async (context, { options, words }) => {
@@ -30,7 +32,7 @@ What was set before the history begins has no change beside it.`,
   },
 })
 
-/** Without what says itself who set it, and what no one sets. */
+/** Returns the object without managed fields and without fields that the server sets. */
 function shownOf({ metadata, apiVersion: _, kind: __, ...object }: JsonObject): JsonObject {
   const { managedFields: ___, resourceVersion: ____, generation: _____, ...kept } = isObject(metadata) ? metadata : {}
   return { metadata: kept, ...object }
@@ -38,7 +40,7 @@ function shownOf({ metadata, apiVersion: _, kind: __, ...object }: JsonObject): 
 
 type Path = readonly Step[]
 
-/** By field: the newest change of it, of something that it lies within, or of a part that it no longer has. */
+/** Finds for each field the newest change of that field, of a parent, or of a part since removed. */
 async function findSetters(
   session: Session,
   subject: PastSubject,
@@ -47,7 +49,7 @@ async function findSetters(
   const open = new Set(fields)
   const found = new Map<Path, HistoryRevision>()
   for await (const revision of changesOf(session, subject)) {
-    // What a predecessor of the same name was is of no concern.
+    // Changes of an earlier object with the same name do not count.
     if (revision.deleted || open.size === 0) break
     for (const changed of (revision.changes ?? []).map(stepsOf))
       for (const field of open) {

@@ -1,4 +1,4 @@
-/** `orchctl certificate approve|deny`: what becomes of requests for certificates. */
+/** `orchctl certificate approve|deny`: decides certificate signing requests. */
 
 import type { ApiObject } from '../../../api/model/object.ts'
 import { groupName } from '../../../api/model/vendor.ts'
@@ -14,7 +14,7 @@ const { dryRun: _, ...written } = writeFlags
 
 const flags = {
   ...fileFlags,
-  force: toggle({ name: 'force', help: 'also where the request has that condition already' }),
+  force: toggle({ name: 'force', help: 'update the request even if it already has that condition' }),
   ...written,
   ...connectionFlags,
 }
@@ -28,7 +28,7 @@ interface Verdict {
 
 export const approveCommand = verdictCommand(
   'approve',
-  'Approves requests for certificates: their signer may sign them.',
+  'Approve certificate signing requests, so that their signer can sign them.',
   {
     condition: 'Approved',
     done: 'approved',
@@ -36,7 +36,7 @@ export const approveCommand = verdictCommand(
   },
 )
 
-export const denyCommand = verdictCommand('deny', 'Denies requests for certificates: no signer will sign them.', {
+export const denyCommand = verdictCommand('deny', 'Deny certificate signing requests, so that no signer signs them.', {
   condition: 'Denied',
   done: 'denied',
   reason: 'OrchctlDeny',

@@ -1,4 +1,4 @@
-/** `orchctl cluster-info dump`: what is needed to see what went wrong in a cluster: objects, events and logs. */
+/** `orchctl cluster-info dump`: prints objects, events and logs for debugging a cluster. */
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
@@ -22,20 +22,20 @@ const flags = {
     name: 'output-directory',
     value: 'DIR',
     read: (value) => (value === '-' ? '' : value),
-    help: 'write files into this directory; -, as without it: print all',
+    help: 'directory to write files to; - prints everything, as does the default',
   }),
   namespaces: flag({
     name: 'namespaces',
     value: 'NAME,...',
     read: text,
-    help: 'these namespaces; else that of the system and the current one',
+    help: 'namespaces to dump; default: kube-system and the current namespace',
   }),
-  allNamespaces: toggle({ name: 'all-namespaces', letter: 'A', help: 'all namespaces' }),
+  allNamespaces: toggle({ name: 'all-namespaces', letter: 'A', help: 'dump all namespaces' }),
   output: { ...writeOutputFlag, default: 'json' },
   ...templateFlags,
   podRunningTimeout: refusedFlag(
     'pod-running-timeout',
-    'logs are read of the pods that there are: none is waited for',
+    'logs are read from existing pods only; the dump waits for none',
     {
       value: 'TIME',
     },
@@ -48,8 +48,8 @@ type Options = OptionsOf<typeof flags>
 export const clusterInfoDumpCommand = defineCommand({
   name: 'cluster-info dump',
   forms: ['[flags]'],
-  about: `Prints what helps to see what is wrong: nodes, and of namespaces their events, services, workloads and pods, with the
-logs of the pods. Secrets and config maps are left out.`,
+  about: `Print information for debugging a cluster: nodes, and the events, services, workloads, pods and pod logs of
+namespaces. Secrets and ConfigMaps are excluded.`,
   examples: ['orchctl cluster-info dump -A --output-directory=dump', 'orchctl cluster-info dump --namespaces=shop'],
   flags,
   run: async (context, { options, words }) => {
@@ -71,7 +71,7 @@ async function namespacesOf({ client, namespace, context }: Session, options: Op
   return all.filter((name) => name === namespace || name.endsWith('-system'))
 }
 
-/** Pods come last: their logs follow. */
+/** Pods come last because their logs follow. */
 const dumpedTypes: readonly ResourceType[] = [
   kinds.Event,
   kinds.ReplicationController,
@@ -153,7 +153,7 @@ class Dump {
       context.out(content)
       return
     }
-    // Names come from the server, and are not to lead elsewhere.
+    // Names come from the server: they must not lead outside the directory.
     const steps = place.map((step) => step.replaceAll(/[^\w.-]/g, '_').replace(/^\.+$/, '_'))
     const file = join(resolve(context.directory, this.#options.outputDirectory), ...steps)
     mkdirSync(dirname(file), { recursive: true })

@@ -8,7 +8,7 @@ import { defineCommand, refuseWords } from '../program/command.ts'
 export const clusterInfoCommand = defineCommand({
   name: 'cluster-info',
   forms: ['[flags]'],
-  about: 'Shows where the server is, which version it has, and whether it is ready.',
+  about: 'Show the address and version of the server, and whether it is ready.',
   examples: ['orchctl cluster-info'],
   flags: connectionFlags,
   run: async (context, { options, words }) => {

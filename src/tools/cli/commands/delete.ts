@@ -1,4 +1,4 @@
-/** `orchctl delete`: by file, name or selection; waits until the objects are gone unless told otherwise. */
+/** `orchctl delete`: deletes objects by file, name or selector, and by default waits until they are gone. */
 import { flag, type OptionsOf, oneOf, refusedFlag, toggle, UsageError } from '../../../base/flags/flags.ts'
 import type { DeleteOptions } from '../../../client/requests/client.ts'
 import { isNotFound } from '../../../client/requests/status-error.ts'
@@ -21,18 +21,18 @@ const flags = {
   now: toggle({ name: 'now', help: 'as --grace-period=1' }),
   force: toggle({
     name: 'force',
-    help: 'do not wait for its node to confirm that it has stopped: with --grace-period=0',
+    help: 'with --grace-period=0: delete a pod without waiting for its node to confirm that it has stopped',
   }),
   raw: rawFlag,
-  interactive: refusedFlag('i,interactive', 'not built: --dry-run=server names what would be deleted'),
-  ignoreNotFound: toggle({ name: 'ignore-not-found', help: 'what is not there counts as deleted' }),
+  interactive: refusedFlag('i,interactive', 'not implemented: --dry-run=server lists what would be deleted'),
+  ignoreNotFound: toggle({ name: 'ignore-not-found', help: 'treat missing objects as deleted' }),
   dryRun: writeFlags.dryRun,
   output: flag({
     name: 'output',
     letter: 'o',
     value: 'FORMAT',
     read: oneOf(['', 'name']),
-    help: 'name: the names alone',
+    help: 'output format: name prints only the names',
   }),
   ...connectionFlags,
 }
@@ -47,7 +47,7 @@ export const deleteCommand = defineCommand({
     'TYPE/NAME... [flags]',
     'TYPE[,TYPE...] (-l SELECTOR | --all) [flags]',
   ],
-  about: 'Deletes objects, and waits until they are gone.',
+  about: 'Delete objects, and wait until they are gone.',
   examples: [
     'orchctl delete configmap greeting',
     'orchctl delete -f manifests/',
@@ -111,7 +111,7 @@ async function deleteOne(
   return `${singularName(type)} "${shown}" ${options.force ? 'force deleted' : 'deleted'}${dryRunNote(options.dryRun)}\n`
 }
 
-/** The object that is being deleted, where the server says which: another of its name may follow. */
+/** Returns the UID of the deleted object if the server reports it. Another object of the same name may follow. */
 async function deleted(session: Session, { type, name }: Subject, options: Options): Promise<{ uid?: string }> {
   const answer = await session.client.delete(type, name, { ...deleteOptions(options), signal: session.context.signal })
   const uid =
@@ -126,7 +126,7 @@ function deleteOptions(options: Options): DeleteOptions {
   return { ...request, ...(options.dryRun === 'server' ? { dryRun: true } : {}) }
 }
 
-/** 0 is left to --force, as then nothing is waited for; without it a pod has one second to stop. */
+/** Zero requires --force, which skips the confirmation. Without --force, a pod gets one second to stop. */
 function graceSeconds({ now, force, gracePeriod }: Options): number {
   if (force) return 0
   return now || gracePeriod === 0 ? 1 : gracePeriod

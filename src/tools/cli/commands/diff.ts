@@ -1,6 +1,7 @@
 /**
- * `orchctl diff`: what `apply` would change, found out by a dry run on the server and shown by the program `diff` (or
- * that of $KUBECTL_EXTERNAL_DIFF). Values of Secrets are masked. Exit codes as those of diff: 0 the same, 1 different.
+ * `orchctl diff`: shows what `apply` would change. Computes the changes with a server-side dry run and shows them with
+ * `diff`, or with the program in $KUBECTL_EXTERNAL_DIFF. Masks the values of Secrets. Exits like diff: 0 if equal, 1 if
+ * different.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -32,16 +33,16 @@ const flags = {
     letter: 'l',
     value: 'SELECTOR',
     read: text,
-    help: 'only objects of the files with these labels',
+    help: 'label selector for objects in the files',
   }),
-  showManagedFields: toggle({ name: 'show-managed-fields', help: 'with the record of who owns which field' }),
-  prune: refusedFlag('prune', 'not built: `orchctl apply --prune --dry-run=server` names what would be deleted'),
-  pruneAllowlist: refusedFlag('prune-allowlist', 'not built: see --prune', { value: 'GROUP/VERSION/KIND' }),
+  showManagedFields: toggle({ name: 'show-managed-fields', help: 'include managed fields' }),
+  prune: refusedFlag('prune', 'not implemented: `orchctl apply --prune --dry-run=server` lists what would be deleted'),
+  pruneAllowlist: refusedFlag('prune-allowlist', 'not implemented: see --prune', { value: 'GROUP/VERSION/KIND' }),
   at: flag({
     name: 'at',
     value: 'REVISION|TIME|AGE',
     read: text,
-    help: 'compare an object that is named with how it was then',
+    help: 'compare the named object with its state at this revision, time or age',
   }),
   ...connectionFlags,
 }
@@ -51,10 +52,10 @@ type Options = OptionsOf<typeof flags>
 export const diffCommand = defineCommand({
   name: 'diff',
   forms: ['-f FILE [flags]', '(TYPE NAME | TYPE/NAME) --at=REVISION [flags]'],
-  about: `Shows what \`orchctl apply\` would change, or with --at what has changed since then. Nothing is changed.
+  about: `Show what \`orchctl apply\` would change, or with --at what has changed since then. Nothing is changed.
 
-Exits with 0 when there is no difference, with 1 when there is one, with more than 1 when something went wrong.
-$KUBECTL_EXTERNAL_DIFF names another program than \`diff -u -N\`, with its arguments.`,
+The exit code is 0 without differences, 1 with differences, and greater than 1 after an error.
+To use another program than \`diff -u -N\`, set $KUBECTL_EXTERNAL_DIFF to the command with its arguments.`,
   examples: [
     'orchctl diff -f manifests/',
     'orchctl diff -f pod.yaml --server-side',
@@ -70,7 +71,7 @@ $KUBECTL_EXTERNAL_DIFF names another program than \`diff -u -N\`, with its argum
   },
 })
 
-/** The exit code where it cannot be said whether there is a difference. */
+/** Exit code if the comparison failed. */
 const failed = 2
 
 async function diffFiles(context: Context, options: Options, words: readonly string[]): Promise<void> {
@@ -88,7 +89,7 @@ async function diffFiles(context: Context, options: Options, words: readonly str
   })
 }
 
-/** The object as it was, and as it is. */
+/** Compares the past state of an object with its current state. */
 async function diffAt(context: Context, options: Options, words: readonly string[]): Promise<void> {
   if (options.filename.length > 0) throw new UsageError('--at goes with the name of an object, not with files')
   await withSession(context, options, async (session) => {
@@ -128,7 +129,7 @@ async function compareOne(session: Session, subject: Subject & Manifest, options
   const file = [type.group, type.version, type.kind, name.namespace ?? '', name.name]
     .filter((part) => part !== '')
     .join('.')
-    // A name comes from a file, and is not to lead elsewhere.
+    // Names come from files: they must not lead outside the directory.
     .replaceAll(/[^\w.-]/g, '_')
   return texts[0] === texts[1] ? undefined : { file, live: texts[0]!, merged: texts[1]! }
 }
@@ -156,7 +157,7 @@ async function dryRun(session: Session, subject: Subject & Manifest, options: Op
     openapiPatch: undefined,
   } as const
   if (options.serverSide) return await (await import('./apply/server-side.ts')).applyThere(session, subject, applying)
-  // What apply writes down of itself is no difference between the object and its file.
+  // The last-applied annotation is no difference between an object and its file.
   const { applyHere } = await import('./apply/client-side.ts')
   return await applyHere(session, subject, { ...applying, recorded: false })
 }
@@ -166,7 +167,7 @@ function shownOf(object: ApiObject | undefined, { showManagedFields }: Options):
   return asJson(showManagedFields ? object : withoutManagedFields(object))
 }
 
-/** A Secret without its values: only whether they differ can be seen. */
+/** Masks the values of a Secret so that only differences are visible. */
 function masked(...sides: readonly (JsonObject | undefined)[]): (JsonObject | undefined)[] {
   const data = sides.map((side) => {
     const found = side === undefined ? undefined : own(side, 'data')
@@ -183,7 +184,7 @@ function masked(...sides: readonly (JsonObject | undefined)[]): (JsonObject | un
   })
 }
 
-/** What was last applied holds the values once more. */
+/** Removes the last-applied annotation, which repeats the values. */
 function withoutRecords(secret: JsonObject): JsonObject {
   const metadata = own(secret, 'metadata')
   const annotations = isObject(metadata) ? own(metadata, 'annotations') : undefined
@@ -195,7 +196,7 @@ function withoutRecords(secret: JsonObject): JsonObject {
   return { ...secret, metadata: { ...metadata, annotations: Object.fromEntries(shown) } }
 }
 
-/** With colours where the user sees them and the program of this machine has them. */
+/** Enables colors if the output is a terminal and the installed diff supports them. */
 async function usualDiff(context: Context): Promise<string> {
   if (!hasColours(context, 'out')) return 'diff -u -N'
   const { spawnSync } = await import('node:child_process')
@@ -203,7 +204,7 @@ async function usualDiff(context: Context): Promise<string> {
   return stdout?.includes('GNU') ? 'diff -u -N --color=always' : 'diff -u -N'
 }
 
-/** Writes both sides into directories that only this user can read, and runs the program on them. */
+/** Writes both sides to directories that only this user can read, and runs the diff program on them. */
 async function show(context: Context, pairs: readonly Pair[]): Promise<void> {
   if (pairs.length === 0) return
   const directory = mkdtempSync(join(tmpdir(), 'orchctl-diff-'))

@@ -1,6 +1,6 @@
 /**
- * `orchctl edit`: objects in the user's editor, several as one List. What is saved is sent as a patch of what was changed,
- * one for each object; one that is refused does not hold up the others.
+ * `orchctl edit`: opens objects in the user's editor, several as one List. Sends each edited object as a patch. If one
+ * patch is rejected, the others are still sent.
  */
 
 import { asJson } from '../../../api/model/object.ts'
@@ -34,9 +34,9 @@ const flags = {
     name: 'subresource',
     value: 'NAME',
     read: text,
-    help: 'edit a part with its own rules: status, scale',
+    help: 'subresource to edit, such as status or scale',
   }),
-  outputPatch: toggle({ name: 'output-patch', help: 'also print the patch that is sent' }),
+  outputPatch: toggle({ name: 'output-patch', help: 'also print the patch' }),
   ...connectionFlags,
 }
 
@@ -45,10 +45,10 @@ type Options = OptionsOf<typeof flags>
 export const editCommand = defineCommand({
   name: 'edit',
   forms: ['(TYPE [NAME...] | TYPE/NAME... | -f FILE) [flags]'],
-  about: `Opens objects in an editor, and changes them to what was saved: those that are named, or all of a type.
+  about: `Edit the named objects, or all objects of a type, in an editor, and update those that changed.
 
-The editor is that of $KUBE_EDITOR, else of $EDITOR, else vi. Several objects come up as one List. A file that was not
-changed, or is empty, changes nothing; an object that is taken out of the List stays as it is.`,
+The editor is $KUBE_EDITOR, then $EDITOR, then vi. Several objects open as one List. An unchanged or empty file changes
+nothing. Objects that you remove from the List stay unchanged.`,
   examples: ['orchctl edit configmap greeting', 'EDITOR=nano orchctl edit deployment/web', 'orchctl edit services'],
   flags,
   run: async (context, { options, words }) => {
@@ -94,7 +94,7 @@ async function saveOne(
   const wanted = await withNotes(session, manifest.object, { saveConfig: options.saveConfig })
   const states = { original: asJson(live), modified: asJson(wanted), current: asJson(live) }
   const writing = { ...options, dryRun: 'none' } as const
-  // A part of another kind, such as a Scale, is not described by the schema of the object.
+  // The schema of the object does not describe subresources of another kind, such as Scale.
   const patch = await patchFor({ ...type, kind: live.kind }, await session.types.vendor(), states)
   if (patch === undefined) return await report(writing, { type, object: live, done: 'skipped', index })
   try {

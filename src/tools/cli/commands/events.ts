@@ -1,4 +1,4 @@
-/** `orchctl events`: what happened lately, the latest last. */
+/** `orchctl events`: lists recent events, latest last. */
 
 import { flag, type OptionsOf, text, toggle } from '../../../base/flags/flags.ts'
 import * as kinds from '../../../client/requests/built-in-kinds.ts'
@@ -13,11 +13,11 @@ import { type EventObject, eventAge, eventTime } from '../printers/event-rows.ts
 import { defineCommand, refuseWords } from '../program/command.ts'
 
 const flags = {
-  allNamespaces: toggle({ name: 'all-namespaces', letter: 'A', help: 'in all namespaces' }),
-  for: flag({ name: 'for', value: 'TYPE/NAME', read: text, help: 'only those about this object' }),
-  types: flag({ name: 'types', value: 'TYPE,...', read: text, help: 'only those of these types: Normal, Warning' }),
-  watch: toggle({ name: 'watch', letter: 'w', help: 'show what there is, and then what happens, until Ctrl-C' }),
-  noHeaders: toggle({ name: 'no-headers', help: 'without the line of headings' }),
+  allNamespaces: toggle({ name: 'all-namespaces', letter: 'A', help: 'list events of all namespaces' }),
+  for: flag({ name: 'for', value: 'TYPE/NAME', read: text, help: 'only events of this object' }),
+  types: flag({ name: 'types', value: 'TYPE,...', read: text, help: 'only events of these types: Normal, Warning' }),
+  watch: toggle({ name: 'watch', letter: 'w', help: 'list events, then watch for new ones until Ctrl-C' }),
+  noHeaders: toggle({ name: 'no-headers', help: 'omit the header line' }),
   ...connectionFlags,
 }
 
@@ -26,7 +26,7 @@ type Options = OptionsOf<typeof flags>
 export const eventsCommand = defineCommand({
   name: 'events',
   forms: ['[flags]'],
-  about: 'Shows what happened lately in a namespace, the latest last.',
+  about: 'List recent events of a namespace, latest last.',
   examples: ['orchctl events', 'orchctl events -A --types=Warning', 'orchctl events --for=pod/web -w'],
   flags,
   run: async (context, { options, words }) => {

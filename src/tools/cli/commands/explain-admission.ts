@@ -1,6 +1,6 @@
 /**
- * `orchctl explain-admission -f`: sends objects as a dry run and shows what admission made of them: which controls and
- * webhooks looked, for how long, what each said, and which fields each changed. Nothing is stored.
+ * `orchctl explain-admission -f`: sends objects as a dry run and shows how admission treats them: the admission
+ * controls and webhooks that ran, their durations and verdicts, and the fields that each changed. Stores nothing.
  */
 
 import { defined } from '../../../api/json/json.ts'
@@ -20,9 +20,9 @@ import { defineCommand } from '../program/command.ts'
 export const explainAdmissionCommand = defineCommand({
   name: 'explain-admission',
   forms: ['-f FILE [flags]'],
-  about: `Shows what admission controls and webhooks would make of objects, and stores nothing.
+  about: `Show how admission controls and webhooks would treat objects. Nothing is stored.
 
-It needs the permission to create \`admissionexplanations\` of the group ops, beside that for the write itself.`,
+You need permission to create \`admissionexplanations\` in the group ops, in addition to permission for the write.`,
   examples: ['orchctl explain-admission -f pod.yaml'],
   flags: { ...fileFlags, ...connectionFlags },
   run: async (context, { options, words }) => {
@@ -32,7 +32,7 @@ It needs the permission to create \`admissionexplanations\` of the group ops, be
     if (manifests.length === 0) throw new UsageError('no objects passed to explain-admission')
     await withSession(context, options, async (session) => {
       await inBulk(context, manifests, {
-        // One at a time, in their order.
+        // Sends one object at a time, in order.
         sortOf: (manifest) => manifest,
         done: 'explained',
         act: async (manifest) => await explain(session, await subjectOf(session, manifest)),
@@ -43,7 +43,7 @@ It needs the permission to create \`admissionexplanations\` of the group ops, be
 
 interface Sent {
   readonly headers: { readonly [name: string]: string }
-  /** Undefined: it would be done. */
+  /** Undefined if the write would succeed. */
   readonly refusal: StatusError | undefined
 }
 
@@ -58,7 +58,7 @@ async function explain(session: Session, subject: Subject & Manifest): Promise<s
   return [escapeLine(`${title} ${head}`), '\n', lookLines(sent), ...changeLines(sent)].join('')
 }
 
-/** Some kinds cannot be replaced without the version of the object that is there. */
+/** Some kinds cannot be replaced without a resourceVersion. */
 async function replace(session: Session, { type, name, object }: Subject & Manifest): Promise<Sent> {
   const { client, context } = session
   const live = await client.get(type, name, { signal: context.signal })

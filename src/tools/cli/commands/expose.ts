@@ -1,4 +1,4 @@
-/** `orchctl expose`: a service for the pods that something makes, selects or is. */
+/** `orchctl expose`: creates a service for the pods of a workload, a service or a pod. */
 
 import type { ApiObject } from '../../../api/model/object.ts'
 import { flag, type OptionsOf, oneOf, text, UsageError } from '../../../base/flags/flags.ts'
@@ -16,63 +16,68 @@ import { createObject, creationFlags } from './create/generator.ts'
 
 const flags = {
   ...fileFlags,
-  name: flag({ name: 'name', value: 'NAME', read: text, help: 'the name of the service; else that of the object' }),
+  name: flag({ name: 'name', value: 'NAME', read: text, help: 'name of the service; default: name of the object' }),
   port: flag({
     name: 'port',
     value: 'PORT,...',
     read: text,
-    help: 'the ports of the service; else those that the object names',
+    help: 'ports of the service; default: ports of the object',
   }),
   targetPort: flag({
     name: 'target-port',
     value: 'PORT',
     read: text,
-    help: 'the port of the containers, or its name; else that of the service',
+    help: 'port number or name of the containers; default: port of the service',
   }),
   protocol: flag({
     name: 'protocol',
     value: 'PROTOCOL',
     read: text,
-    help: 'TCP, UDP or SCTP; else what the object says, or TCP',
+    help: 'protocol: TCP, UDP or SCTP; default: that of the object, otherwise TCP',
   }),
   type: flag({
     name: 'type',
     value: 'TYPE',
     read: oneOf(['', 'ClusterIP', 'NodePort', 'LoadBalancer', 'ExternalName']),
-    help: 'ClusterIP, NodePort or LoadBalancer',
+    help: 'type of the service: ClusterIP, NodePort or LoadBalancer',
   }),
   clusterIp: flag({
     name: 'cluster-ip',
     value: 'IP',
     read: text,
-    help: 'the address of the service; None: it has none',
+    help: 'cluster IP of the service; None for a headless service',
   }),
-  externalIp: flag({ name: 'external-ip', value: 'IP,...', read: text, help: 'further addresses that lead to it' }),
-  loadBalancerIp: flag({ name: 'load-balancer-ip', value: 'IP', read: text, help: 'the address of the load balancer' }),
+  externalIp: flag({
+    name: 'external-ip',
+    value: 'IP,...',
+    read: text,
+    help: 'additional external IP addresses of the service',
+  }),
+  loadBalancerIp: flag({ name: 'load-balancer-ip', value: 'IP', read: text, help: 'IP address of the load balancer' }),
   sessionAffinity: flag({
     name: 'session-affinity',
     value: 'None|ClientIP',
     read: oneOf(['', 'None', 'ClientIP']),
-    help: 'None or ClientIP',
+    help: 'session affinity: None or ClientIP',
   }),
   selector: flag({
     name: 'selector',
     value: 'KEY=VALUE,...',
     read: text,
-    help: 'which pods it is for; else those of the object',
+    help: 'label selector for the pods; default: selector of the object',
   }),
   labels: flag({
     name: 'labels',
     letter: 'l',
     value: 'KEY=VALUE,...',
     read: text,
-    help: 'the labels of the service; else those of the object',
+    help: 'labels of the service; default: labels of the object',
   }),
   overrides: flag({
     name: 'overrides',
     value: 'JSON',
     read: text,
-    help: 'what else the service shall have, merged into it: {"spec": ...}',
+    help: 'patch for the service in JSON, such as {"spec": ...}',
   }),
   overrideType: overrideTypeFlag,
   generator: flag({
@@ -80,7 +85,7 @@ const flags = {
     value: 'service/v1|service/v2',
     default: 'service/v2',
     read: oneOf(['service/v1', 'service/v2']),
-    help: 'service/v1: a port that is alone is named default',
+    help: 'generator: with service/v1, a single port is named default',
   }),
   ...creationFlags,
   record: recordFlag,
@@ -92,7 +97,7 @@ type Options = OptionsOf<typeof flags>
 export const exposeCommand = defineCommand({
   name: 'expose',
   forms: ['(TYPE NAME | TYPE/NAME | -f FILE) [--port=PORT] [flags]'],
-  about: 'Creates a service for the pods of a deployment, replica set, replication controller, pod or other service.',
+  about: 'Create a service for the pods of a deployment, replica set, replication controller, pod or other service.',
   examples: [
     'orchctl expose deployment web --port=80 --target-port=8080',
     'orchctl expose pod web --port=80 --name=front --type=NodePort',
@@ -128,7 +133,7 @@ interface Exposed extends ApiObject {
 }
 
 async function serviceFor(session: Session, subject: Subject, options: Options): Promise<ApiObject> {
-  // What a file says need not be on the server yet.
+  // An object in a file need not exist on the server yet.
   const live: Exposed = subject.object ?? (await liveOf(session, subject))
   const ports = portsIn(live, subject)
   const selector = options.selector === '' ? selectorOf(live) : readPairs(options.selector, '--selector')
@@ -136,7 +141,7 @@ async function serviceFor(session: Session, subject: Subject, options: Options):
     throw new UsageError(
       `invalid ${live.kind.toLowerCase()}: no selectors, therefore cannot be exposed; use --selector`,
     )
-  // A name that was given is the server's to judge; one that is taken over may be too long for a service.
+  // The server validates a given name. An inherited name may be too long for a service.
   const name = options.name || (live.metadata.name ?? '').slice(0, 63)
   const labels = options.labels === '' ? live.metadata.labels : readPairs(options.labels, '--labels')
   const spec = {
@@ -157,7 +162,7 @@ async function serviceFor(session: Session, subject: Subject, options: Options):
   } as ApiObject
 }
 
-/** The ports that an object has. Throws UsageError for one that cannot be exposed. */
+/** Returns the ports of an object. Throws UsageError if the kind cannot be exposed. */
 function portsIn({ kind, spec = {} }: Exposed, { type }: Subject): Port[] {
   const known = type.group === '' ? ['Service', 'Pod', 'ReplicationController'] : ['Deployment', 'ReplicaSet']
   if (!['', 'apps'].includes(type.group) || !known.includes(kind)) throw new UsageError(`cannot expose a ${kind}`)
@@ -165,7 +170,7 @@ function portsIn({ kind, spec = {} }: Exposed, { type }: Subject): Port[] {
   return containerPorts(kind === 'Pod' ? spec : (spec.template?.spec ?? {}))
 }
 
-/** The labels of the pods that such an object stands for. */
+/** Returns the labels that select the pods of the object. */
 function selectorOf({ kind, metadata, spec = {} }: Exposed): object {
   if (kind === 'Service' || kind === 'ReplicationController') return spec.selector ?? {}
   if (kind === 'Pod') {

@@ -1,4 +1,4 @@
-/** `orchctl history`: who changed an object, when, how and what. */
+/** `orchctl history`: shows who changed an object, when, how and which fields. */
 
 import type { Json } from '../../../api/json/json.ts'
 import { flag, type OptionsOf, toggle, UsageError } from '../../../base/flags/flags.ts'
@@ -18,19 +18,19 @@ const flags = {
     read: readLimit,
     help: 'maximum number of changes to show',
   }),
-  all: toggle({ name: 'all', help: 'show changes of the status too' }),
-  values: toggle({ name: 'values', help: 'with every field that changed, and its values before and after' }),
-  noHeaders: toggle({ name: 'no-headers', help: 'without the line of headings' }),
+  all: toggle({ name: 'all', help: 'include status changes' }),
+  values: toggle({ name: 'values', help: 'show every changed field with its old and new values' }),
+  noHeaders: toggle({ name: 'no-headers', help: 'omit the header line' }),
   ...connectionFlags,
 }
 
 export const historyCommand = defineCommand({
   name: 'history',
   forms: ['(TYPE NAME | TYPE/NAME) [flags]'],
-  about: `Shows the changes of an object, the newest first: revision, time, user, field manager, verb, and changed fields.
+  about: `Show the changes of an object, newest first: revision, time, user, field manager, verb and changed fields.
 
-Changes of nothing but the status are hidden unless --all is given. A deleted object has a history too. The server's
---history-retention limits how far it reaches back. Of Secrets it shows which keys changed, and no values.`,
+Changes that only affect the status are hidden unless --all is set. Deleted objects have a history too. The server's
+--history-retention limits the age of the history. For Secrets, only the changed keys are shown, not their values.`,
   examples: [
     'orchctl history deployment/web',
     'orchctl history cm greeting --values',

@@ -1,4 +1,4 @@
-/** `orchctl kustomize`: the objects of a kustomization, as `apply -k` would apply them. */
+/** `orchctl kustomize`: prints the objects of a kustomization as `apply -k` would apply them. */
 import { statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { JsonObject } from '../../../api/json/json.ts'
@@ -11,11 +11,11 @@ import { defineCommand } from '../program/command.ts'
 export const kustomizeCommand = defineCommand({
   name: 'kustomize',
   forms: ['[DIR]'],
-  about: `Prints the objects of a kustomization, which is described by the file kustomization.yaml of a directory.
+  about: `Print the objects of a kustomization, a directory with a kustomization.yaml file.
 
-Built are resources, bases, components, patches (strategic, JSON, with targets), generators of ConfigMaps and Secrets,
-names, namespaces, labels, annotations, images, replicas and vars. Anything else is refused by its name. Nothing is loaded
-from the network or from outside the directories that are named, and no program is run.`,
+Supported are resources, bases, components, patches (strategic, JSON, with targets), ConfigMap and Secret generators,
+names, namespaces, labels, annotations, images, replicas and vars. All other fields are rejected. The command loads
+nothing from the network or from outside the named directories, and runs no programs.`,
   examples: ['orchctl kustomize overlays/production', 'orchctl apply -k overlays/production', 'orchctl diff -k .'],
   flags: {
     output: flag({
@@ -23,7 +23,7 @@ from the network or from outside the directories that are named, and no program 
       letter: 'o',
       value: 'FILE',
       read: text,
-      help: 'write to this file, or a file for each object into this directory',
+      help: 'file to write to, or directory to write one file per object to',
     }),
     ...connectionFlags,
   },
@@ -41,7 +41,7 @@ from the network or from outside the directories that are named, and no program 
   },
 })
 
-/** `apps_v1_deployment_web.yaml`. Nothing in a name leads elsewhere. */
+/** Returns a file name such as `apps_v1_deployment_web.yaml`. Object names cannot lead outside the directory. */
 function fileNameOf(object: JsonObject): string {
   const { apiVersion, kind, metadata } = asObject(object)
   const parts = [metadata.namespace ?? '', ...apiVersion.split('/'), kind, metadata.name ?? '']

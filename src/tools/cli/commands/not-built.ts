@@ -1,7 +1,7 @@
-/** Commands that users of kubectl know and that are not built here: they are told so, and not that they misspelt. */
+/** kubectl commands that orchctl does not implement. Users get a clear message instead of a spelling hint. */
 const names = new Set(['alpha', 'certificate csr'])
 
-/** Whether the words name such a command: `logs`, `auth reconcile`. */
+/** Whether the words name such a command, such as `certificate csr`. */
 export function isNotBuilt(words: string): boolean {
   return names.has(words)
 }

@@ -1,4 +1,4 @@
-/** `orchctl options`: the flags that all commands have. */
+/** `orchctl options`: shows the flags that all commands have. */
 import { helpText } from '../../../base/flags/flag-help.ts'
 import { connectionFlags } from '../connection/connection-flags.ts'
 import { defineCommand, refuseWords } from '../program/command.ts'
@@ -6,7 +6,7 @@ import { defineCommand, refuseWords } from '../program/command.ts'
 export const optionsCommand = defineCommand({
   name: 'options',
   forms: [''],
-  about: 'Shows the flags that all commands have. They may stand before the name of the command too.',
+  about: 'Show the flags that all commands have. They can also precede the command name.',
   examples: ['orchctl options'],
   flags: connectionFlags,
   run: async (context, { words }) => {

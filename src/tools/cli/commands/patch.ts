@@ -1,4 +1,4 @@
-/** `orchctl patch`: sends a patch that the user wrote, as JSON or YAML. */
+/** `orchctl patch`: sends a patch written by the user in JSON or YAML. */
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { isObject, type Json, sameJson } from '../../../api/json/json.ts'
@@ -23,20 +23,20 @@ const flags = {
   kustomize: subjectFlags.kustomize,
   local: localFlag,
   record: recordFlag,
-  patch: flag({ name: 'patch', letter: 'p', value: 'PATCH', read: text, help: 'the patch, as JSON or YAML' }),
-  patchFile: flag({ name: 'patch-file', value: 'FILE', read: text, help: 'a file with the patch' }),
+  patch: flag({ name: 'patch', letter: 'p', value: 'PATCH', read: text, help: 'patch in JSON or YAML' }),
+  patchFile: flag({ name: 'patch-file', value: 'FILE', read: text, help: 'file with the patch' }),
   type: flag({
     name: 'type',
     value: 'strategic|merge|json',
     default: 'strategic',
     read: oneOf(['strategic', 'merge', 'json']),
-    help: 'the form of the patch',
+    help: 'type of the patch',
   }),
   subresource: flag({
     name: 'subresource',
     value: 'NAME',
     read: text,
-    help: 'patch a part with its own rules: status, scale',
+    help: 'subresource to patch, such as status or scale',
   }),
   ...writeFlags,
   ...connectionFlags,
@@ -45,10 +45,10 @@ const flags = {
 export const patchCommand = defineCommand({
   name: 'patch',
   forms: ['(TYPE NAME | TYPE/NAME | -f FILE) -p PATCH [flags]'],
-  about: `Changes fields of an object with a patch.
+  about: `Update fields of an object with a patch.
 
-A strategic patch merges lists whose elements have names; a merge patch replaces lists; a JSON patch is a list of
-steps. Kinds that users define take merge and JSON patches only.`,
+A strategic patch merges lists whose elements have a merge key. A merge patch replaces lists. A JSON patch is a list of
+operations. Custom resources only support merge and JSON patches.`,
   examples: [
     `orchctl patch configmap greeting -p '{"data":{"hello":"all"}}'`,
     `orchctl patch deployment web --type=json -p '[{"op":"replace","path":"/spec/replicas","value":3}]'`,
@@ -123,7 +123,7 @@ async function patchOne(session: Session, subject: Subject, { patch, options, in
   const subresource = options.subresource === '' ? {} : { subresource: options.subresource }
   const object = await session.client.patch(type, name, { ...requestOptions(session, options), ...subresource, patch })
   await noteCause(session, subject, options)
-  // A change that lets an object go gives it no other version; what a sub-resource answers with may be of another kind.
+  // Removing the last finalizer does not change the version, and a subresource may return another kind.
   const changed =
     options.dryRun === 'none' && options.subresource !== ''
       ? object.metadata.resourceVersion !== live.metadata.resourceVersion

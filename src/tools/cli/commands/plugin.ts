@@ -1,4 +1,4 @@
-/** `orchctl plugin list`: the plugins on the PATH, with a warning for those that can never be called. */
+/** `orchctl plugin list`: lists the plugins on the PATH and warns about those that can never run. */
 
 import { basename } from 'node:path'
 import { toggle, UsageError } from '../../../base/flags/flags.ts'
@@ -7,16 +7,16 @@ import { escapeLine } from '../printers/escape.ts'
 import { type Command, defineCommand, ExitCode, refuseWords } from '../program/command.ts'
 import { allPlugins } from '../program/plugins.ts'
 
-/** `own` are the names of the commands that orchctl has. */
+/** `own` contains the names of orchctl's own commands. */
 export function pluginListCommand(own: readonly string[]): Command {
   return defineCommand({
     name: 'plugin list',
     forms: ['[flags]'],
-    about: `Lists the plugins: programs on the PATH that are called orchctl-NAME or kubectl-NAME. \`orchctl NAME\` runs them.
+    about: `List plugins: programs on the PATH named orchctl-NAME or kubectl-NAME. \`orchctl NAME\` runs them.
 
-A plugin never stands for a command that orchctl has itself.`,
+A plugin cannot replace a built-in command.`,
     examples: ['orchctl plugin list'],
-    flags: { nameOnly: toggle({ name: 'name-only', help: 'only the names of the programs' }), ...connectionFlags },
+    flags: { nameOnly: toggle({ name: 'name-only', help: 'print only the program names' }), ...connectionFlags },
     run: async (context, { options, words }) => {
       refuseWords(words)
       const plugins = allPlugins(context)

@@ -1,4 +1,4 @@
-/** `orchctl replace -f`: objects that are there become what files say, whole. */
+/** `orchctl replace -f`: replaces whole objects with the contents of files. */
 
 import type { ApiObject } from '../../../api/model/object.ts'
 import { flag, type OptionsOf, text, toggle, UsageError } from '../../../base/flags/flags.ts'
@@ -22,13 +22,13 @@ const flags = {
   ...fileFlags,
   ...writeFlags,
   validate: validateFlag,
-  force: toggle({ name: 'force', help: 'delete the object and create it anew: for what cannot be changed' }),
+  force: toggle({ name: 'force', help: 'delete and recreate objects, to change immutable fields' }),
   ...deletionFlags,
   subresource: flag({
     name: 'subresource',
     value: 'NAME',
     read: text,
-    help: 'replace a part with its own rules: status, scale',
+    help: 'subresource to replace, such as status or scale',
   }),
   raw: rawFlag,
   saveConfig: saveConfigFlag,
@@ -40,9 +40,10 @@ type Options = OptionsOf<typeof flags>
 export const replaceCommand = defineCommand({
   name: 'replace',
   forms: ['-f FILE [flags]'],
-  about: `Replaces objects by what files say, as a whole: what the file does not say is gone.
+  about: `Replace whole objects with the contents of files. Fields that a file does not contain are removed.
 
-A file that names a resourceVersion replaces that version alone. \`orchctl apply\` leaves alone what others have set.`,
+If a file contains a resourceVersion, only that version is replaced. To keep fields that others have set, use
+\`orchctl apply\`.`,
   examples: [
     'orchctl replace -f pod.yaml',
     'orchctl get cm greeting -o yaml | sed s/world/all/ | orchctl replace -f -',
@@ -92,8 +93,8 @@ async function replaceOne(
 }
 
 /**
- * A file without a version replaces whatever is there. Kinds that take no update without one are read first, and are
- * then replaced only if nobody changes them in between.
+ * A file without a version replaces any version. Kinds that require a version are read first, so that a concurrent
+ * change fails the update.
  */
 async function replaceVersion(
   { client, context }: Session,

@@ -1,4 +1,4 @@
-/** `orchctl run`: one pod that runs an image, and on request a service for it. */
+/** `orchctl run`: creates a pod that runs an image, and optionally a service for it. */
 
 import type { ApiObject } from '../../../api/model/object.ts'
 import {
@@ -28,87 +28,87 @@ import { defineCommand, ExitCode } from '../program/command.ts'
 import { createObject, creationFlags } from './create/generator.ts'
 
 const flags = {
-  image: flag({ name: 'image', value: 'IMAGE', read: text, help: 'the image to run' }),
+  image: flag({ name: 'image', value: 'IMAGE', read: text, help: 'image to run' }),
   port: flag({
     name: 'port',
     value: 'PORT',
     default: '0',
     read: readCount,
-    help: 'the port that it listens on; 0: none',
+    help: 'container port; 0: none',
   }),
   expose: toggle({ name: 'expose', help: 'also create a service for that port' }),
-  env: repeated({ name: 'env', value: 'NAME=VALUE', read: text, help: 'a variable of the container' }),
+  env: repeated({ name: 'env', value: 'NAME=VALUE', read: text, help: 'environment variable of the container' }),
   labels: flag({
     name: 'labels',
     letter: 'l',
     value: 'KEY=VALUE,...',
     read: text,
-    help: 'the labels of the pod; else run=NAME',
+    help: 'labels of the pod; default: run=NAME',
   }),
-  annotations: repeated({ name: 'annotations', value: 'KEY=VALUE', read: text, help: 'an annotation of the pod' }),
+  annotations: repeated({ name: 'annotations', value: 'KEY=VALUE', read: text, help: 'annotation of the pod' }),
   restart: flag({
     name: 'restart',
     value: 'POLICY',
     default: 'Always',
     read: oneOf(['Always', 'OnFailure', 'Never']),
-    help: 'what happens when the container ends: Always, OnFailure or Never',
+    help: 'restart policy: Always, OnFailure or Never',
   }),
-  command: toggle({ name: 'command', help: 'what stands after -- is the command itself, and not its arguments' }),
+  command: toggle({ name: 'command', help: 'treat the words after -- as the command instead of its arguments' }),
   imagePullPolicy: flag({
     name: 'image-pull-policy',
     value: 'POLICY',
     read: text,
-    help: 'when the image is fetched: Always, IfNotPresent, Never',
+    help: 'image pull policy: Always, IfNotPresent or Never',
   }),
   limits: flag({
     name: 'limits',
     value: 'WHAT=AMOUNT,...',
     read: text,
-    help: 'how much it may have: cpu=200m,memory=512Mi',
+    help: 'resource limits, such as cpu=200m,memory=512Mi',
   }),
-  requests: flag({ name: 'requests', value: 'WHAT=AMOUNT,...', read: text, help: 'how much it needs' }),
-  serviceAccount: flag({ name: 'serviceaccount', value: 'NAME', read: text, help: 'the service account of the pod' }),
+  requests: flag({ name: 'requests', value: 'WHAT=AMOUNT,...', read: text, help: 'resource requests' }),
+  serviceAccount: flag({ name: 'serviceaccount', value: 'NAME', read: text, help: 'service account of the pod' }),
   hostPort: flag({
     name: 'hostport',
     value: 'PORT',
     default: '0',
     read: readCount,
-    help: 'the port of its node that leads to --port; 0: none',
+    help: 'host port for --port; 0: none',
   }),
-  privileged: toggle({ name: 'privileged', help: 'the container may do everything that its node can' }),
+  privileged: toggle({ name: 'privileged', help: 'run the container in privileged mode' }),
   overrides: flag({
     name: 'overrides',
     value: 'JSON',
     read: text,
-    help: 'what else the pod shall have, merged into it: {"spec": ...}',
+    help: 'patch for the pod in JSON, such as {"spec": ...}',
   }),
   serviceOverrides: flag({
     name: 'service-overrides',
     value: 'JSON',
     read: text,
-    help: 'with --expose: the same for the service',
+    help: 'with --expose: patch for the service in JSON',
   }),
   overrideType: overrideTypeFlag,
   stdin: toggle({
     name: 'stdin',
     letter: 'i',
-    help: 'keep the standard input of the container open, and pass ours on',
+    help: 'keep standard input of the container open, and send it ours',
   }),
-  tty: toggle({ name: 'tty', letter: 't', help: 'give it a terminal' }),
-  attach: flag({ name: 'attach', read: readOptional, help: 'show what it prints; on with -i' }),
-  leaveStdinOpen: toggle({ name: 'leave-stdin-open', help: 'its standard input stays open when we have left' }),
-  quiet: toggle({ name: 'quiet', letter: 'q', help: 'only print what the program prints' }),
-  rm: toggle({ name: 'rm', help: 'delete the pod when we leave it: with -i or --attach' }),
+  tty: toggle({ name: 'tty', letter: 't', help: 'allocate a terminal' }),
+  attach: flag({ name: 'attach', read: readOptional, help: 'attach to the container; default: true with -i' }),
+  leaveStdinOpen: toggle({ name: 'leave-stdin-open', help: 'keep stdin open after the client detaches' }),
+  quiet: toggle({ name: 'quiet', letter: 'q', help: 'print only the output of the command' }),
+  rm: toggle({ name: 'rm', help: 'with -i or --attach: delete the pod on exit' }),
   podRunningTimeout: flag({
     name: 'pod-running-timeout',
     value: 'TIME',
     default: '1m',
     read: readTime,
-    help: 'how long to wait until it runs',
+    help: 'maximum time to wait until the pod runs',
   }),
   ...deletionFlags,
   wait: toggle({ name: 'wait', help: 'with --rm: wait until the pod is gone' }),
-  force: toggle({ name: 'force', help: 'with --rm: delete the pod at once, without waiting for its node' }),
+  force: toggle({ name: 'force', help: 'with --rm: delete the pod immediately, without waiting for its node' }),
   ...creationFlags,
   record: recordFlag,
   ...connectionFlags,
@@ -119,7 +119,7 @@ type Options = OptionsOf<typeof flags>
 export const runCommand = defineCommand({
   name: 'run',
   forms: ['NAME --image=IMAGE [flags] [-- ARGUMENT...]'],
-  about: 'Creates a pod that runs an image.',
+  about: 'Create a pod that runs an image.',
   examples: [
     'orchctl run web --image=nginx --port=80 --expose',
     'orchctl run once --image=busybox --restart=Never --command -- date',
@@ -142,7 +142,7 @@ export const runCommand = defineCommand({
         ...options,
         overrides: options.serviceOverrides,
       })
-      // The pod first: one that is refused leaves no service behind. What is said comes in the order of kubectl.
+      // Creates the pod first, so that a rejected pod leaves no service behind. Messages have kubectl's order.
       const said = await createObject(session, pod, { options, index: options.expose ? 1 : 0 })
       if (options.expose) context.out(await createObject(session, service, { options }))
       if (!joins(options) || options.dryRun !== 'none') return context.out(said)
@@ -171,7 +171,7 @@ async function withOverrides(pod: ApiObject, options: Options): Promise<ApiObjec
   return await readOverrides(pod, options)
 }
 
-/** Joins the program, and with --rm takes the pod away, whatever became of the program. */
+/** Attaches to the container. With --rm, deletes the pod afterwards, whatever the outcome. */
 async function follow(session: Session, pod: ApiObject, options: Options): Promise<void> {
   const { joinContainer } = await import('./pods/join.ts')
   const name = pod.metadata.name ?? ''
@@ -184,7 +184,7 @@ async function follow(session: Session, pod: ApiObject, options: Options): Promi
   }
 }
 
-/** The exit code of the program is that of the command. */
+/** Exits with the exit code of the container. */
 async function tellEnd(session: Session, name: string, timeoutMs: number): Promise<void> {
   const place = { namespace: session.namespace, name }
   let last: Ended | undefined
@@ -225,7 +225,7 @@ async function remove(session: Session, name: string, options: Options): Promise
   })
 }
 
-/** For one request: also after Ctrl-C nothing is left behind. */
+/** Timeout of the deletion, which also runs after Ctrl-C. */
 const patienceMs = 10_000
 
 function podOf(metadata: { name: string; namespace?: string }, options: Options, args: readonly string[]): ApiObject {

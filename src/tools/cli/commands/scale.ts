@@ -1,4 +1,4 @@
-/** `orchctl scale`: how many replicas something shall have, through its `scale` sub-resource. */
+/** `orchctl scale`: sets the number of replicas through the `scale` subresource. */
 
 import type { ApiObject } from '../../../api/model/object.ts'
 import { flag, type OptionsOf, UsageError } from '../../../base/flags/flags.ts'
@@ -24,14 +24,14 @@ const flags = {
     value: 'NUMBER',
     default: '-1',
     read: readWhole,
-    help: 'how many there shall be',
+    help: 'desired number of replicas',
   }),
   currentReplicas: flag({
     name: 'current-replicas',
     value: 'NUMBER',
     default: '-1',
     read: readWhole,
-    help: 'only if it has so many now; -1: whatever it has',
+    help: 'precondition: current number of replicas; -1: any',
   }),
   resourceVersion: resourceVersionFlag,
   timeout: flag({
@@ -39,7 +39,7 @@ const flags = {
     value: 'TIME',
     default: '0',
     read: readTime,
-    help: 'wait so long until there are so many; 0: do not wait',
+    help: 'maximum time to wait for the replicas; 0: do not wait',
   }),
   ...chosenBy,
   ...writeFlags,
@@ -55,7 +55,8 @@ export const scaleCommand = defineCommand({
     'TYPE NAME... --replicas=NUMBER [flags]',
     '(-f FILE | TYPE -l SELECTOR | TYPE --all) --replicas=NUMBER [flags]',
   ],
-  about: 'Sets how many replicas a deployment, replica set, stateful set or another kind with a scale shall have.',
+  about:
+    'Set the number of replicas of a deployment, replica set, stateful set or another kind with a scale subresource.',
   examples: [
     'orchctl scale deployment web --replicas=3',
     'orchctl scale deployment web --replicas=3 --current-replicas=2',
@@ -80,7 +81,7 @@ interface Scale extends ApiObject {
   spec?: { replicas?: number }
 }
 
-/** As many as wanted, by its own report. */
+/** Whether the object reports the desired number of replicas. */
 function hasReplicas(wanted: number): (object: ApiObject | undefined) => boolean {
   return (object) => {
     const { status, metadata } = (object ?? {}) as { status?: Reported; metadata?: { generation?: number } }

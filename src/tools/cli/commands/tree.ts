@@ -1,6 +1,6 @@
 /**
- * `orchctl tree`: an object with those that own it above and those that it owns below, each with its state. Dependents are
- * found by their owner references: the metadata of all types that can be listed is read, once.
+ * `orchctl tree`: shows an object with its owners above and its dependents below, each with its state. Finds dependents
+ * through owner references: lists the metadata of all listable types once.
  */
 
 import type { ApiObject } from '../../../api/model/object.ts'
@@ -21,7 +21,7 @@ import { defineCommand } from '../program/command.ts'
 export const treeCommand = defineCommand({
   name: 'tree',
   forms: ['TYPE NAME [flags]', 'TYPE/NAME [flags]'],
-  about: 'Shows an object with its owners above it and all that it owns below it, each with its state.',
+  about: 'Show an object with its owners above and its dependents below, each with its state.',
   examples: ['orchctl tree deployment web', 'orchctl tree job/nightly -n shop'],
   flags: connectionFlags,
   run: async (context, { options, words }) => {
@@ -46,7 +46,7 @@ interface Found {
   readonly object: ApiObject
 }
 
-/** Objects that are deeper than this are left out: owners that own each other have no end. */
+/** Maximum depth. Guards against owner cycles. */
 const maxDepth = 20
 
 async function allObjects(
@@ -71,7 +71,7 @@ async function allObjects(
       )
     }),
   )
-  // One object may be served under several groups.
+  // One object may be served in several groups.
   const seen = new Set<string>()
   const objects = found.flat().filter(({ object }) => {
     const uid = object.metadata.uid ?? ''
@@ -80,7 +80,7 @@ async function allObjects(
   return { objects, unread }
 }
 
-/** The owner of the owner first. */
+/** Returns owners, outermost first. */
 async function ownersOf(session: Session, { type, object }: Found): Promise<Found[]> {
   const owners: Found[] = []
   let current = object
@@ -133,7 +133,7 @@ interface WithStatus {
   status?: { phase?: string; conditions?: { type?: string; status?: string; reason?: string }[] }
 }
 
-/** In one word: that it goes, its phase, or whether it is ready. */
+/** Returns the state in one word: deletion, phase, or readiness. */
 function stateOf(object: ApiObject): string {
   if (object.metadata.deletionTimestamp !== undefined) return 'Terminating'
   const { phase, conditions = [] } = (object as WithStatus).status ?? {}

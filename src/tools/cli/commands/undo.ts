@@ -1,7 +1,7 @@
 /**
- * `orchctl undo`: takes back one change of an object: the fields that it changed become what they were before. It is a write
- * like any other, by the caller, based on the present version; when others are faster it starts over. Where somebody has
- * changed one of those fields since, nothing is written. An object that the change has removed is created again.
+ * `orchctl undo`: reverts one change of an object: the changed fields get their previous values. The revert is an
+ * ordinary write by the caller based on the current version, and is retried after a conflict. If one of those fields
+ * has changed since, nothing is written. A deleted object is recreated.
  */
 
 import { type Json, type JsonObject, sameJson } from '../../../api/json/json.ts'
@@ -29,7 +29,7 @@ const flags = {
     name: 'revision',
     value: 'REVISION',
     read: text,
-    help: 'the change to take back, as `orchctl history` shows it; else the last',
+    help: 'revision of the change to revert, as shown by `orchctl history`; default: the last change',
   }),
   ...writeFlags,
   ...connectionFlags,
@@ -40,10 +40,10 @@ type Options = OptionsOf<typeof flags>
 export const undoCommand = defineCommand({
   name: 'undo',
   forms: ['(TYPE NAME | TYPE/NAME) [--revision=REVISION] [flags]'],
-  about: `Takes back a change of an object: the last one, or that of a revision.
+  about: `Revert the last change of an object, or the change of a given revision.
 
-Only the fields that the change has touched are put back; where they have changed again since, nothing is done. An
-object that was deleted is created again. The status of an object is not put back: it is for controllers to report.`,
+Only the fields of that change are restored. If they have changed again since, nothing is written. A deleted object is
+recreated. The status is not restored, because controllers report it.`,
   examples: [
     'orchctl undo deployment/web',
     'orchctl undo cm greeting --revision=1234 --dry-run=server -o yaml',
@@ -67,7 +67,7 @@ object that was deleted is created again. The status of an object is not put bac
 
 interface Found {
   readonly change: HistoryRevision
-  /** The one before it. */
+  /** The revision before the change. */
   readonly older: HistoryRevision | undefined
 }
 
@@ -85,7 +85,7 @@ async function findChange(session: Session, subject: PastSubject, revision: stri
   )
 }
 
-/** Without a revision a report of status is not what is meant, nor the annotations that some loops write along with it. */
+/** Without --revision, skips status reports and annotations that control loops write along with them. */
 function isByItself({ deleted = false, subresource, changes = [] }: HistoryRevision): boolean {
   return deleted || (subresource !== 'status' && changes.some((change) => !isStatus(change)))
 }
@@ -118,7 +118,7 @@ async function putBack(session: Session, subject: PastSubject, { change, options
   return undone!
 }
 
-/** Throws UsageError where one of the fields has changed again since. */
+/** Throws UsageError if one of the fields has changed since. */
 function withoutChange(live: ApiObject, { revision, uid }: HistoryRevision, wanted: readonly FieldChange[]): ApiObject {
   if (uid !== undefined && uid !== live.metadata.uid)
     throw new UsageError(`conflict: the object was created anew since revision ${revision}, so nothing was undone`)

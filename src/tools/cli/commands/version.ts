@@ -9,14 +9,14 @@ import { escapeLine } from '../printers/escape.ts'
 import { defineCommand, refuseWords } from '../program/command.ts'
 
 const flags = {
-  client: toggle({ name: 'client', help: 'only that of this program; no server is asked' }),
-  short: toggle({ name: 'short', help: 'only the numbers, as always without -o' }),
+  client: toggle({ name: 'client', help: 'print only the client version; contacts no server' }),
+  short: toggle({ name: 'short', help: 'print only the version numbers, which is the default without -o' }),
   output: flag({
     name: 'output',
     letter: 'o',
     value: 'FORMAT',
     read: oneOf(['', 'json', 'yaml']),
-    help: 'json or yaml',
+    help: 'output format: json or yaml',
   }),
   ...connectionFlags,
 }
@@ -24,7 +24,7 @@ const flags = {
 export const versionCommand = defineCommand({
   name: 'version',
   forms: ['[flags]'],
-  about: 'Shows the versions of this program and of the server.',
+  about: 'Print the client and server versions.',
   examples: ['orchctl version', 'orchctl version --client -o json'],
   flags,
   run: async (context, { options, words }) => {
@@ -33,7 +33,7 @@ export const versionCommand = defineCommand({
     try {
       if (!options.client) versions.serverVersion = await serverVersion(context, options)
     } finally {
-      // Without a server there is still something to print.
+      // Prints the client version even if the server is unreachable.
       context.out(await print(versions, options.output))
     }
   },

@@ -1,4 +1,4 @@
-/** `orchctl wait`: until objects have a condition, a field has a value, or they are gone. */
+/** `orchctl wait`: waits until objects have a condition or a field value, or are gone. */
 
 import { isObject, type Json, own } from '../../../api/json/json.ts'
 import { type ApiObject, asJson } from '../../../api/model/object.ts'
@@ -18,25 +18,25 @@ const flags = {
     name: 'for',
     value: 'CONDITION',
     read: text,
-    help: "what to wait for: delete, create, condition=NAME[=VALUE], jsonpath='{.status.phase}'=VALUE",
+    help: "condition to wait for: delete, create, condition=NAME[=VALUE] or jsonpath='{.status.phase}'=VALUE",
   }),
   timeout: flag({
     name: 'timeout',
     value: 'TIME',
     default: '30s',
     read: readTimeout,
-    help: 'how long to wait for each; 0: look once; below 0: a week',
+    help: 'maximum time to wait for each object; 0: check once; negative: one week',
   }),
   ...subjectFlags,
   ...shownFlags,
-  local: refusedFlag('local', 'what is waited for is on the server', { accepted: 'false' }),
+  local: refusedFlag('local', 'the objects to wait for are on the server', { accepted: 'false' }),
   ...connectionFlags,
 }
 
 export const waitCommand = defineCommand({
   name: 'wait',
   forms: ['(TYPE NAME... | TYPE/NAME... | -f FILE | TYPE -l SELECTOR | TYPE --all) --for=CONDITION [flags]'],
-  about: 'Waits until objects are as asked for. Ends with an error when the time is over.',
+  about: 'Wait for a condition of objects. Fail if the timeout expires.',
   examples: [
     'orchctl wait pod/web --for=condition=Ready --timeout=60s',
     "orchctl wait pods -l app=web --for=jsonpath='{.status.phase}'=Running",
@@ -69,7 +69,7 @@ async function waitForOne(
   { until, options, index }: { until: Condition; options: OptionsOf<typeof flags>; index: number },
 ): Promise<string> {
   const { type, object } = subject
-  // What was listed by a selector is waited for as the object that it is: another one of its name is not the same.
+  // Listed objects are identified by UID: a new object of the same name does not count.
   const gone = object?.metadata.uid !== undefined ? isGone(object.metadata.uid) : isGone(undefined)
   const condition = options.for === 'delete' ? gone : orNotFound(until, subject, options.for)
   let last = object ?? namedObject(subject)
@@ -81,13 +81,13 @@ async function waitForOne(
   return await report(options, { type, object: last, done: 'condition met', index })
 }
 
-/** What is known of an object that never was there. */
+/** Returns the name and type of an object that never existed. */
 function namedObject({ type, name }: Subject): ApiObject {
   const apiVersion = type.group === '' ? type.version : `${type.group}/${type.version}`
   return { apiVersion, kind: type.kind, metadata: { ...name } }
 }
 
-/** Whoever waits for a condition of something that is not there waits in vain. */
+/** Fails at once if the object does not exist, because its condition would never be met. */
 function orNotFound(until: Condition, { type, name }: Subject, what: string): Condition {
   return (object) => {
     if (object === undefined && what !== 'create')
@@ -132,7 +132,7 @@ function hasCondition(text: string): Condition {
     )
 }
 
-/** A condition that speaks of an older state of the object says nothing of this one. */
+/** Whether the condition is for the current generation of the object. */
 function isRecent(condition: Json, object: ApiObject | undefined): boolean {
   const observed = isObject(condition) ? own(condition, 'observedGeneration') : undefined
   return typeof observed !== 'number' || observed >= (object?.metadata.generation ?? 0)

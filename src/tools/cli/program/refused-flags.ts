@@ -5,7 +5,7 @@
 import { refusedFlag } from '../../../base/flags/flags.ts'
 
 const noLog = 'orchctl writes no log; -v=6 to -v=9 show requests on stderr: 2>FILE keeps them'
-const noCache = 'orchctl keeps no cache of what a server has: it is asked each time'
+const noCache = 'orchctl caches nothing: it queries the server each time'
 const noProfile = 'this profiles programs in Go; NODE_OPTIONS=--cpu-prof profiles orchctl'
 
 export const refusedFlags = {

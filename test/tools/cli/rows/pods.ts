@@ -98,7 +98,7 @@ export const pods: Part = {
     }),
     r('proxy', '--www=nowhere', { stderr: 'error: --www: cannot read DIR/nowhere: ENOENT\n', code: 1 }),
     r('proxy', '--keepalive=5s', {
-      stderr: /^error: --keepalive: how connections to the server are kept alive/,
+      stderr: /^error: --keepalive: the keep-alive period of server connections is not configurable/,
       code: 1,
     }),
     r('proxy', '--port=x', { stderr: 'error: --port: "x" is not a port\n', code: 1 }),

@@ -87,7 +87,7 @@ export const reading: Part = {
       stdout: 'configmap/one\n',
     }),
     r('get', 'cm --cache-dir=x', {
-      stderr: 'error: --cache-dir: orchctl keeps no cache of what a server has: it is asked each time\n',
+      stderr: 'error: --cache-dir: orchctl caches nothing: it queries the server each time\n',
       code: 1,
     }),
     r('get', '--log-file x cm', { stderr: /^error: --log-file: orchctl writes no log; -v=6 to -v=9 show/, code: 1 }),
@@ -140,7 +140,7 @@ export const reading: Part = {
     r('wait', "cm/one --for=jsonpath='{.data.name}'=edited -o jsonpath={.metadata.name}", { stdout: 'one' }),
     r('wait', 'cm/nope --for=delete -o name', { stdout: 'configmap/nope\n' }),
     r('wait', 'cm/one --for=create --local', {
-      stderr: 'error: --local: what is waited for is on the server\n',
+      stderr: 'error: --local: the objects to wait for are on the server\n',
       code: 1,
     }),
     r('get', 'cm one --server-print=false', { stdout: 'NAME   AGE\none    AGE\n' }),
@@ -259,7 +259,7 @@ export const reading: Part = {
     }),
     r('cluster-info dump', '--namespaces=rows-of-reading -o jsonpath={.items[*].metadata.name}', { stdout: /front/ }),
     r('cluster-info dump', '--pod-running-timeout=5s', {
-      stderr: 'error: --pod-running-timeout: logs are read of the pods that there are: none is waited for\n',
+      stderr: 'error: --pod-running-timeout: logs are read from existing pods only; the dump waits for none\n',
       code: 1,
     }),
     r('cluster-info dump', '-o json', { stdout: /"name": "web"/ }),

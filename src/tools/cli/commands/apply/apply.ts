@@ -1,7 +1,7 @@
 /**
- * `orchctl apply`: makes the server have what files say. On the client's side by default: what was applied last is kept
- * in an annotation, and a three-way merge leaves alone what others have set. With `--server-side` the server merges, and
- * knows who owns which field.
+ * `orchctl apply`: creates or updates objects from files. Client-side apply, the default, keeps the last applied
+ * configuration in an annotation and computes a three-way merge that preserves what others have set. With
+ * `--server-side`, the server merges and tracks the owner of each field.
  */
 import { UsageError } from '../../../../base/flags/flags.ts'
 import type { Subject } from '../../arguments/subjects.ts'
@@ -20,10 +20,10 @@ import { applyThere } from './server-side.ts'
 export const applyCommand = defineCommand({
   name: 'apply',
   forms: ['-f FILE [flags]'],
-  about: `Makes the server have what files say: creates what is missing, changes what differs, leaves the rest alone.
+  about: `Create or update objects from files: create missing objects, patch those that differ, and leave the rest unchanged.
 
-What a file no longer says is removed from the object; what others have set is kept. \`--server-side\` lets the server
-do the merge: it knows the owner of every field, and refuses to take over what another owns unless it is forced.`,
+Fields that a file no longer contains are removed from the object. Fields set by others are kept. With \`--server-side\`,
+the server merges: it tracks the owner of every field and rejects changes to fields that others own, unless forced.`,
   examples: [
     'orchctl apply -f manifests/',
     'orchctl apply -f deployment.yaml --server-side',
@@ -64,7 +64,7 @@ function checkTogether(words: readonly string[], options: ApplyOptions): void {
 interface Application {
   readonly options: ApplyOptions
   readonly index: number
-  /** Of all that was applied. */
+  /** UIDs of all applied objects. */
   readonly uids: Set<string>
 }
 

@@ -1,4 +1,4 @@
-/** Apply with a three-way merge of our own: creates the object, patches it, or finds that nothing differs. */
+/** Client-side apply with a three-way merge: creates the object, patches it, or finds that nothing differs. */
 
 import { sameJson } from '../../../../api/json/json.ts'
 import { type ApiObject, asJson } from '../../../../api/model/object.ts'
@@ -26,7 +26,7 @@ export async function applyHere(
   session: Session,
   subject: Subject & Manifest,
   options: ApplyOptions & {
-    /** Whether the object is to say what was applied. */
+    /** Whether to record the last applied configuration in the object. */
     readonly recorded?: boolean
   },
 ): Promise<Applied> {
@@ -60,7 +60,7 @@ async function createIt(
   return { object: await client.create(type, wanted, { fieldManager: manager, ...request }), done: 'created' }
 }
 
-/** As kubectl calls its own: another than that of applies on the server, whose fields are owned in another way. */
+/** Field manager, named like kubectl's. Server-side apply uses another manager because it owns fields differently. */
 const manager = 'orchctl-client-side-apply'
 
 async function patchIt(
@@ -80,12 +80,12 @@ async function patchIt(
     const { recreate } = await import('../../changes/recreate.ts')
     return await recreate(session, subject, { object: wanted, request: writing, former: live, deletion: options })
   })
-  // What the server fills in anyway is no change.
+  // Fields that the server sets anyway are no change.
   const changed = !sameJson(asJson(object), asJson(live)) || options.dryRun === 'server'
   return { object, done: changed ? 'configured' : 'unchanged' }
 }
 
-/** The record of the last apply is ours, and never the same as before. */
+/** Ignores the last-applied annotation, which always differs. */
 async function refuseConflicts({ type }: Subject, vendor: Vendor, states: States): Promise<void> {
   const record = `metadata.annotations.${lastAppliedKey(vendor)}`
   const paths = (await conflictsOf(type, vendor, states)).filter((path) => path !== record)

@@ -1,6 +1,6 @@
 /**
- * `orchctl apply edit-last-applied`: the records of what was applied, in the user's editor, several as one List. The
- * objects stay as they are.
+ * `orchctl apply edit-last-applied`: edits the last applied configurations in the user's editor, several as one List.
+ * The objects themselves stay unchanged.
  */
 
 import { sameJson } from '../../../../api/json/json.ts'
@@ -32,10 +32,10 @@ type Options = OptionsOf<typeof flags>
 export const editLastAppliedCommand = defineCommand({
   name: 'apply edit-last-applied',
   forms: ['(TYPE NAME... | TYPE/NAME... | -f FILE) [flags]'],
-  about: `Opens in an editor what files said when they were last applied, and records what was saved in its place.
+  about: `Open the last applied configuration of objects in an editor, and record the edited version.
 
-The objects themselves do not change; the next \`orchctl apply\` goes by the new records. Several come up as one List; an
-object that was made in another way is left out.`,
+The objects themselves do not change, but the next \`orchctl apply\` compares with the new record. Several objects open
+as one List. Objects that were not created by apply are skipped.`,
   examples: ['orchctl apply edit-last-applied deployment/web', 'orchctl apply edit-last-applied -f web.yaml -o json'],
   flags,
   run: async (context, { options, words }) => {
@@ -52,7 +52,7 @@ object that was made in another way is left out.`,
   },
 })
 
-/** What is recorded of each object that has a record. Throws UsageError where none has. */
+/** Returns the last applied configuration of each object that has one. Throws UsageError if none has one. */
 async function readRecords(session: Session, subjects: readonly Subject[]): Promise<EditedPart[]> {
   const vendor = await session.types.vendor()
   const records = await Promise.all(

@@ -1,6 +1,6 @@
 /**
- * What was last applied, kept in an annotation of the object itself: it tells the next apply what the file no longer
- * says. The text is the one that kubectl writes, so that both can be used on the same objects.
+ * The last applied configuration, kept in an annotation of the object. It tells the next apply which fields the file no
+ * longer contains. The format is kubectl's, so that both tools can be used on the same objects.
  */
 
 import { isObject, type Json, type JsonObject } from '../../../../api/json/json.ts'
@@ -16,7 +16,7 @@ export function lastAppliedKey(vendor: Vendor): string {
   return vendorKey(vendor, 'last-applied-configuration', 'kubectl')
 }
 
-/** The object with the record of itself. */
+/** Returns the object with its own configuration recorded in the annotation. */
 export function withRecord(object: ApiObject, vendor: Vendor): ApiObject {
   const plain = withoutRecord(object, vendor)
   const text = `${escapeHtml(sortedJson(asJson(plain)))}\n`
@@ -24,7 +24,10 @@ export function withRecord(object: ApiObject, vendor: Vendor): ApiObject {
   return { ...plain, metadata: { ...plain.metadata, annotations } }
 }
 
-/** Without a record, which a file has that was read from a server. It has annotations, if none: so records have it. */
+/**
+ * Returns the object without the annotation, which a file read from a server contains. Keeps an `annotations` map even
+ * if empty, because recorded configurations contain one.
+ */
 export function withoutRecord(object: ApiObject, vendor: Vendor): ApiObject {
   const { [lastAppliedKey(vendor)]: _, ...annotations } = object.metadata.annotations ?? {}
   return { ...object, metadata: { ...object.metadata, annotations } }
@@ -34,7 +37,7 @@ function escapeHtml(json: string): string {
   return json.replaceAll(/[<>&\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-/** What was applied before; undefined where nothing was, or where the record is not one. */
+/** Returns the last applied configuration. Undefined if the annotation is missing or invalid. */
 export function recordOf(live: ApiObject, vendor: Vendor): JsonObject | undefined {
   const text = live.metadata.annotations?.[lastAppliedKey(vendor)]
   if (text === undefined || text === '') return undefined
@@ -42,19 +45,19 @@ export function recordOf(live: ApiObject, vendor: Vendor): JsonObject | undefine
     const value = parseJson(text) as Json
     return isObject(value) ? value : undefined
   } catch (error) {
-    // Somebody wrote something else there: then nothing is known of what was applied.
+    // The annotation has other content, so the last applied configuration is unknown.
     if (error instanceof SyntaxError) return undefined
     throw error
   }
 }
 
-/** The patch that gives an object on the server the record of this one, and changes nothing else. */
+/** Returns a patch that copies the annotation of this object to the live object and changes nothing else. */
 export function recordPatch({ metadata }: ApiObject, vendor: Vendor): Patch {
   const key = lastAppliedKey(vendor)
   return { merge: { metadata: { annotations: { [key]: metadata.annotations?.[key] ?? '' } } } }
 }
 
-/** What is said of an object that has no record. */
+/** Message for an object without a last applied configuration. */
 export function noRecord({ type, name }: Pick<Subject, 'type' | 'name'>): string {
   return `no last-applied-configuration annotation found on ${singularName(type)}/${name.name}`
 }

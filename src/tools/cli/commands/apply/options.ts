@@ -15,7 +15,7 @@ import { recordFlag } from '../../changes/kept-notes.ts'
 import { validateFlag, writeFlags } from '../../changes/writing.ts'
 import { connectionFlags } from '../../connection/connection-flags.ts'
 
-/** `core/v1/ConfigMap` */
+/** Parses `core/v1/ConfigMap`. */
 function readType(value: string): { readonly apiVersion: string; readonly kind: string } {
   const [group, version, kind, ...more] = value.split('/')
   if (!group || !version || !kind || more.length > 0)
@@ -26,20 +26,20 @@ function readType(value: string): { readonly apiVersion: string; readonly kind: 
 export const applyFlags = {
   ...fileFlags,
   ...writeFlags,
-  serverSide: toggle({ name: 'server-side', help: 'let the server merge, and record who owns which field' }),
-  forceConflicts: toggle({ name: 'force-conflicts', help: 'with --server-side: take over fields that others own' }),
+  serverSide: toggle({ name: 'server-side', help: 'merge on the server and track field owners' }),
+  forceConflicts: toggle({ name: 'force-conflicts', help: 'with --server-side: take ownership of conflicting fields' }),
   overwrite: flag({
     name: 'overwrite',
     default: 'true',
     read: readBoolean,
-    help: 'set fields that others have changed since the last apply; else they are named, and nothing is changed',
+    help: 'overwrite fields that others changed since the last apply; false: report them and change nothing',
   }),
   openapiPatch: refusedFlag(
     'openapi-patch',
-    'patches are made from the kinds that orchctl knows; no OpenAPI document is read',
+    'orchctl computes patches from its built-in kinds and reads no OpenAPI document',
     { accepted: 'false' },
   ),
-  force: toggle({ name: 'force', help: 'delete and create anew what cannot be changed to what the file says' }),
+  force: toggle({ name: 'force', help: 'delete and recreate objects that cannot be updated in place' }),
   ...deletionFlags,
   record: recordFlag,
   validate: validateFlag,
@@ -48,26 +48,26 @@ export const applyFlags = {
     letter: 'l',
     value: 'SELECTOR',
     read: text,
-    help: 'only objects of the files with these labels; with --prune: what may be pruned',
+    help: 'label selector for objects in the files; with --prune: for the objects to prune',
   }),
   prune: toggle({
     name: 'prune',
-    help: 'delete what was applied before, matches -l or --all, and is not in the files any more',
+    help: 'delete applied objects that match -l or --all and are no longer in the files',
   }),
-  all: toggle({ name: 'all', help: 'with --prune: whatever its labels are' }),
+  all: toggle({ name: 'all', help: 'with --prune: consider objects with any labels' }),
   pruneAllowlist: repeated({
     name: 'prune-allowlist',
     value: 'GROUP/VERSION/KIND',
     read: readType,
-    help: 'with --prune: the only kinds to look at',
+    help: 'with --prune: only consider these kinds',
   }),
   pruneWhitelist: repeated({
     name: 'prune-whitelist',
     value: 'GROUP/VERSION/KIND',
     read: readType,
-    help: 'the old name of --prune-allowlist',
+    help: 'deprecated name of --prune-allowlist',
   }),
-  applySet: refusedFlag('applyset', 'not built: --prune goes by labels', { value: 'NAME' }),
+  applySet: refusedFlag('applyset', 'not implemented: --prune selects objects by label', { value: 'NAME' }),
   ...connectionFlags,
 }
 

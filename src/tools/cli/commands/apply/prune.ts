@@ -1,6 +1,6 @@
 /**
- * `apply --prune`: deletes what an earlier apply made (it carries the record of that), what the selector fits, and what
- * this apply did not name. Looks at the kinds that people keep in files, in the namespaces of the files alone.
+ * `apply --prune`: deletes objects that an earlier apply created (they have the last-applied annotation), that match
+ * the selector, and that this apply did not name. Considers only common kinds, and only the namespaces of the files.
  */
 
 import type { ApiObject } from '../../../../api/model/object.ts'
@@ -16,7 +16,9 @@ import { placeOfObject, type Session } from '../../connection/session.ts'
 import { lastAppliedKey } from './last-applied.ts'
 import type { ApplyOptions } from './options.ts'
 
-/** By the short name of their group. What others own, such as pods of a deployment, carries no record and stays. */
+/**
+ * Kinds with the short name of their group. Dependents, such as pods of a deployment, lack the annotation and are kept.
+ */
 const prunedKinds: readonly (readonly [group: string, kind: string])[] = [
   ...['ConfigMap', 'Endpoints', 'PersistentVolumeClaim', 'Pod', 'ReplicationController', 'Secret', 'Service'].map(
     (kind) => ['core', kind] as const,

@@ -1,7 +1,7 @@
 /**
- * Apply with the server's merge. The manager is `orchctl` unless it is named: then the server takes over the fields that
- * a client-side apply recorded, without a conflict (spec: apply, rule 9). What that apply owned is then moved over, so
- * that this one is the only owner.
+ * Server-side apply. The field manager is `orchctl` unless given. With the default manager, the server takes over
+ * fields recorded by client-side apply without a conflict (spec: apply, rule 9). Afterwards this command moves the
+ * ownership of those fields, so that it is the only owner.
  */
 import { isObject, type JsonObject, own, setKey } from '../../../../api/json/json.ts'
 import type { ApiObject, ManagedFieldsEntry } from '../../../../api/model/object.ts'
@@ -32,12 +32,14 @@ export async function applyThere(
   return { object: await apply(), done: 'serverside-applied' }
 }
 
-/** Who applied before on the client's side. As long as they own fields too, a field left out of a file would stay. */
+/**
+ * Field managers of client-side apply. While they co-own a field, removing the field from the file does not delete it.
+ */
 const formerManagers = new Set(['orchctl-client-side-apply', 'kubectl-client-side-apply'])
 
 /**
- * The record of owners in which the fields of former applies belong to this one alone; undefined where it is so. The
- * annotation of what was last applied is not among them: the server keeps it up to date by itself.
+ * Returns managed fields in which this manager alone owns the fields of former applies. Undefined if nothing changes.
+ * Excludes the last-applied annotation, which the server maintains.
  */
 function takenOver({ metadata }: ApiObject): ManagedFieldsEntry[] | undefined {
   const entries = metadata.managedFields ?? []
@@ -65,8 +67,8 @@ function unionOf(a: JsonObject, b: JsonObject): JsonObject {
 }
 
 /**
- * Nor is the map of annotations itself (`.`): whoever owned it and states no annotations would remove it, record and
- * all. In this form of sets `{"f:annotations": {}}` owns the map, so that one left without members goes too.
+ * Also excludes the annotations map itself (`.`): an owner of the map that applies no annotations would remove it with
+ * the last-applied annotation. In this format, `{"f:annotations": {}}` owns the map, so an empty entry is dropped too.
  */
 function withoutRecord({ 'f:metadata': metadata, ...fields }: JsonObject): JsonObject {
   if (!isObject(metadata)) return fields
@@ -78,7 +80,7 @@ function withoutRecord({ 'f:metadata': metadata, ...fields }: JsonObject): JsonO
   return Object.keys(left).length === 0 ? fields : { ...fields, 'f:metadata': left }
 }
 
-/** Only if nobody has changed the object since: the record that is written must be of what is there. */
+/** Conditional on the resourceVersion: the managed fields must describe the current object. */
 async function moveOwnership(
   session: Session,
   { type, name }: Subject,

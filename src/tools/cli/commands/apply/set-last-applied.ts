@@ -1,6 +1,6 @@
 /**
- * `orchctl apply set-last-applied`: has objects record that a file was applied, without changing anything else. For an
- * object that was made in another way, so that the next apply knows what the file may take back.
+ * `orchctl apply set-last-applied`: records a file as the last applied configuration without changing anything else.
+ * Prepares objects that were created differently, so that the next apply knows which fields it may remove.
  */
 import { type OptionsOf, toggle, UsageError } from '../../../../base/flags/flags.ts'
 import { fileFlags, type Subject, subjectsOf } from '../../arguments/subjects.ts'
@@ -17,7 +17,10 @@ import { defineCommand } from '../../program/command.ts'
 import { lastAppliedKey, noRecord, recordPatch, withRecord } from './last-applied.ts'
 
 const flags = {
-  createAnnotation: toggle({ name: 'create-annotation', help: 'also where nothing is recorded yet' }),
+  createAnnotation: toggle({
+    name: 'create-annotation',
+    help: 'also for objects that have no last applied configuration yet',
+  }),
   ...fileFlags,
   ...writeFlags,
   ...connectionFlags,
@@ -28,9 +31,9 @@ type Options = OptionsOf<typeof flags>
 export const setLastAppliedCommand = defineCommand({
   name: 'apply set-last-applied',
   forms: ['-f FILE [flags]'],
-  about: `Records in objects that files were applied to them, and changes nothing else.
+  about: `Record the contents of files as the last applied configuration, and change nothing else.
 
-The next \`orchctl apply\` removes from the object what the recorded file said and the new one does not.`,
+The next \`orchctl apply\` removes fields that the recorded file contains and the new file does not.`,
   examples: [
     'orchctl apply set-last-applied -f web.yaml',
     'orchctl apply set-last-applied -f web.yaml --create-annotation',

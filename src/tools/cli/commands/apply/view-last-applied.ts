@@ -1,4 +1,4 @@
-/** `orchctl apply view-last-applied`: what a file said when it was last applied, as the object itself has it recorded. */
+/** `orchctl apply view-last-applied`: prints the last applied configuration recorded in objects. */
 import { flag, type OptionsOf, oneOf, UsageError } from '../../../../base/flags/flags.ts'
 import { findSubjects, type Subject, subjectFlags } from '../../arguments/subjects.ts'
 import { inBulk } from '../../changes/bulk.ts'
@@ -19,7 +19,7 @@ const flags = {
     value: 'FORMAT',
     default: 'yaml',
     read: oneOf(['yaml', 'json']),
-    help: 'yaml or json',
+    help: 'output format: yaml or json',
   }),
   ...chosenBy,
   ...connectionFlags,
@@ -30,7 +30,7 @@ type Options = OptionsOf<typeof flags>
 export const viewLastAppliedCommand = defineCommand({
   name: 'apply view-last-applied',
   forms: ['(TYPE NAME... | TYPE/NAME... | -f FILE | TYPE -l SELECTOR | TYPE --all) [flags]'],
-  about: 'Shows what files said of objects when they were last applied.',
+  about: 'Show the last applied configuration of objects.',
   examples: ['orchctl apply view-last-applied deployment/web', 'orchctl apply view-last-applied -f web.yaml -o json'],
   flags,
   run: async (context, { options, words }) => {
@@ -48,7 +48,7 @@ export const viewLastAppliedCommand = defineCommand({
 async function view(session: Session, subject: Subject, { output, selector, all }: Options): Promise<string> {
   const record = recordOf(await liveOf(session, subject), await session.types.vendor())
   if (record === undefined) {
-    // Of many that were chosen together, some may have been made in another way.
+    // Of several selected objects, some may not have been created by apply.
     if (selector !== '' || all) return ''
     throw new UsageError(noRecord(subject))
   }

@@ -1,4 +1,4 @@
-/** `orchctl auth can-i`: asks the server whether this user may do something; the exit code says it too. */
+/** `orchctl auth can-i`: checks whether the user may perform an action. The exit code reports the answer, too. */
 
 import type { JsonObject } from '../../../../api/json/json.ts'
 import { flag, type OptionsOf, text, toggle, UsageError } from '../../../../base/flags/flags.ts'
@@ -14,11 +14,11 @@ import { ruleHeadings, ruleRows } from '../../printers/rules.ts'
 import { defineCommand, ExitCode } from '../../program/command.ts'
 
 const flags = {
-  allNamespaces: toggle({ name: 'all-namespaces', letter: 'A', help: 'in all namespaces' }),
-  subresource: flag({ name: 'subresource', value: 'NAME', read: text, help: 'a part of the object: log, status' }),
-  list: toggle({ name: 'list', help: 'show all that is allowed in the namespace' }),
-  quiet: toggle({ name: 'quiet', letter: 'q', help: 'say nothing: the exit code is the answer' }),
-  noHeaders: toggle({ name: 'no-headers', help: 'without the line of headings' }),
+  allNamespaces: toggle({ name: 'all-namespaces', letter: 'A', help: 'check the action in all namespaces' }),
+  subresource: flag({ name: 'subresource', value: 'NAME', read: text, help: 'subresource, such as log or status' }),
+  list: toggle({ name: 'list', help: 'list all allowed actions in the namespace' }),
+  quiet: toggle({ name: 'quiet', letter: 'q', help: 'print nothing; the exit code is the answer' }),
+  noHeaders: toggle({ name: 'no-headers', help: 'omit the header line' }),
   ...connectionFlags,
 }
 
@@ -27,7 +27,7 @@ type Options = OptionsOf<typeof flags>
 export const canICommand = defineCommand({
   name: 'auth can-i',
   forms: ['VERB (TYPE [NAME] | TYPE/NAME | /PATH) [flags]', '--list [flags]'],
-  about: 'Says whether an action is allowed: yes, or no with exit code 1. With --as, for somebody else.',
+  about: 'Check whether an action is allowed: print yes, or no with exit code 1. With --as, check for another user.',
   examples: [
     'orchctl auth can-i create configmaps',
     'orchctl auth can-i delete pod/web -n shop --as alice',
@@ -65,7 +65,7 @@ async function ask(session: Session, [verb = '', what = '', name]: readonly stri
   if (!answer.allowed) throw new ExitCode(1)
 }
 
-/** Whoever may do anything may do what there is not, too: a slip of the pen would be answered with yes. */
+/** Warns about unknown verbs: a user with all permissions would get "yes" even for a misspelled verb. */
 function warnOfVerb({ context }: Session, verb: string, known: readonly string[]): void {
   if (verb === '*' || known.includes(verb)) return
   const near = nearVerb(verb, known)
@@ -101,7 +101,7 @@ async function attributesOf(
   }
 }
 
-/** A type that the server does not have can be asked about, too: with a word about it. */
+/** Accepts a type that the server does not serve, with a warning. */
 async function typeOf(session: Session, word: string): Promise<{ group: string; plural: string; namespaced: boolean }> {
   try {
     return await session.types.named(word)

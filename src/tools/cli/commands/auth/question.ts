@@ -1,4 +1,4 @@
-/** A question about an action, from the words `VERB TYPE[.GROUP][/SUBRESOURCE] [NAME]` or `VERB /PATH`. */
+/** Parses a question about an action from the words `VERB TYPE[.GROUP][/SUBRESOURCE] [NAME]` or `VERB /PATH`. */
 
 import type { JsonObject } from '../../../../api/json/json.ts'
 import { UsageError } from '../../../../base/flags/flags.ts'

@@ -1,6 +1,6 @@
 /**
- * `orchctl auth reconcile`: brings roles and bindings to what files say, by adding what is missing. What is there besides
- * goes only where that is asked for. A binding whose role is another is made anew, since it cannot be changed.
+ * `orchctl auth reconcile`: adds missing rules and subjects from files to roles and bindings. Removes extra ones only
+ * on request. Recreates a binding whose role differs, because the role of a binding is immutable.
  */
 
 import type { Json, JsonObject } from '../../../../api/json/json.ts'
@@ -27,11 +27,11 @@ const flags = {
   ...fileFlags,
   removeExtraPermissions: toggle({
     name: 'remove-extra-permissions',
-    help: 'take rules out of roles that the files do not have',
+    help: 'remove rules from roles that the files do not contain',
   }),
   removeExtraSubjects: toggle({
     name: 'remove-extra-subjects',
-    help: 'take subjects out of bindings that the files do not have',
+    help: 'remove subjects from bindings that the files do not contain',
   }),
   ...written,
   fieldManager,
@@ -43,7 +43,7 @@ type Options = OptionsOf<typeof flags>
 export const reconcileCommand = defineCommand({
   name: 'auth reconcile',
   forms: ['-f FILE [flags]'],
-  about: 'Creates roles and bindings that are missing, and adds the rules and subjects that others lack.',
+  about: 'Create missing roles and bindings, and add missing rules and subjects to existing ones.',
   examples: ['orchctl auth reconcile -f roles.yaml', 'orchctl auth reconcile -f roles.yaml --dry-run=server'],
   flags,
   run: async (context, { options }) => {
@@ -72,7 +72,7 @@ function isReconciled({ type }: Subject): boolean {
   return [...kindsOfRoles, ...kindsOfBindings].includes(type.kind)
 }
 
-/** Which list of the object counts. */
+/** Returns the name of the list to reconcile. */
 function sortOf(kind: string): 'rules' | 'subjects' {
   return kindsOfRoles.includes(kind) ? 'rules' : 'subjects'
 }
@@ -107,7 +107,7 @@ async function reconcile(session: Session, subject: Subject, { options, index }:
   return await said(writes ? await session.client.update(type, merged, request) : merged, 'reconciled')
 }
 
-/** A role may come before its namespace: what is missing is created with it. */
+/** Creates a missing namespace together with the object. */
 async function createWithNamespace(
   { client, context: { signal } }: Session,
   { type, name: { namespace: space = '' }, object }: Subject,
@@ -120,7 +120,7 @@ async function createWithNamespace(
     if (!isNotFound(error) || space === '' || request.dryRun) throw error
     const wanted: ApiObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: space } }
     await client.create(kinds.Namespace, wanted, { signal }).catch((refusal: unknown) => {
-      // Others of the same file are created at the same time, each with its namespace.
+      // Another object in the same file may have created the namespace at the same time.
       if (!(refusal instanceof StatusError && refusal.reason === 'AlreadyExists')) throw refusal
     })
     return await create()
@@ -156,7 +156,7 @@ function isAmong(one: Json, others: readonly Json[]): boolean {
   return others.some((other) => sameJson(one, other))
 }
 
-/** Whether each action that the rule allows is allowed by one of the others. */
+/** Whether another rule allows each action that this rule allows. */
 function isCovered(rule: Json, others: readonly Json[]): boolean {
   const { verbs = [], apiGroups = [], resources = [], nonResourceURLs = [], resourceNames = [] } = rule as Rule
   const names = resourceNames.length === 0 ? [undefined] : resourceNames

@@ -1,4 +1,4 @@
-/** `orchctl auth who-can`: asks the server which users, groups and service accounts may do something, and why. */
+/** `orchctl auth who-can`: lists the users, groups and service accounts that may perform an action, and why. */
 
 import { compareUtf8 } from '../../../../base/collections/utf8-order.ts'
 import { toggle } from '../../../../base/flags/flags.ts'
@@ -19,10 +19,10 @@ interface Answer {
 export const whoCanCommand = defineCommand({
   name: 'auth who-can',
   forms: ['VERB (TYPE[.GROUP][/SUBRESOURCE] [NAME] | /PATH) [flags]'],
-  about: 'Shows who may do something, and the role and the binding that allow it.',
+  about: 'List who can perform an action, and the role and binding that allow it.',
   examples: ['orchctl auth who-can delete secrets -n shop', 'orchctl auth who-can get /metrics'],
   flags: {
-    allNamespaces: toggle({ name: 'all-namespaces', letter: 'A', help: 'at the cluster scope' }),
+    allNamespaces: toggle({ name: 'all-namespaces', letter: 'A', help: 'check at cluster scope' }),
     ...connectionFlags,
   },
   run: async (context, { options, words }) => {
@@ -42,7 +42,7 @@ export const whoCanCommand = defineCommand({
               .sort((a, b) => compareUtf8(a.join('\0'), b.join('\0'))),
           ]),
         )
-      else context.out('No subjects that roles and bindings name may do it.\n')
+      else context.out('No subject of any role binding is allowed to do this.\n')
       for (const note of notes) context.err(`${escapeLine(note)}\n`)
     })
   },

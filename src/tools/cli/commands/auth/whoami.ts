@@ -1,4 +1,4 @@
-/** `orchctl auth whoami`: who the server takes the asker for. */
+/** `orchctl auth whoami`: shows the user that the server authenticated. */
 
 import { asJson } from '../../../../api/model/object.ts'
 import { flag, oneOf } from '../../../../base/flags/flags.ts'
@@ -17,7 +17,7 @@ const flags = {
     letter: 'o',
     value: 'FORMAT',
     read: oneOf(['', 'json', 'yaml']),
-    help: 'json or yaml',
+    help: 'output format: json or yaml',
   }),
   ...connectionFlags,
 }
@@ -25,7 +25,7 @@ const flags = {
 export const whoamiCommand = defineCommand({
   name: 'auth whoami',
   forms: ['[flags]'],
-  about: 'Shows who the server takes you for: your name, and the groups you are in.',
+  about: 'Show the user name and groups that the server authenticated you as.',
   examples: ['orchctl auth whoami', 'orchctl auth whoami --as alice -o yaml'],
   flags,
   run: async (context, { options, words }) => {

@@ -1,6 +1,6 @@
 /**
- * `orchctl auth why`: asks the server why an action is allowed or denied: the rules that come nearest, their bindings, and
- * the smallest rule that would allow it. The server names this command in a 403 to users who may ask.
+ * `orchctl auth why`: explains why an action is allowed or denied: the closest rules, their bindings, and the smallest
+ * rule that would allow the action. In a 403 response, the server suggests this command to users who may run it.
  */
 
 import { isObject, type JsonObject } from '../../../../api/json/json.ts'
@@ -20,7 +20,7 @@ import { defineCommand } from '../../program/command.ts'
 import { readQuestion } from './question.ts'
 
 const flags = {
-  allNamespaces: toggle({ name: 'all-namespaces', letter: 'A', help: 'at the cluster scope' }),
+  allNamespaces: toggle({ name: 'all-namespaces', letter: 'A', help: 'check at cluster scope' }),
   user: flag({ name: 'user', value: 'NAME', read: text, help: 'user to ask about; default: the current user' }),
   ...connectionFlags,
 }
@@ -30,9 +30,9 @@ type Options = OptionsOf<typeof flags>
 export const whyCommand = defineCommand({
   name: 'auth why',
   forms: ['VERB (TYPE[.GROUP][/SUBRESOURCE] [NAME] | /PATH) [flags]'],
-  about: `Explains why an action is allowed or denied: the rules that come nearest, and the smallest rule that would allow it.
+  about: `Explain why an action is allowed or denied: the closest rules, and the smallest rule that would allow the action.
 
-Roles and bindings are named to users who may create accessexplanations. Everybody else sees their own rules.`,
+Users who may create accessexplanations also see the roles and bindings. All other users see only their own rules.`,
   examples: [
     'orchctl auth why get secrets -n shop',
     'orchctl auth why patch deployments.apps/scale web -n shop --user alice',
@@ -55,7 +55,10 @@ Roles and bindings are named to users who may create accessexplanations. Everybo
   },
 })
 
-/** What users may ask about themselves in any case: whether an action is allowed, and which of their rules come nearest. */
+/**
+ * Answers from reviews that every user may create: whether the action is allowed, and which of the user's rules are
+ * closest.
+ */
 async function explainForOneself(session: Session, question: JsonObject): Promise<Explanation['status']> {
   const attributes = attributesOf(question)
   const namespace = (attributes.resource && attributes.namespace) || 'default'
@@ -99,7 +102,7 @@ function answerText({ allowed, reason = '', nearRules = [], smallestRule }: Expl
   return `${lines.map(escapeLine).join('\n')}\n`
 }
 
-/** As it would stand in a role. */
+/** Formats a rule as in a role. */
 function ruleText(rule: Rule): string {
   const said = Object.entries(rule).filter(([, words]) => words !== undefined && words.length > 0)
   return `{${said.map(([name, words]) => `${name}: ${JSON.stringify(words)}`).join(', ')}}`

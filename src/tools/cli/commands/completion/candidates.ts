@@ -1,6 +1,6 @@
 /**
- * The words that could stand where the cursor is: commands, flags and their known values, types, names of objects,
- * namespaces, contexts. What cannot be found out, for want of a server, is not offered; nothing is ever an error.
+ * Candidates for shell completion at the cursor: commands, flags and their known values, types, object names,
+ * namespaces and contexts. Without a server, candidates that need one are omitted. Completion never fails.
  */
 import { readdirSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -14,20 +14,20 @@ import type { CommandEntry, CommandGroup } from '../entry.ts'
 
 type Entries = readonly (CommandEntry | CommandGroup)[]
 
-/** Instead of words: names of files, which the shell completes itself. */
+/** Marker that tells the shell to complete file names itself. */
 const filesMark = ':files'
 
-/** `words` are those before the cursor; the last is the one to complete. */
+/** `words` are the words up to the cursor. The last one is completed. */
 export async function candidates(context: Context, commands: Entries, words: readonly string[]): Promise<string[]> {
   const before = words.slice(0, -1)
   const last = words.at(-1) ?? ''
   try {
     const found = await candidatesFor(context, commands, { before, last })
     if (found.includes(filesMark)) return [filesMark]
-    // Nothing that a server sends drives a terminal or falls apart into several words.
+    // Text from the server must not control the terminal or split into several words.
     return [...new Set(found)].filter((word) => word.startsWith(last) && /^[!-~]+$/.test(word)).sort()
   } catch {
-    // Whoever types wants no message in the middle of the line.
+    // An error message would disturb the line that the user is typing.
     return []
   }
 }
@@ -53,7 +53,7 @@ async function candidatesFor(context: Context, commands: Entries, { before, last
   return await argumentsOf(context, command.forms, { before, last, rest })
 }
 
-/** The command that the words lead to, what is below it, and what stands after it. */
+/** Returns the command that the words select, its subcommands, and the remaining words. */
 function follow(
   commands: Entries,
   words: readonly string[],
@@ -74,7 +74,7 @@ function follow(
   return { ...(entry === undefined ? {} : { entry }), inner, after }
 }
 
-/** Those that are neither flags nor values of flags. */
+/** Returns the words that are neither flags nor values of flags. */
 function wordsIn(flags: Flags, args: readonly string[]): string[] {
   return args.filter((arg, i) => !arg.startsWith('-') && !(i > 0 && takesNext(flags, args[i - 1]!)))
 }
@@ -86,7 +86,7 @@ function takesNext(flags: Flags, word: string): boolean {
   return found !== undefined && found.value !== ''
 }
 
-/** The flag whose value is being typed. */
+/** Returns the flag whose value is being typed. */
 function flagBeingTyped(flags: Flags, before: readonly string[], last: string): Flag<unknown> | undefined {
   const all = Object.values(flags)
   if (last.startsWith('--') && last.includes('=')) return all.find(({ name }) => last.startsWith(`--${name}=`))
@@ -101,14 +101,14 @@ async function valuesOf(context: Context, flag: Flag<unknown>, { before, last }:
   const isLong = last.startsWith('--')
   if (/FILE$|^DIR$/.test(flag.value)) {
     const lead = `--${flag.name}=`
-    // Shells see one word there, and look for a file of that name.
+    // For --flag=value, shells see a single word and would look for a file of that name.
     return isLong ? filesAt(context, last.slice(lead.length)).map((file) => `${lead}${file}`) : [filesMark]
   }
   const values = await knownValues(context, flag, before)
   return isLong ? values.map((value) => `--${flag.name}=${value}`) : values
 }
 
-/** What is in the directory of a path that is being typed. */
+/** Lists the files in the directory of the path being typed. */
 function filesAt({ directory }: Context, typed: string): string[] {
   const lead = typed.slice(0, typed.lastIndexOf('/') + 1)
   const entries = readdirSync(resolve(directory, lead), { withFileTypes: true })
@@ -131,7 +131,7 @@ async function contextNames(context: Context, before: readonly string[]): Promis
   return contexts.map((each) => each.name)
 }
 
-/** The connection flags among the words; whatever else is there does not count. */
+/** Returns the connection flags among the words and ignores all other words. */
 function optionsIn(words: readonly string[]) {
   const args: string[] = []
   for (const [i, word] of words.entries()) {
@@ -141,7 +141,7 @@ function optionsIn(words: readonly string[]) {
     )
     if (known === undefined) continue
     const next = words[i + 1]
-    // The value of the last one is being typed: it is not known yet.
+    // The value of the last flag is still being typed.
     if (!takesNext(connectionFlags, word)) args.push(word)
     else if (next !== undefined) args.push(word, next)
   }
@@ -149,13 +149,13 @@ function optionsIn(words: readonly string[]) {
 }
 
 interface Arguments extends Line {
-  /** The words that stand there already. */
+  /** The words that are already complete. */
   readonly rest: readonly string[]
 }
 
 const verbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
 
-/** What may stand where a command has arguments, as the lines of its help say it. */
+/** Returns candidates for the arguments of a command, according to the usage lines of its help. */
 async function argumentsOf(context: Context, forms: readonly string[], line: Arguments): Promise<string[]> {
   const [form = ''] = forms
   const choice = /^[a-z]+(?:\|[a-z]+)+$/.exec(form)
@@ -169,7 +169,7 @@ async function argumentsOf(context: Context, forms: readonly string[], line: Arg
   return /^\(?CONTEXT/.test(form) ? await contextNames(context, line.before) : []
 }
 
-/** Types, several joined by commas, then names of objects: `get cm gree`, `get cm/gree`. */
+/** Completes types, also several separated by commas, then object names: `get cm gree`, `get cm/gree`. */
 async function resources(context: Context, { before, last, rest }: Arguments): Promise<string[]> {
   const slash = last.indexOf('/')
   if (slash > 0)

@@ -1,8 +1,8 @@
-/** `orchctl completion`: prints what makes a shell complete words. The script asks `orchctl __complete` at each tab. */
+/** `orchctl completion`: prints a shell completion script. The script calls `orchctl __complete` at each tab. */
 import { UsageError } from '../../../../base/flags/flags.ts'
 import { defineCommand } from '../../program/command.ts'
 
-// One line `:files` instead of words says that the shell is to complete names of files, which it does best.
+// A single line `:files` instead of words tells the shell to complete file names itself.
 
 const bash = `# Completion of orchctl for bash: source <(orchctl completion bash)
 _orchctl() {
@@ -58,7 +58,7 @@ export const completionCommand = defineCommand({
   name: 'completion',
   forms: ['bash|zsh|fish'],
   about:
-    'Prints what makes a shell complete commands, flags, types and names of objects. Names are asked of the server.',
+    'Print the shell completion script for commands, flags, types and object names. Object names come from the server.',
   examples: [
     'source <(orchctl completion bash)',
     'source <(orchctl completion zsh)',

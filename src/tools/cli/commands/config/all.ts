@@ -4,52 +4,52 @@ import type { CommandEntry } from '../entry.ts'
 export const configCommands: readonly CommandEntry[] = [
   {
     name: 'view',
-    summary: 'show the client config',
+    summary: 'show the kubeconfig',
     load: async () => (await import('./view.ts')).viewCommand,
   },
   {
     name: 'current-context',
-    summary: 'show the name of the context in use',
+    summary: 'print the current context',
     load: async () => (await import('./current-context.ts')).currentContextCommand,
   },
   {
     name: 'get-contexts',
-    summary: 'show all contexts, and which one is in use',
+    summary: 'list all contexts',
     load: async () => (await import('./get-contexts.ts')).getContextsCommand,
   },
   {
     name: 'use-context',
-    summary: 'make a context the one in use',
+    summary: 'set the current context',
     load: async () => (await import('./use-context.ts')).useContextCommand,
   },
   {
     name: 'set-context',
-    summary: 'set what a context says',
+    summary: 'create or change a context',
     load: async () => (await import('./set-context.ts')).setContextCommand,
   },
   {
     name: 'set-cluster',
-    summary: 'set where a cluster is',
+    summary: 'create or change a cluster',
     load: async () => (await import('./set-cluster.ts')).setClusterCommand,
   },
   {
     name: 'set-credentials',
-    summary: 'set how a user shows who it is',
+    summary: 'create or change a user',
     load: async () => (await import('./set-credentials.ts')).setCredentialsCommand,
   },
   {
     name: 'get-clusters',
-    summary: 'show the names of all clusters',
+    summary: 'list the names of all clusters',
     load: async () => (await import('./names.ts')).getClustersCommand,
   },
   {
     name: 'get-users',
-    summary: 'show the names of all users',
+    summary: 'list the names of all users',
     load: async () => (await import('./names.ts')).getUsersCommand,
   },
   {
     name: 'rename-context',
-    summary: 'give a context another name',
+    summary: 'rename a context',
     load: async () => (await import('./rename-context.ts')).renameContextCommand,
   },
   {

@@ -1,4 +1,4 @@
-/** The client config that a command of `orchctl config` reads: as every other command would find it. */
+/** Reads the kubeconfig for `orchctl config`, found in the same way as for every other command. */
 import { parserFor } from '../../../../client/node/config-parser.ts'
 import { type ConfigContexts, readContexts } from '../../../../client/node/kubeconfig.ts'
 import { configFiles } from '../../connection/connect.ts'

@@ -7,7 +7,7 @@ import { configFlags, readConfig } from './config-files.ts'
 export const currentContextCommand = defineCommand({
   name: 'config current-context',
   forms: ['[flags]'],
-  about: 'Shows the name of the context that commands use.',
+  about: 'Print the name of the current context.',
   examples: ['orchctl config current-context'],
   flags: configFlags,
   run: async (context, { options, words }) => {

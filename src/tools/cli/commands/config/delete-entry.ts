@@ -10,7 +10,7 @@ function defineDelete(sort: EntrySort): Command {
   return defineCommand({
     name: `config delete-${sort}`,
     forms: ['NAME [flags]'],
-    about: `Deletes a ${sort} from the client config.`,
+    about: `Delete a ${sort} from the kubeconfig.`,
     examples: [`orchctl config delete-${sort} test`],
     flags: { kubeconfig: configFlags.kubeconfig },
     run: async (context, { options, words }) => {

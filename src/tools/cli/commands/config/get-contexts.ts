@@ -12,9 +12,9 @@ const flags = {
     letter: 'o',
     value: 'FORMAT',
     read: oneOf(['', 'name']),
-    help: 'name: the names alone',
+    help: 'output format: name prints only the names',
   }),
-  noHeaders: toggle({ name: 'no-headers', help: 'without the line of headings' }),
+  noHeaders: toggle({ name: 'no-headers', help: 'omit the header line' }),
   ...configFlags,
 }
 
@@ -22,7 +22,7 @@ export const getContextsCommand = defineCommand({
   name: 'config get-contexts',
   forms: ['[CONTEXT...] [flags]'],
   about:
-    'Shows contexts of the client config, those that are named or all: which server, which user, which namespace. The one in use has a star.',
+    'List all or the named contexts of the kubeconfig with their cluster, user and namespace. A star marks the current context.',
   examples: ['orchctl config get-contexts', 'orchctl config get-contexts -o name'],
   flags,
   run: async (context, { options, words }) => {

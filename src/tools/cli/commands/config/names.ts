@@ -1,4 +1,4 @@
-/** `orchctl config get-clusters` and `get-users`: the names in the client config. */
+/** `orchctl config get-clusters` and `get-users`: lists names in the kubeconfig. */
 import { sortUtf8 } from '../../../../base/collections/utf8-order.ts'
 import { type EntrySort, readConfigFile } from '../../../../client/node/kubeconfig-edit.ts'
 import { configFiles } from '../../connection/connect.ts'
@@ -11,7 +11,7 @@ function defineNames(sort: EntrySort): Command {
   return defineCommand({
     name: `config get-${sort}s`,
     forms: ['[flags]'],
-    about: `Shows the names of all ${sort}s in the client config.`,
+    about: `List the names of all ${sort}s in the kubeconfig.`,
     examples: [`orchctl config get-${sort}s`],
     flags: { kubeconfig: configFlags.kubeconfig },
     run: async (context, { options, words }) => {

@@ -1,4 +1,6 @@
-/** `orchctl config set` and `unset`: one value of the client config, by its path: `contexts.test.namespace`. */
+/**
+ * `orchctl config set` and `unset`: changes one value of the kubeconfig by its path, such as `contexts.test.namespace`.
+ */
 import { readBoolean, toggle, UsageError } from '../../../../base/flags/flags.ts'
 import {
   type EntrySort,
@@ -15,7 +17,10 @@ import { configFlags } from './config-files.ts'
 
 const flags = { kubeconfig: configFlags.kubeconfig }
 const setFlags = {
-  setRawBytes: toggle({ name: 'set-raw-bytes', help: 'the value of a field in base64 (...-data) is given as it is' }),
+  setRawBytes: toggle({
+    name: 'set-raw-bytes',
+    help: 'take the value of a base64 field (...-data) as raw bytes and encode it',
+  }),
   ...flags,
 }
 
@@ -36,7 +41,7 @@ const booleans = ['insecure-skip-tls-verify', 'disable-compression']
 export const setPropertyCommand = defineCommand({
   name: 'config set',
   forms: ['PATH VALUE [flags]'],
-  about: 'Sets one value of the client config. PATH is current-context, or clusters|contexts|users.NAME.FIELD.',
+  about: 'Set one value of the kubeconfig. PATH is current-context, or clusters|contexts|users.NAME.FIELD.',
   examples: ['orchctl config set contexts.test.namespace shop', 'orchctl config set current-context test'],
   flags: setFlags,
   run: async (context, { options, words }) => {
@@ -53,7 +58,7 @@ export const setPropertyCommand = defineCommand({
   },
 })
 
-/** As the client config has it. Throws UsageError for what is not base64 where that is meant. */
+/** Converts a value to its kubeconfig format. Throws UsageError if a field needs base64 and the value is not. */
 function readValue(field: string, value: string, { setRawBytes }: { setRawBytes: boolean }): string | boolean {
   if (booleans.includes(field)) return readBoolean(value)
   if (!field.endsWith('-data')) return value
@@ -67,7 +72,7 @@ function readValue(field: string, value: string, { setRawBytes }: { setRawBytes:
 export const unsetPropertyCommand = defineCommand({
   name: 'config unset',
   forms: ['PATH [flags]'],
-  about: 'Removes one value of the client config, or a whole cluster, context or user.',
+  about: 'Remove one value of the kubeconfig, or a whole cluster, context or user.',
   examples: ['orchctl config unset contexts.test.namespace', 'orchctl config unset users.test'],
   flags,
   run: async (context, { options, words }) => {
@@ -89,11 +94,13 @@ export const unsetPropertyCommand = defineCommand({
 interface Place {
   readonly sort: EntrySort
   readonly name: string
-  /** '' for the entry as a whole. */
+  /** Empty for the whole entry. */
   readonly field: string
 }
 
-/** A name may have dots: what comes after the last one is a field only where it is the name of one. */
+/**
+ * Splits a path. Names may contain dots, so the part after the last dot is a field only if it is a known field name.
+ */
 function readPath(path: string): Place {
   const dot = path.indexOf('.')
   const sort = (Object.keys(fields) as EntrySort[]).find((known) => `${known}s` === path.slice(0, dot))

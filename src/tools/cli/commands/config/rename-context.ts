@@ -9,7 +9,7 @@ import { configFlags } from './config-files.ts'
 export const renameContextCommand = defineCommand({
   name: 'config rename-context',
   forms: ['CONTEXT NEW_NAME [flags]'],
-  about: 'Gives a context another name. If it is the one in use, it stays so.',
+  about: 'Rename a context. If it is the current context, it stays current.',
   examples: ['orchctl config rename-context orch-admin@orch local'],
   flags: { kubeconfig: configFlags.kubeconfig },
   run: async (context, { options, words }) => {

@@ -8,13 +8,18 @@ import { fileField, setConfigEntry } from './set-entry.ts'
 const flags = {
   server: ifGiven(connectionFlags.server),
   certificateAuthority: ifGiven(connectionFlags.certificateAuthority),
-  embedCerts: toggle({ name: 'embed-certs', help: 'put the content of the file into the client config' }),
+  embedCerts: toggle({ name: 'embed-certs', help: 'embed the contents of the certificate file in the kubeconfig' }),
   insecure: ifGiven(
-    toggle({ name: 'insecure-skip-tls-verify', help: 'talk to the server whatever its certificate is' }),
+    toggle({ name: 'insecure-skip-tls-verify', help: "skip verification of the server's certificate (insecure)" }),
   ),
   tlsServerName: ifGiven(connectionFlags.tlsServerName),
   proxyUrl: ifGiven(
-    flag({ name: 'proxy-url', value: 'URL', read: readProxy, help: 'the HTTP proxy on the way to the server' }),
+    flag({
+      name: 'proxy-url',
+      value: 'URL',
+      read: readProxy,
+      help: 'URL of an HTTP proxy for connections to the server',
+    }),
   ),
   kubeconfig: configFlags.kubeconfig,
 }
@@ -22,7 +27,7 @@ const flags = {
 export const setClusterCommand = defineCommand({
   name: 'config set-cluster',
   forms: ['NAME [flags]'],
-  about: 'Sets where a cluster is, and how its server is recognized. One that is not there is made.',
+  about: 'Set the server address and CA of a cluster. Create the cluster if it does not exist.',
   examples: [
     'orchctl config set-cluster test --server=https://10.0.0.1:6443 --certificate-authority=ca.crt --embed-certs',
   ],

@@ -5,11 +5,11 @@ import { configFlags, readConfig } from './config-files.ts'
 import { setConfigEntry } from './set-entry.ts'
 
 const flags = {
-  current: toggle({ name: 'current', help: 'the context in use' }),
-  cluster: ifGiven(flag({ name: 'cluster', value: 'NAME', read: text, help: 'the cluster to talk to' })),
-  user: ifGiven(flag({ name: 'user', value: 'NAME', read: text, help: 'the user to be' })),
+  current: toggle({ name: 'current', help: 'change the current context' }),
+  cluster: ifGiven(flag({ name: 'cluster', value: 'NAME', read: text, help: 'cluster of the context' })),
+  user: ifGiven(flag({ name: 'user', value: 'NAME', read: text, help: 'user of the context' })),
   namespace: ifGiven(
-    flag({ name: 'namespace', letter: 'n', value: 'NAME', read: text, help: 'the namespace to look in' }),
+    flag({ name: 'namespace', letter: 'n', value: 'NAME', read: text, help: 'default namespace of the context' }),
   ),
   kubeconfig: configFlags.kubeconfig,
 }
@@ -18,7 +18,7 @@ export const setContextCommand = defineCommand({
   name: 'config set-context',
   forms: ['(CONTEXT | --current) [flags]'],
   about:
-    'Sets what a context says: which cluster, which user, which namespace. One that is not there is made;\na flag without a value takes away what was set.',
+    'Set the cluster, user or namespace of a context. Create the context if it does not exist.\nA flag with an empty value removes the setting.',
   examples: [
     'orchctl config set-context --current --namespace=shop',
     'orchctl config set-context test --cluster=test --user=me',

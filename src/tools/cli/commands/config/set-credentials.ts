@@ -17,41 +17,48 @@ import { configFlags } from './config-files.ts'
 import { fileField, setConfigEntry } from './set-entry.ts'
 
 const flags = {
-  token: ifGiven(flag({ name: 'token', value: 'TOKEN', read: text, help: 'the bearer token to present' })),
+  token: ifGiven(flag({ name: 'token', value: 'TOKEN', read: text, help: 'bearer token of the user' })),
   clientCertificate: ifGiven(
-    flag({ name: 'client-certificate', value: 'FILE', read: text, help: 'the certificate to present' }),
+    flag({ name: 'client-certificate', value: 'FILE', read: text, help: 'PEM client certificate of the user' }),
   ),
-  clientKey: ifGiven(flag({ name: 'client-key', value: 'FILE', read: text, help: 'the key of that certificate' })),
-  embedCerts: toggle({ name: 'embed-certs', help: 'put the content of these files into the client config' }),
-  username: ifGiven(
-    flag({ name: 'username', value: 'NAME', read: text, help: 'the name to present, with a password' }),
+  clientKey: ifGiven(
+    flag({ name: 'client-key', value: 'FILE', read: text, help: 'PEM private key of the client certificate' }),
   ),
-  password: ifGiven(flag({ name: 'password', value: 'PASSWORD', read: text, help: 'the password of that name' })),
+  embedCerts: toggle({ name: 'embed-certs', help: 'embed the contents of these files in the kubeconfig' }),
+  username: ifGiven(flag({ name: 'username', value: 'NAME', read: text, help: 'user name for basic authentication' })),
+  password: ifGiven(
+    flag({ name: 'password', value: 'PASSWORD', read: text, help: 'password for basic authentication' }),
+  ),
   execCommand: flag({
     name: 'exec-command',
     value: 'PROGRAM',
     read: text,
-    help: 'the program that is asked for credentials',
+    help: 'credential plugin: the command that returns credentials',
   }),
-  execArg: repeated({ name: 'exec-arg', value: 'ARGUMENT', read: text, help: 'an argument of that program' }),
-  execEnv: repeated({ name: 'exec-env', value: 'NAME=VALUE', read: text, help: 'a variable of its environment' }),
+  execArg: repeated({ name: 'exec-arg', value: 'ARGUMENT', read: text, help: 'argument for the credential plugin' }),
+  execEnv: repeated({
+    name: 'exec-env',
+    value: 'NAME=VALUE',
+    read: text,
+    help: 'environment variable for the credential plugin',
+  }),
   execApiVersion: flag({
     name: 'exec-api-version',
     value: 'VERSION',
     read: text,
-    help: 'the version of the form in which it answers',
+    help: "API version of the credential plugin's ExecCredential",
   }),
   authProvider: flag({
     name: 'auth-provider',
     value: 'oidc',
     read: oneOf(['', 'oidc']),
-    help: 'oidc: an OpenID Connect provider issues tokens',
+    help: 'authentication provider: oidc, for tokens from an OpenID Connect provider',
   }),
   authProviderArg: repeated({
     name: 'auth-provider-arg',
     value: 'KEY=VALUE',
     read: text,
-    help: 'what the provider needs: idp-issuer-url, client-id, client-secret, id-token, refresh-token',
+    help: 'settings of the provider: idp-issuer-url, client-id, client-secret, id-token, refresh-token',
   }),
   kubeconfig: configFlags.kubeconfig,
 }
@@ -59,7 +66,7 @@ const flags = {
 export const setCredentialsCommand = defineCommand({
   name: 'config set-credentials',
   forms: ['NAME [flags]'],
-  about: 'Sets how a user shows who it is. One that is not there is made.',
+  about: 'Set the credentials of a user. Create the user if it does not exist.',
   examples: [
     'orchctl config set-credentials me --token=abc',
     'orchctl config set-credentials me --exec-command=login --exec-arg=--cluster --exec-arg=prod --exec-api-version=client.authentication.orch.io/v1',
@@ -95,7 +102,7 @@ export const setCredentialsCommand = defineCommand({
   },
 })
 
-/** The program that is asked for credentials, as a client config has it. */
+/** Returns the credential plugin in kubeconfig format. */
 function execOf({ execCommand, execArg, execEnv, execApiVersion }: OptionsOf<typeof flags>): { exec?: JsonObject } {
   const given = execCommand !== '' || execApiVersion !== '' || execArg.length > 0 || execEnv.length > 0
   if (!given) return {}
@@ -113,7 +120,7 @@ function execOf({ execCommand, execArg, execEnv, execApiVersion }: OptionsOf<typ
   }
 }
 
-/** The provider of tokens, as a client config has it. What it has beside these arguments is replaced. */
+/** Returns the authentication provider in kubeconfig format. Replaces the whole provider configuration. */
 function providerOf({ authProvider: name, authProviderArg }: OptionsOf<typeof flags>): JsonObject {
   if (name === '' && authProviderArg.length === 0) return {}
   if (name === '') throw new UsageError('--auth-provider-arg goes with --auth-provider=oidc')
@@ -121,7 +128,7 @@ function providerOf({ authProvider: name, authProviderArg }: OptionsOf<typeof fl
   return { 'auth-provider': { name, config: Object.fromEntries(config.map(({ name, value }) => [name, value])) } }
 }
 
-/** Both forms that a file can have in a client config: the new one takes the place of either. */
+/** Returns both fields that a file can have in a kubeconfig (path and data). The new field replaces either. */
 function forms(field: string, file: string | undefined): string[] {
   return file ? [field, `${field}-data`] : []
 }

@@ -1,4 +1,4 @@
-/** What `config set-context`, `set-cluster` and `set-credentials` have in common: fields of one entry are set. */
+/** Common parts of `config set-context`, `set-cluster` and `set-credentials`: sets fields of one entry. */
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Json } from '../../../../api/json/json.ts'
@@ -11,13 +11,13 @@ import type { Context } from '../../program/command.ts'
 
 export interface Setting {
   readonly sort: EntrySort
-  /** As users know the sort: `Cluster`, `User`, `Context`. */
+  /** Display name of the entry type: `Cluster`, `User` or `Context`. */
   readonly title: string
   readonly kubeconfig: string
   readonly words: readonly string[]
-  /** undefined leaves a field as it is, '' takes it away. */
+  /** undefined keeps a field, '' removes it. */
   readonly fields: { readonly [field: string]: Json | undefined }
-  /** Fields that others take the place of. */
+  /** Fields that the new fields replace. */
   readonly dropped?: readonly string[]
 }
 
@@ -39,7 +39,7 @@ export async function setConfigEntry(
   context.out(`${title} "${escapeLine(name)}" ${sort === 'user' ? 'set' : sort === 'cluster' ? 'set' : done}.\n`)
 }
 
-/** A file as it stands in a client config: by its path, or as its content in base64. */
+/** Returns the kubeconfig field for a file: its path, or its content in base64. */
 export function fileField(
   { directory }: Context,
   field: string,

@@ -9,7 +9,7 @@ import { configFlags } from './config-files.ts'
 export const useContextCommand = defineCommand({
   name: 'config use-context',
   forms: ['CONTEXT [flags]'],
-  about: 'Makes a context the one that commands use.',
+  about: 'Set the current context, which commands use by default.',
   examples: ['orchctl config use-context orch-admin@orch'],
   flags: { kubeconfig: configFlags.kubeconfig },
   run: async (context, { options, words }) => {

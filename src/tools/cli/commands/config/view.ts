@@ -1,4 +1,4 @@
-/** `orchctl config view`: what the client config says, several files as one, without its secrets. */
+/** `orchctl config view`: shows the kubeconfig, merged from all its files and without secrets. */
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { isObject, type Json, type JsonObject, own } from '../../../../api/json/json.ts'
@@ -16,26 +16,25 @@ import { configFlags } from './config-files.ts'
 const flags = {
   output: { ...writeOutputFlag, default: 'yaml' },
   ...templateFlags,
-  raw: toggle({ name: 'raw', help: 'with keys, certificates and tokens' }),
+  raw: toggle({ name: 'raw', help: 'include keys, certificates and tokens' }),
   flatten: toggle({
     name: 'flatten',
-    help: 'whole, with the content of files in place of their names, so that it can be moved',
+    help: 'embed the contents of referenced files, so that the kubeconfig can be moved',
   }),
   merge: flag({
     name: 'merge',
     default: 'true',
     read: readBoolean,
-    help: 'several files as one; false: the first alone',
+    help: 'merge several kubeconfig files; false: only show the first',
   }),
-  minify: toggle({ name: 'minify', help: 'only what the context in use needs' }),
+  minify: toggle({ name: 'minify', help: 'only show what the current context needs' }),
   ...configFlags,
 }
 
 export const viewCommand = defineCommand({
   name: 'config view',
   forms: ['[flags]'],
-  about:
-    'Shows the client config, several files as one. Keys and tokens are left out unless --raw or --flatten is given.',
+  about: 'Show the kubeconfig, merged from all its files. Keys and tokens are hidden unless --raw or --flatten is set.',
   examples: ['orchctl config view', 'orchctl config view --minify --flatten'],
   flags,
   run: async (context, { options, words }) => {
@@ -59,7 +58,7 @@ async function printed(config: Json, output: Output, options: TemplateOptions): 
 
 const sorts = ['cluster', 'context', 'user'] as const
 
-/** In the order of names; of entries with one name the first counts. */
+/** Merges kubeconfigs and sorts entries by name. The first of several entries with the same name wins. */
 function mergeConfigs(configs: readonly JsonObject[]): JsonObject {
   const merged: JsonObject = { apiVersion: 'v1', kind: 'Config', preferences: {} }
   for (const sort of sorts) {
@@ -79,7 +78,7 @@ function entriesOf(config: JsonObject, sort: string): JsonObject[] {
   return Array.isArray(entries) ? entries.filter(isObject) : []
 }
 
-/** The names of all entries of a sort. */
+/** Returns the names of all entries of a type. */
 export function entryNames(config: JsonObject, sort: string): string[] {
   return entriesOf(config, sort).flatMap((entry) => {
     const name = own(entry, 'name')
@@ -92,12 +91,12 @@ const namedFiles: { readonly [sort: string]: readonly string[] } = {
   user: ['client-certificate', 'client-key'],
 }
 
-/** With the files that it names called by their whole paths, which start at the client config. */
+/** Makes file paths absolute. They are relative to the kubeconfig file. */
 function located(config: JsonObject, file: string): JsonObject {
   return withFiles(config, (field, path) => [field, resolve(dirname(file), path)])
 }
 
-/** With what the files hold that it names. */
+/** Replaces file references with the contents of the files. */
 function flattened(config: JsonObject): JsonObject {
   return withFiles(config, (field, path) => [`${field}-data`, contentOf(path)])
 }
@@ -128,7 +127,7 @@ function contentOf(path: string): string {
   }
 }
 
-/** Throws UsageError where what is in use is not there: a config without it could not be used. */
+/** Throws UsageError if an entry of the current context is missing, because the result would be unusable. */
 function minified(config: JsonObject): JsonObject {
   const current = own(config, 'current-context')
   if (!current) throw new UsageError('there is no current context: name one with --context')

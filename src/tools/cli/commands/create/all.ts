@@ -30,7 +30,7 @@ export const createCommands: readonly (CommandEntry | CommandGroup)[] = [
       },
       {
         name: 'docker-registry',
-        summary: 'create a Secret with the login at a registry',
+        summary: 'create a Secret with registry credentials',
         load: async () => (await import('./secret.ts')).createSecretDockerRegistryCommand,
       },
     ],
@@ -43,7 +43,7 @@ export const createCommands: readonly (CommandEntry | CommandGroup)[] = [
   },
   {
     name: 'token',
-    summary: 'ask for a token of a service account',
+    summary: 'request a token for a service account',
     load: async () => (await import('./token.ts')).createTokenCommand,
   },
   {
@@ -53,7 +53,7 @@ export const createCommands: readonly (CommandEntry | CommandGroup)[] = [
   },
   {
     name: 'rolebinding',
-    summary: 'give a role to users, groups and service accounts',
+    summary: 'bind a role to users, groups and service accounts',
     load: async () => (await import('./binding.ts')).createRoleBindingCommand,
   },
   {
@@ -63,7 +63,7 @@ export const createCommands: readonly (CommandEntry | CommandGroup)[] = [
   },
   {
     name: 'clusterrolebinding',
-    summary: 'give a cluster role to users, groups and service accounts',
+    summary: 'bind a cluster role to users, groups and service accounts',
     load: async () => (await import('./binding.ts')).createClusterRoleBindingCommand,
   },
   {
@@ -86,7 +86,7 @@ export const createCommands: readonly (CommandEntry | CommandGroup)[] = [
   {
     name: 'quota',
     aliases: ['resourcequota'],
-    summary: 'create a quota of a namespace',
+    summary: 'create a resource quota',
     load: async () => (await import('./policies.ts')).createQuotaCommand,
   },
   {
@@ -98,7 +98,7 @@ export const createCommands: readonly (CommandEntry | CommandGroup)[] = [
   {
     name: 'poddisruptionbudget',
     aliases: ['pdb'],
-    summary: 'create a budget of disruptions',
+    summary: 'create a pod disruption budget',
     load: async () => (await import('./policies.ts')).createPodDisruptionBudgetCommand,
   },
   {
@@ -114,22 +114,22 @@ export const createCommands: readonly (CommandEntry | CommandGroup)[] = [
     commands: [
       {
         name: 'clusterip',
-        summary: 'create a service with an address in the cluster',
+        summary: 'create a ClusterIP service',
         load: async () => (await import('./service.ts')).createClusterIpCommand,
       },
       {
         name: 'nodeport',
-        summary: 'create a service with a port on every node',
+        summary: 'create a NodePort service',
         load: async () => (await import('./service.ts')).createNodePortCommand,
       },
       {
         name: 'loadbalancer',
-        summary: 'create a service with a load balancer',
+        summary: 'create a LoadBalancer service',
         load: async () => (await import('./service.ts')).createLoadBalancerCommand,
       },
       {
         name: 'externalname',
-        summary: 'create a service that stands for a name outside',
+        summary: 'create an ExternalName service',
         load: async () => (await import('./service.ts')).createExternalNameCommand,
       },
     ],

@@ -1,4 +1,4 @@
-/** `orchctl create rolebinding` and `clusterrolebinding`: who gets a role. */
+/** `orchctl create rolebinding` and `clusterrolebinding`: binds a role to subjects. */
 
 import { groupName, type Vendor } from '../../../../api/model/vendor.ts'
 import { flag, repeated, text, UsageError } from '../../../../base/flags/flags.ts'
@@ -6,13 +6,13 @@ import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import { defineGenerator } from './generator.ts'
 
 const subjectFlags = {
-  user: repeated({ name: 'user', value: 'NAME', read: text, help: 'this user' }),
-  group: repeated({ name: 'group', value: 'NAME', read: text, help: 'the members of this group' }),
+  user: repeated({ name: 'user', value: 'NAME', read: text, help: 'user to bind' }),
+  group: repeated({ name: 'group', value: 'NAME', read: text, help: 'group to bind' }),
   serviceAccount: repeated({
     name: 'serviceaccount',
     value: 'NAMESPACE:NAME',
     read: text,
-    help: 'this service account',
+    help: 'service account to bind, as NAMESPACE:NAME',
   }),
 }
 
@@ -22,14 +22,14 @@ interface SubjectOptions {
   readonly serviceAccount: readonly string[]
 }
 
-const clusterRole = flag({ name: 'clusterrole', value: 'NAME', read: text, help: 'the cluster role that they get' })
+const clusterRole = flag({ name: 'clusterrole', value: 'NAME', read: text, help: 'cluster role to bind' })
 
 export const createRoleBindingCommand = defineGenerator({
   name: 'rolebinding',
-  about: 'Gives a role, or a cluster role, to users, groups and service accounts in one namespace.',
+  about: 'Bind a role or a cluster role to users, groups and service accounts in one namespace.',
   examples: ['orchctl create rolebinding readers --clusterrole=view --user=alice --group=ops'],
   flags: {
-    role: flag({ name: 'role', value: 'NAME', read: text, help: 'the role that they get' }),
+    role: flag({ name: 'role', value: 'NAME', read: text, help: 'role to bind' }),
     clusterRole,
     ...subjectFlags,
   },
@@ -47,7 +47,7 @@ export const createRoleBindingCommand = defineGenerator({
 
 export const createClusterRoleBindingCommand = defineGenerator({
   name: 'clusterrolebinding',
-  about: 'Gives a cluster role to users, groups and service accounts, everywhere.',
+  about: 'Bind a cluster role to users, groups and service accounts in the whole cluster.',
   examples: ['orchctl create clusterrolebinding admins --clusterrole=cluster-admin --group=ops'],
   flags: { clusterRole, ...subjectFlags },
   type: kinds.ClusterRoleBinding,
@@ -66,7 +66,7 @@ function subjectsOf(options: SubjectOptions, vendor: Vendor): object[] {
   return readSubjects(options, groupName(vendor, 'rbac.authorization'))
 }
 
-/** The subjects of a binding that flags name. */
+/** Returns the subjects of a binding from flags. */
 export function readSubjects({ user, group, serviceAccount }: SubjectOptions, apiGroup: string): object[] {
   return [
     ...user.map((name) => ({ kind: 'User', apiGroup, name })),

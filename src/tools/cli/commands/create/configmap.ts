@@ -7,7 +7,7 @@ import { appendHashFlag, defineGenerator } from './generator.ts'
 
 export const createConfigMapCommand = defineGenerator({
   name: 'configmap',
-  about: 'Creates a ConfigMap from literals and files.',
+  about: 'Create a ConfigMap from literals and files.',
   examples: [
     'orchctl create configmap greeting --from-literal=hello=world',
     'orchctl create configmap settings --from-file=app.ini --from-file=logo=logo.png',
@@ -15,7 +15,7 @@ export const createConfigMapCommand = defineGenerator({
   flags: {
     ...dataFlags,
     appendHash: appendHashFlag,
-    immutable: toggle({ name: 'immutable', help: 'its data can never be changed' }),
+    immutable: toggle({ name: 'immutable', help: 'make the ConfigMap immutable: its data can never change' }),
   },
   type: kinds.ConfigMap,
   make: (options, { context }) => {

@@ -1,4 +1,4 @@
-/** `orchctl create -f`: the objects of files, each new. */
+/** `orchctl create -f`: creates objects from files. */
 
 import { type ApiObject, asJson } from '../../../../api/model/object.ts'
 import { flag, type OptionsOf, text, toggle, UsageError } from '../../../../base/flags/flags.ts'
@@ -30,9 +30,9 @@ const flags = {
     letter: 'l',
     value: 'SELECTOR',
     read: text,
-    help: 'only objects of the files with these labels',
+    help: 'label selector for objects in the files',
   }),
-  edit: toggle({ name: 'edit', help: 'open the objects in an editor first' }),
+  edit: toggle({ name: 'edit', help: 'edit the objects in an editor before creating them' }),
   windowsLineEndings: windowsLineEndingsFlag,
   raw: rawFlag,
   ...writeFlags,
@@ -47,10 +47,9 @@ type Options = OptionsOf<typeof flags>
 export const createCommand = defineCommand({
   name: 'create',
   forms: ['-f FILE [flags]', 'KIND NAME [flags]'],
-  about: `Creates objects: those of files, or one of a kind that is described by flags.
+  about: `Create objects from files, or one object described by flags.
 
-A file holds JSON or YAML, several documents if need be, or a List. One that cannot be created does not hold up the
-others.`,
+A file contains JSON or YAML: one or more documents, or a List. If one object cannot be created, the others still are.`,
   examples: [
     'orchctl create -f pod.yaml',
     'orchctl create -f manifests/ -R --dry-run=server',
@@ -101,7 +100,7 @@ interface Creation {
   readonly index: number
 }
 
-/** What was got from a server has a version, which nothing new may have. */
+/** Removes the resourceVersion that an object read from a server has. The server rejects it in new objects. */
 function withoutVersion(object: ApiObject): ApiObject {
   const { resourceVersion: _, ...metadata } = object.metadata
   return { ...object, metadata }

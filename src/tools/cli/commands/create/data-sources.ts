@@ -1,6 +1,6 @@
 /**
- * Where the data of a ConfigMap or a Secret comes from: literals (`--from-literal=key=value`), files
- * (`--from-file=[key=]file`, or all files of a directory), and files of lines `KEY=VALUE` (`--from-env-file`).
+ * Data of a ConfigMap or Secret: literals (`--from-literal=key=value`), files (`--from-file=[key=]file`, or all files
+ * of a directory), and files with `KEY=VALUE` lines (`--from-env-file`).
  */
 import { isUtf8 } from 'node:buffer'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
@@ -10,18 +10,18 @@ import { codeOf } from '../../../../base/text/errors.ts'
 import type { Context } from '../../program/command.ts'
 
 export const dataFlags = {
-  fromLiteral: repeated({ name: 'from-literal', value: 'KEY=VALUE', read: text, help: 'a key and its value' }),
+  fromLiteral: repeated({ name: 'from-literal', value: 'KEY=VALUE', read: text, help: 'key and literal value' }),
   fromFile: repeated({
     name: 'from-file',
     value: '[KEY=]FILE',
     read: text,
-    help: 'a file, under its own name or under a key; or all files of a directory',
+    help: 'file to store under its name or the given key; or a directory, to store all its files',
   }),
   fromEnvFile: repeated({
     name: 'from-env-file',
     value: 'FILE',
     read: text,
-    help: 'a file with a line KEY=VALUE for each key',
+    help: 'file with one KEY=VALUE pair per line',
   }),
 }
 
@@ -31,7 +31,7 @@ export interface DataOptions {
   readonly fromEnvFile: readonly string[]
 }
 
-/** The values by their keys, as bytes. */
+/** Returns the values by key, as bytes. */
 export function readData({ directory, env }: Context, options: DataOptions): Map<string, Buffer> {
   const data = new Map<string, Buffer>()
   const add = (key: string, value: Buffer) => {
@@ -52,7 +52,7 @@ export function isText(bytes: Buffer): boolean {
   return isUtf8(bytes)
 }
 
-/** A key and its value from `key=value`, without quotes around the value. */
+/** Parses `key=value` and removes quotes around the value. */
 export function literalOf(literal: string): [string, Buffer] {
   const equals = literal.indexOf('=')
   if (equals <= 0) throw new UsageError(`invalid literal source ${literal}, expected key=value`)
@@ -76,7 +76,7 @@ function filesOf(directory: string, source: string): [string, Buffer][] {
     .map((entry) => [entry.name, read(join(path, entry.name), entry.name)])
 }
 
-/** A key without a value takes that of the environment, as other readers of such files do. */
+/** Parses a file of variables. A key without a value gets its value from the environment, as in other tools. */
 export function variablesIn(bytes: Buffer, file: string, env: Context['env']): [string, string][] {
   const lines = bytes
     .toString('utf8')

@@ -1,7 +1,7 @@
 /**
- * What the commands `orchctl create KIND NAME` have in common: flags become an object, which is created, or only
- * printed (`--dry-run=client -o yaml`). Then no server is needed, unless its vendor's domain is in the object: groups
- * such as that of roles, and types of secrets, are called by it.
+ * Common parts of `orchctl create KIND NAME`: makes an object from flags and creates it or only prints it
+ * (`--dry-run=client -o yaml`). Printing needs no server unless the object contains the vendor's domain, as in the API
+ * group of roles and the types of secrets.
  */
 
 import { groupOf } from '../../../../api/model/api-version.ts'
@@ -23,22 +23,22 @@ import { connectionFlags } from '../../connection/connection-flags.ts'
 import type { Session } from '../../connection/session.ts'
 import { type Command, type Context, defineCommand } from '../../program/command.ts'
 
-/** Of everything that creates one object from flags. */
+/** Flags of all commands that create one object from flags. */
 export const creationFlags = { ...writeFlags, saveConfig: saveConfigFlag, validate: validateFlag }
 
 export type CreationOptions = WritingOptions &
   NoteOptions & { readonly validate?: OptionsOf<typeof creationFlags>['validate'] }
 
 export interface Generator<F extends Flags> {
-  /** `configmap`; `secret generic`. */
+  /** `configmap` or `secret generic`. */
   readonly name: string
-  /** What may stand after the name of the object. */
+  /** Arguments after the object name, for the usage line. */
   readonly form?: string
   readonly about: string
   readonly examples: readonly string[]
   readonly flags: F
   readonly type: ResourceType
-  /** All but apiVersion, kind and the name. */
+  /** Returns the object except apiVersion, kind and name. */
   readonly make: (options: OptionsOf<F>, given: Given) => Omit<Made, 'metadata'> | Promise<Omit<Made, 'metadata'>>
 }
 
@@ -50,11 +50,11 @@ export interface Made {
 export interface Given {
   readonly context: Context
   readonly name: string
-  /** Words after the name. */
+  /** Arguments after the object name. */
   readonly words: readonly string[]
-  /** Where the object will be. */
+  /** Namespace of the object. */
   readonly namespace: string
-  /** Asks the server whose names it speaks. */
+  /** Asks the server for its vendor. */
   readonly vendor: () => Promise<Vendor>
   readonly session: Session
 }
@@ -87,8 +87,8 @@ export function defineGenerator<F extends Flags>(generator: Generator<F>): Comma
   })
 }
 
-/** Of ConfigMaps and Secrets: names that change with what they hold. */
-export const appendHashFlag = toggle({ name: 'append-hash', help: 'the name ends in a hash of what it holds' })
+/** For ConfigMaps and Secrets whose names change with their content. */
+export const appendHashFlag = toggle({ name: 'append-hash', help: 'append a hash of the content to the name' })
 
 async function withHash(
   object: ApiObject,
@@ -113,7 +113,7 @@ async function objectOf<F extends Flags>(
   return typed(served, { ...made, metadata: { ...made.metadata, name, ...namespace } })
 }
 
-/** Creates an object that flags describe, or only shows it; returns what is said about it. */
+/** Creates the object described by flags, or only prints it. Returns the text to print. */
 export async function createObject(
   session: Session,
   object: ApiObject,

@@ -4,7 +4,7 @@ import { defineGenerator } from './generator.ts'
 
 export const createNamespaceCommand = defineGenerator({
   name: 'namespace',
-  about: 'Creates a namespace.',
+  about: 'Create a namespace.',
   examples: ['orchctl create namespace shop'],
   flags: {},
   type: kinds.Namespace,

@@ -1,4 +1,4 @@
-/** `orchctl create quota`, `priorityclass`, `poddisruptionbudget` and `ingress`: small objects of a few fields. */
+/** `orchctl create quota`, `priorityclass`, `poddisruptionbudget` and `ingress`: objects with few fields. */
 
 import { flag, repeated, text, toggle, UsageError } from '../../../../base/flags/flags.ts'
 import * as kinds from '../../../../client/requests/built-in-kinds.ts'
@@ -7,18 +7,18 @@ import { defineGenerator } from './generator.ts'
 
 export const createQuotaCommand = defineGenerator({
   name: 'quota',
-  about: 'Creates a quota: how much of what a namespace may have.',
+  about: 'Create a resource quota, which limits the total resources of a namespace.',
   examples: [
     'orchctl create quota small --hard=cpu=1,memory=1Gi,pods=10',
     'orchctl create quota best --hard=pods=5 --scopes=BestEffort',
   ],
   flags: {
-    hard: flag({ name: 'hard', value: 'WHAT=AMOUNT,...', read: text, help: 'how much of what' }),
+    hard: flag({ name: 'hard', value: 'WHAT=AMOUNT,...', read: text, help: 'hard limits by resource' }),
     scopes: flag({
       name: 'scopes',
       value: 'SCOPE,...',
       read: text,
-      help: 'for which pods: BestEffort, NotTerminating',
+      help: 'quota scopes, such as BestEffort or NotTerminating',
     }),
   },
   type: kinds.ResourceQuota,
@@ -32,7 +32,7 @@ export const createQuotaCommand = defineGenerator({
 
 export const createPriorityClassCommand = defineGenerator({
   name: 'priorityclass',
-  about: 'Creates a priority class: which pods come first.',
+  about: 'Create a priority class for pods.',
   examples: ['orchctl create priorityclass high --value=1000 --description="comes first"'],
   flags: {
     value: flag({
@@ -40,16 +40,16 @@ export const createPriorityClassCommand = defineGenerator({
       value: 'NUMBER',
       default: '0',
       read: readValue,
-      help: 'the priority: the higher, the sooner',
+      help: 'priority value; pods with higher values are scheduled first',
     }),
-    globalDefault: toggle({ name: 'global-default', help: 'for all pods that name no class' }),
-    description: flag({ name: 'description', value: 'TEXT', read: text, help: 'when to use it' }),
+    globalDefault: toggle({ name: 'global-default', help: 'use this class for pods without a priority class' }),
+    description: flag({ name: 'description', value: 'TEXT', read: text, help: 'description of when to use the class' }),
     preemptionPolicy: flag({
       name: 'preemption-policy',
       value: 'POLICY',
       default: 'PreemptLowerPriority',
       read: text,
-      help: 'whether others make room: PreemptLowerPriority, Never',
+      help: 'preemption policy: PreemptLowerPriority or Never',
     }),
   },
   type: kinds.PriorityClass,
@@ -68,19 +68,29 @@ function readValue(value: string): number {
 
 export const createPodDisruptionBudgetCommand = defineGenerator({
   name: 'poddisruptionbudget',
-  about: 'Creates a budget: how many of some pods must stay, or may be gone, at one time.',
+  about: 'Create a pod disruption budget, which limits how many pods voluntary disruptions may take down at once.',
   examples: [
     'orchctl create poddisruptionbudget web --selector=app=web --min-available=2',
     'orchctl create poddisruptionbudget web --selector=app=web --max-unavailable=50%',
   ],
   flags: {
-    selector: flag({ name: 'selector', value: 'SELECTOR', read: text, help: 'for which pods: app=web' }),
-    minAvailable: flag({ name: 'min-available', value: 'NUMBER', read: text, help: 'how many must stay: 2, 50%' }),
+    selector: flag({
+      name: 'selector',
+      value: 'SELECTOR',
+      read: text,
+      help: 'label selector for the pods, such as app=web',
+    }),
+    minAvailable: flag({
+      name: 'min-available',
+      value: 'NUMBER',
+      read: text,
+      help: 'minimum number or percentage of available pods, such as 2 or 50%',
+    }),
     maxUnavailable: flag({
       name: 'max-unavailable',
       value: 'NUMBER',
       read: text,
-      help: 'how many may be gone: 1, 20%',
+      help: 'maximum number or percentage of unavailable pods, such as 1 or 20%',
     }),
   },
   type: kinds.PodDisruptionBudget,
@@ -102,23 +112,23 @@ function amountOf(text: string): number | string {
 
 export const createIngressCommand = defineGenerator({
   name: 'ingress',
-  about: `Creates an ingress: which requests from outside reach which services.
+  about: `Create an ingress, which routes external requests to services.
 
-A rule is HOST/PATH=SERVICE:PORT[,tls[=SECRET]]; a path that ends with * stands for all below it.`,
+A rule is HOST/PATH=SERVICE:PORT[,tls[=SECRET]]. A path that ends in * matches all paths with that prefix.`,
   examples: [
     "orchctl create ingress site --rule='shop.example.com/*=web:80,tls=site'",
     'orchctl create ingress all --default-backend=web:http --class=public',
   ],
   flags: {
     rule: repeated({ name: 'rule', value: 'RULE', read: text, help: 'a rule' }),
-    class: flag({ name: 'class', value: 'NAME', read: text, help: 'the class of the ingress' }),
+    class: flag({ name: 'class', value: 'NAME', read: text, help: 'ingress class' }),
     defaultBackend: flag({
       name: 'default-backend',
       value: 'SERVICE:PORT',
       read: text,
-      help: 'where requests go that no rule fits',
+      help: 'default backend for requests that match no rule',
     }),
-    annotation: repeated({ name: 'annotation', value: 'KEY=VALUE', read: text, help: 'an annotation' }),
+    annotation: repeated({ name: 'annotation', value: 'KEY=VALUE', read: text, help: 'annotation of the ingress' }),
   },
   type: kinds.Ingress,
   make: ({ rule, class: className, defaultBackend, annotation }, { name }) => {
@@ -149,7 +159,7 @@ A rule is HOST/PATH=SERVICE:PORT[,tls[=SECRET]]; a path that ends with * stands 
 interface Rule {
   readonly host: string
   readonly path: object
-  /** The secret for TLS; '' for one that the controller has; undefined for none. */
+  /** Name of the TLS secret. Empty for the controller's default certificate, undefined for no TLS. */
   readonly secure: string | undefined
 }
 
@@ -170,7 +180,7 @@ function readRule(text: string): Rule {
   }
 }
 
-/** The paths of one host are one rule. */
+/** Groups the paths of each host into one rule. */
 function rulesOf(rules: readonly Rule[]): object[] {
   const hosts = Map.groupBy(rules, ({ host }) => host)
   return [...hosts].map(([host, all]) => ({

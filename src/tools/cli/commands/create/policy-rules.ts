@@ -1,6 +1,6 @@
 /**
- * The rules of a role from verbs, types and paths, as kubectl makes them: one rule for each group, in the order of the
- * groups. `*` alone is every type of the core group, `*.apps` every type of a group, `*.*` every type there is.
+ * Makes role rules from verbs, types and paths, as kubectl does: one rule per group, in the order of the groups. `*`
+ * selects all types of the core group, `*.apps` all types of a group, `*.*` all types.
  */
 
 import { groupName, type Vendor } from '../../../../api/model/vendor.ts'
@@ -15,7 +15,7 @@ export interface RuleOptions {
   readonly resourceName: readonly string[]
 }
 
-/** Verbs that mean something for few types; some of these types are names only, which no server lists. */
+/** Verbs that only apply to a few types. Some of these types exist only as names, which no server lists. */
 const specialVerbs: { readonly [verb: string]: readonly (readonly [plural: string, groupId: string])[] } = {
   use: [['podsecuritypolicies', 'policy']],
   bind: [
@@ -34,7 +34,7 @@ const specialVerbs: { readonly [verb: string]: readonly (readonly [plural: strin
   ],
 }
 
-/** One rule for each group of types. */
+/** Returns one rule per group of types. */
 export async function rulesForTypes(options: RuleOptions, given: Given): Promise<object[]> {
   const chosen = verbsOf(options)
   checkVerbs(chosen, given)
@@ -50,7 +50,7 @@ export async function rulesForTypes(options: RuleOptions, given: Given): Promise
     }))
 }
 
-/** The rule for paths that lead to no type. Throws UsageError for what would allow nothing. */
+/** Returns the rule for non-resource paths. Throws UsageError for a rule that would allow nothing. */
 export function ruleForPaths(options: RuleOptions, paths: readonly string[]): object {
   const chosen = verbsOf(options)
   const wrong = chosen.find((verb) => verb !== '*' && !pathVerbs.includes(verb))
@@ -73,7 +73,9 @@ function verbsOf({ verb }: RuleOptions): string[] {
   return words.includes('*') ? ['*'] : words
 }
 
-/** A verb that is nearly one of ours is refused; any other may be one of somebody's own, and is warned of. */
+/**
+ * Rejects a probable misspelling of a known verb. Warns about other unknown verbs, which custom authorizers may use.
+ */
 function checkVerbs(chosen: readonly string[], { context }: Given): void {
   for (const verb of chosen) {
     if (verb === '*' || resourceVerbs.includes(verb)) continue
@@ -85,7 +87,7 @@ function checkVerbs(chosen: readonly string[], { context }: Given): void {
 
 interface RuleType {
   readonly group: string
-  /** The plural, with what is below it: `pods/log`. */
+  /** The plural with its subresource, such as `pods/log`. */
   readonly resource: string
 }
 

@@ -1,4 +1,4 @@
-/** `orchctl create role` and `clusterrole`: rules from verbs and types. */
+/** `orchctl create role` and `clusterrole`: makes rules from verbs and types. */
 
 import { flag, repeated, text, UsageError } from '../../../../base/flags/flags.ts'
 import * as kinds from '../../../../client/requests/built-in-kinds.ts'
@@ -7,19 +7,24 @@ import { defineGenerator } from './generator.ts'
 import { ruleForPaths, rulesForTypes } from './policy-rules.ts'
 
 const ruleFlags = {
-  verb: repeated({ name: 'verb', value: 'VERB', read: text, help: 'what may be done: get,list,watch' }),
+  verb: repeated({ name: 'verb', value: 'VERB', read: text, help: 'allowed verbs, such as get,list,watch' }),
   resource: repeated({
     name: 'resource',
     value: 'TYPE',
     read: text,
-    help: 'with what: pods, deployments.apps, pods/log, *.apps',
+    help: 'resource types, such as pods, deployments.apps, pods/log or *.apps',
   }),
-  resourceName: repeated({ name: 'resource-name', value: 'NAME', read: text, help: 'only with objects of this name' }),
+  resourceName: repeated({
+    name: 'resource-name',
+    value: 'NAME',
+    read: text,
+    help: 'restrict the rule to the object with this name',
+  }),
 }
 
 export const createRoleCommand = defineGenerator({
   name: 'role',
-  about: 'Creates a role: what may be done with which types, in one namespace.',
+  about: 'Create a role, which allows verbs on resource types in one namespace.',
   examples: ['orchctl create role reader --verb=get,list,watch --resource=pods,configmaps'],
   flags: ruleFlags,
   type: kinds.Role,
@@ -28,7 +33,7 @@ export const createRoleCommand = defineGenerator({
 
 export const createClusterRoleCommand = defineGenerator({
   name: 'clusterrole',
-  about: 'Creates a cluster role: what may be done with which types everywhere, or at which paths.',
+  about: 'Create a cluster role, which allows verbs on resource types in the whole cluster, or on non-resource paths.',
   examples: [
     'orchctl create clusterrole reader --verb=get,list,watch --resource=pods',
     'orchctl create clusterrole all --aggregation-rule=part-of=all',
@@ -36,12 +41,17 @@ export const createClusterRoleCommand = defineGenerator({
   ],
   flags: {
     ...ruleFlags,
-    nonResourceUrl: repeated({ name: 'non-resource-url', value: 'PATH', read: text, help: 'at which path' }),
+    nonResourceUrl: repeated({
+      name: 'non-resource-url',
+      value: 'PATH',
+      read: text,
+      help: 'non-resource path, such as /metrics',
+    }),
     aggregationRule: flag({
       name: 'aggregation-rule',
       value: 'LABEL=VALUE,...',
       read: text,
-      help: 'with the rules of all cluster roles that have these labels, in place of rules of its own',
+      help: 'label selector of cluster roles whose rules this role aggregates, instead of its own rules',
     }),
   },
   type: kinds.ClusterRole,

@@ -13,12 +13,12 @@ import { appendHashFlag, defineGenerator } from './generator.ts'
 
 export const createSecretGenericCommand = defineGenerator({
   name: 'secret generic',
-  about: 'Creates a Secret from literals and files.',
+  about: 'Create a Secret from literals and files.',
   examples: ['orchctl create secret generic login --from-literal=user=me --from-file=password=pw.txt'],
   flags: {
     ...dataFlags,
     appendHash: appendHashFlag,
-    type: flag({ name: 'type', value: 'TYPE', read: text, help: 'the type of the secret; else Opaque' }),
+    type: flag({ name: 'type', value: 'TYPE', read: text, help: 'type of the secret; default: Opaque' }),
   },
   type: kinds.Secret,
   make: (options, { context }) => ({
@@ -29,11 +29,11 @@ export const createSecretGenericCommand = defineGenerator({
 
 export const createSecretTlsCommand = defineGenerator({
   name: 'secret tls',
-  about: 'Creates a Secret with a certificate and its key.',
+  about: 'Create a Secret with a certificate and its private key.',
   examples: ['orchctl create secret tls site --cert=site.crt --key=site.key'],
   flags: {
-    cert: flag({ name: 'cert', value: 'FILE', read: text, help: 'the certificate, in PEM' }),
-    key: flag({ name: 'key', value: 'FILE', read: text, help: 'its private key, in PEM' }),
+    cert: flag({ name: 'cert', value: 'FILE', read: text, help: 'PEM file with the certificate' }),
+    key: flag({ name: 'key', value: 'FILE', read: text, help: 'PEM file with the private key' }),
     appendHash: appendHashFlag,
   },
   type: kinds.Secret,
@@ -42,7 +42,7 @@ export const createSecretTlsCommand = defineGenerator({
     const certificate = read(context, cert)
     const privateKey = read(context, key)
     const parsed = inPem(`--cert: ${cert} holds no certificate`, () => new X509Certificate(certificate))
-    // A pair that no server could use is better found now.
+    // Detects a mismatched pair now, rather than when a server uses it.
     if (!parsed.checkPrivateKey(inPem(`--key: ${key} holds no private key`, () => createPrivateKey(privateKey))))
       throw new UsageError(`the certificate and the key do not fit: ${key} is not the key of ${cert}`)
     return {
@@ -70,7 +70,7 @@ function inPem<T>(otherwise: string, read: () => T): T {
 
 export const createSecretDockerRegistryCommand = defineGenerator({
   name: 'secret docker-registry',
-  about: 'Creates a Secret with the login at a registry of images.',
+  about: 'Create a Secret with credentials for an image registry.',
   examples: [
     'orchctl create secret docker-registry images --docker-server=registry.example.com --docker-username=me --docker-password=secret',
   ],
@@ -80,11 +80,11 @@ export const createSecretDockerRegistryCommand = defineGenerator({
       value: 'ADDRESS',
       default: 'https://index.docker.io/v1/',
       read: text,
-      help: 'where the registry is',
+      help: 'address of the registry',
     }),
-    username: flag({ name: 'docker-username', value: 'NAME', read: text, help: 'the user' }),
-    password: flag({ name: 'docker-password', value: 'PASSWORD', read: text, help: 'the password' }),
-    email: flag({ name: 'docker-email', value: 'ADDRESS', read: text, help: 'the mail address of the user' }),
+    username: flag({ name: 'docker-username', value: 'NAME', read: text, help: 'user name' }),
+    password: flag({ name: 'docker-password', value: 'PASSWORD', read: text, help: 'password' }),
+    email: flag({ name: 'docker-email', value: 'ADDRESS', read: text, help: 'email address of the user' }),
     fromFile: dataFlags.fromFile,
     appendHash: appendHashFlag,
   },
@@ -102,7 +102,7 @@ export const createSecretDockerRegistryCommand = defineGenerator({
 
 const loginKey = '.dockerconfigjson'
 
-/** A file of logins as docker keeps it. */
+/** Reads a Docker config file with registry credentials. */
 function loginsOf(context: Context, fromFile: readonly string[]): { [key: string]: string } {
   const all = [...readData(context, { fromLiteral: [], fromEnvFile: [], fromFile })].map(([key, value]) => [
     key,

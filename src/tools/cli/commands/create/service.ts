@@ -9,19 +9,24 @@ const tcp = repeated({
   name: 'tcp',
   value: 'PORT[:TARGET]',
   read: text,
-  help: 'a port, and the port of the containers where that is another',
+  help: 'port of the service, and the target port of the pods if it differs',
 })
 
 export const createClusterIpCommand = defineGenerator({
   name: 'service clusterip',
-  about: 'Creates a service with an address within the cluster, or one without (--clusterip=None).',
+  about: 'Create a ClusterIP service, or a headless service with --clusterip=None.',
   examples: [
     'orchctl create service clusterip web --tcp=80:8080',
     'orchctl create service clusterip db --clusterip=None',
   ],
   flags: {
     tcp,
-    clusterIp: flag({ name: 'clusterip', value: 'IP', read: text, help: 'its address; None: it has none' }),
+    clusterIp: flag({
+      name: 'clusterip',
+      value: 'IP',
+      read: text,
+      help: 'cluster IP of the service; None for a headless service',
+    }),
   },
   type: kinds.Service,
   make: ({ tcp, clusterIp }, { name }) => {
@@ -33,7 +38,7 @@ export const createClusterIpCommand = defineGenerator({
 
 export const createNodePortCommand = defineGenerator({
   name: 'service nodeport',
-  about: 'Creates a service that also has a port on every node.',
+  about: 'Create a NodePort service, which also has a port on every node.',
   examples: ['orchctl create service nodeport web --tcp=80:8080'],
   flags: {
     tcp,
@@ -42,7 +47,7 @@ export const createNodePortCommand = defineGenerator({
       value: 'PORT',
       default: '0',
       read: readCount,
-      help: 'the port on the nodes; 0: the server chooses',
+      help: 'port on the nodes; 0: chosen by the server',
     }),
   },
   type: kinds.Service,
@@ -54,7 +59,7 @@ export const createNodePortCommand = defineGenerator({
 
 export const createLoadBalancerCommand = defineGenerator({
   name: 'service loadbalancer',
-  about: 'Creates a service that a load balancer outside leads to.',
+  about: 'Create a service with an external load balancer.',
   examples: ['orchctl create service loadbalancer web --tcp=80:8080'],
   flags: { tcp },
   type: kinds.Service,
@@ -63,11 +68,11 @@ export const createLoadBalancerCommand = defineGenerator({
 
 export const createExternalNameCommand = defineGenerator({
   name: 'service externalname',
-  about: 'Creates a service that stands for a name outside.',
+  about: 'Create a service that is an alias for an external DNS name.',
   examples: ['orchctl create service externalname db --external-name=db.example.com'],
   flags: {
     tcp,
-    externalName: flag({ name: 'external-name', value: 'NAME', read: text, help: 'the name that it stands for' }),
+    externalName: flag({ name: 'external-name', value: 'NAME', read: text, help: 'external DNS name' }),
   },
   type: kinds.Service,
   make: ({ tcp, externalName }, { name }) => {

@@ -4,7 +4,7 @@ import { defineGenerator } from './generator.ts'
 
 export const createServiceAccountCommand = defineGenerator({
   name: 'serviceaccount',
-  about: 'Creates a service account.',
+  about: 'Create a service account.',
   examples: ['orchctl create serviceaccount robot'],
   flags: {},
   type: kinds.ServiceAccount,

@@ -1,4 +1,4 @@
-/** `orchctl create token`: asks the server for a token of a service account. It is printed, and stored nowhere. */
+/** `orchctl create token`: requests a token for a service account. Prints the token and stores it nowhere. */
 
 import { type ApiObject, asJson } from '../../../../api/model/object.ts'
 import { apiVersionOf } from '../../../../api/model/vendor.ts'
@@ -13,28 +13,28 @@ import { printDocument } from '../../printers/objects.ts'
 import { defineCommand } from '../../program/command.ts'
 
 const flags = {
-  audience: repeated({ name: 'audience', value: 'NAME', read: text, help: 'whom the token is for' }),
+  audience: repeated({ name: 'audience', value: 'NAME', read: text, help: 'audience of the token' }),
   duration: flag({
     name: 'duration',
     value: 'TIME',
     default: '0',
     read: readTime,
-    help: 'how long it is valid: 1h; 0: as long as the server says',
+    help: 'lifetime of the token, such as 1h; 0: chosen by the server',
   }),
   boundKind: flag({
     name: 'bound-object-kind',
     value: 'KIND',
     read: text,
-    help: 'valid only as long as this object is there: Pod, Secret',
+    help: 'kind of an object to bind the token to, Pod or Secret; the token becomes invalid when the object is deleted',
   }),
-  boundName: flag({ name: 'bound-object-name', value: 'NAME', read: text, help: 'the name of that object' }),
-  boundUid: flag({ name: 'bound-object-uid', value: 'UID', read: text, help: 'the uid of that object' }),
+  boundName: flag({ name: 'bound-object-name', value: 'NAME', read: text, help: 'name of that object' }),
+  boundUid: flag({ name: 'bound-object-uid', value: 'UID', read: text, help: 'UID of that object' }),
   output: flag({
     name: 'output',
     letter: 'o',
     value: 'FORMAT',
     read: oneOf(['', 'json', 'yaml']),
-    help: 'json or yaml: the whole answer',
+    help: 'output format: json or yaml prints the whole TokenRequest',
   }),
   ...connectionFlags,
 }
@@ -46,7 +46,7 @@ interface TokenRequest extends ApiObject {
 export const createTokenCommand = defineCommand({
   name: 'create token',
   forms: ['SERVICE_ACCOUNT [flags]'],
-  about: 'Asks for a token of a service account, and prints it.',
+  about: 'Request a token for a service account, and print it.',
   examples: [
     'orchctl create token robot',
     'orchctl create token robot --duration=10m --audience=https://vault.example.com',

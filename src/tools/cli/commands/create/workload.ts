@@ -1,4 +1,4 @@
-/** `orchctl create deployment`, `job` and `cronjob`: what runs an image. */
+/** `orchctl create deployment`, `job` and `cronjob`. */
 
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { flag, repeated, text, UsageError } from '../../../../base/flags/flags.ts'
@@ -6,32 +6,32 @@ import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import { readCount } from '../../arguments/numbers.ts'
 import { defineGenerator, type Given } from './generator.ts'
 
-const image = flag({ name: 'image', value: 'IMAGE', read: text, help: 'the image to run' })
+const image = flag({ name: 'image', value: 'IMAGE', read: text, help: 'image to run' })
 
 export const createDeploymentCommand = defineGenerator({
   name: 'deployment',
   form: '--image=IMAGE [flags] [-- COMMAND [ARGUMENT...]]',
-  about: 'Creates a deployment that runs an image, or several beside each other.',
+  about: 'Create a deployment that runs one or more images.',
   examples: [
     'orchctl create deployment web --image=nginx --replicas=3 --port=80',
     'orchctl create deployment idle --image=busybox -- sleep 3600',
   ],
   flags: {
-    image: repeated({ name: 'image', value: 'IMAGE', read: text, help: 'the image to run' }),
+    image: repeated({ name: 'image', value: 'IMAGE', read: text, help: 'image to run' }),
     replicas: flag({
       name: 'replicas',
       letter: 'r',
       value: 'NUMBER',
       default: '1',
       read: readCount,
-      help: 'how many of them',
+      help: 'number of replicas',
     }),
     port: flag({
       name: 'port',
       value: 'PORT',
       default: '0',
       read: readCount,
-      help: 'the port that it listens on, the first of several; 0: none',
+      help: 'container port; with several images, of the first container; 0: none',
     }),
   },
   type: kinds.Deployment,
@@ -52,7 +52,7 @@ export const createDeploymentCommand = defineGenerator({
   },
 })
 
-/** `registry.example.com/a/my.app:1.2` is `my-app`. */
+/** Returns `my-app` for `registry.example.com/a/my.app:1.2`. */
 function containerName(image: string): string {
   const last = image.slice(image.lastIndexOf('/') + 1)
   return last.split(/[:@]/)[0]!.replaceAll(/[_.]/g, '-')
@@ -61,11 +61,11 @@ function containerName(image: string): string {
 export const createJobCommand = defineGenerator({
   name: 'job',
   form: '(--image=IMAGE | --from=cronjob/NAME) [flags] [-- COMMAND [ARGUMENT...]]',
-  about: 'Creates a job: it runs an image to its end, or what a cron job would run.',
+  about: 'Create a job that runs an image, or the template of a cron job, to completion.',
   examples: ['orchctl create job backup --image=busybox -- date', 'orchctl create job now --from=cronjob/nightly'],
   flags: {
     image,
-    from: flag({ name: 'from', value: 'cronjob/NAME', read: text, help: 'the cron job to run once, now' }),
+    from: flag({ name: 'from', value: 'cronjob/NAME', read: text, help: 'cron job to run once, now' }),
   },
   type: kinds.Job,
   make: async ({ image, from }, given) => {
@@ -105,17 +105,22 @@ async function fromCronJob(from: string, { session, context, namespace }: Given)
 export const createCronJobCommand = defineGenerator({
   name: 'cronjob',
   form: '--image=IMAGE --schedule=SCHEDULE [flags] [-- COMMAND [ARGUMENT...]]',
-  about: 'Creates a cron job: it runs an image at times that a schedule gives.',
+  about: 'Create a cron job, which runs an image on a schedule.',
   examples: ["orchctl create cronjob nightly --image=busybox --schedule='0 3 * * *' -- date"],
   flags: {
     image,
-    schedule: flag({ name: 'schedule', value: 'SCHEDULE', read: text, help: "when it runs, as for cron: '0 3 * * *'" }),
+    schedule: flag({
+      name: 'schedule',
+      value: 'SCHEDULE',
+      read: text,
+      help: "schedule in cron format, such as '0 3 * * *'",
+    }),
     restart: flag({
       name: 'restart',
       value: 'Never|OnFailure',
       default: 'OnFailure',
       read: text,
-      help: 'what happens when it fails',
+      help: 'restart policy of the pods',
     }),
   },
   type: kinds.CronJob,

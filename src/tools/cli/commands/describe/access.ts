@@ -1,4 +1,4 @@
-/** Descriptions of who may do what: service accounts, roles, and who holds them. */
+/** Descriptions of access control objects: service accounts, roles and bindings. */
 
 import type { Secret } from '../../../../api/kinds/core/secret.ts'
 import type { ServiceAccount } from '../../../../api/kinds/core/service-account.ts'
@@ -34,7 +34,7 @@ export async function describeServiceAccount(account: ServiceAccount, { client, 
   ].join('')
 }
 
-/** Without the namespace, as kubectl has it. */
+/** Returns the head of the description without the namespace, as kubectl does. */
 function headOf(object: ApiObject): string {
   const { namespace: _, ...metadata } = object.metadata
   return head({ ...object, metadata })

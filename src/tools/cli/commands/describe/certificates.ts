@@ -1,4 +1,6 @@
-/** The description of a certificate request: what it asks for, decoded, and why it is where it is, rule by rule. */
+/**
+ * The description of a certificate signing request: its decoded content, and an explanation of its state, rule by rule.
+ */
 import { X509Certificate } from 'node:crypto'
 import type { CertificateSigningRequest } from '../../../../api/kinds/certificates/certificate-signing-request.ts'
 import type { ApiObject } from '../../../../api/model/object.ts'
@@ -73,7 +75,7 @@ function progressOf(request: CertificateSigningRequest): string {
   return [...decided, ...(request.status?.certificate ? ['Issued'] : [])].join()
 }
 
-/** Why it is where it is, and what would move it. */
+/** Explains the state of the request and what would change it. */
 function explain(request: CertificateSigningRequest, decoded: CertificateRequest | MalformedInput): string[] {
   const failed = conditionOf(request, 'Failed')
   const denied = conditionOf(request, 'Denied')

@@ -1,4 +1,4 @@
-/** Descriptions of configuration: config maps, secrets without their values, and namespaces. */
+/** Descriptions of config maps, secrets (without their values) and namespaces. */
 
 import type { ConfigMap } from '../../../../api/kinds/core/config-map.ts'
 import type { Namespace } from '../../../../api/kinds/core/namespace.ts'
@@ -21,7 +21,7 @@ function bytesIn(base64: string): number {
   return Buffer.from(base64, 'base64').length
 }
 
-/** How long each value is, and nothing else of it. */
+/** Shows only the length of each value. */
 export function describeSecret(secret: Secret): string {
   const data = Object.entries(secret.data ?? {}).sort(([a], [b]) => compareUtf8(a, b))
   const sizes = data.map(([key, value]) => `${key}:\t${bytesIn(value)} bytes\n`).join('')

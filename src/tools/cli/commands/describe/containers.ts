@@ -1,4 +1,4 @@
-/** The containers of a pod, or of a template of pods: what runs, with what, and how it goes. */
+/** Descriptions of the containers of a pod or pod template: their configuration and state. */
 
 import type { Pod } from '../../../../api/kinds/core/pod.ts'
 import { parseQuantity } from '../../../../api/model/quantity.ts'
@@ -12,7 +12,7 @@ type Probe = NonNullable<Container['livenessProbe']>
 
 const lead = '    '
 
-/** `title` may be indented: then so is what is below it, by one more, as kubectl does it. */
+/** If `title` is indented, its content is indented one level more, as in kubectl. */
 export function containersText(
   title: string,
   containers: readonly Container[] | undefined,
@@ -162,7 +162,7 @@ function valueSource(
   return `${resourceValue(named, { resource, divisor })} (${resource})`
 }
 
-/** What `limits.cpu` and the like are of a container, in units of the divisor, rounded up. */
+/** Returns the value of a resource such as `limits.cpu` of a container, in units of the divisor and rounded up. */
 function resourceValue({ resources }: Container, { resource, divisor }: { resource: string; divisor: string }): bigint {
   const [, side, name = ''] = /^(requests|limits)\.(.+)$/.exec(resource) ?? []
   const { [name]: amount = '0' } = (side === 'limits' ? resources?.limits : resources?.requests) ?? {}
@@ -171,7 +171,7 @@ function resourceValue({ resources }: Container, { resource, divisor }: { resour
   return (total + unit - 1n) / unit
 }
 
-/** What a pod has at such a path, of those that its metadata have; '' for the others, and for a template. */
+/** Returns the value at a field path. Only supports metadata fields: returns '' for others, and for a template. */
 function fieldValue(path: string, pod: Pod | undefined): string {
   if (pod === undefined) return ''
   const { name = '', namespace = '', uid = '', labels, annotations } = pod.metadata

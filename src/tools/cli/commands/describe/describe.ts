@@ -1,6 +1,6 @@
 /**
- * `orchctl describe`: an object with all that belongs to it, for people. Kinds that people look at most have a describer
- * of their own (`describers.ts`); all others show their fields. Every object comes with its latest events.
+ * `orchctl describe`: shows an object in detail. Common kinds have their own describer (`describers.ts`), all other
+ * kinds show their fields. Every description ends with the latest events.
  */
 
 import type { ApiObject } from '../../../../api/model/object.ts'
@@ -24,7 +24,12 @@ import { describeFields } from './fields.ts'
 const { all: _, ...chosenBy } = subjectFlags
 
 const flags = {
-  showEvents: flag({ name: 'show-events', default: 'true', read: readBoolean, help: 'with the events of the object' }),
+  showEvents: flag({
+    name: 'show-events',
+    default: 'true',
+    read: readBoolean,
+    help: 'include the events of the object',
+  }),
   ...chosenBy,
   chunkSize: chunkSizeFlag,
   ...connectionFlags,
@@ -33,7 +38,8 @@ const flags = {
 export const describeCommand = defineCommand({
   name: 'describe',
   forms: ['TYPE[,TYPE...] [NAME...] [flags]', 'TYPE/NAME... [flags]', '-f FILE [flags]'],
-  about: 'Shows objects in detail, with their events. A name that is not there stands for all that begin with it.',
+  about:
+    'Show objects in detail, with their events. If no object has the given name, show all objects whose names start with it.',
   examples: ['orchctl describe configmap greeting', 'orchctl describe pods -l app=web', 'orchctl describe -f pod.yaml'],
   flags,
   run: async (context, { options, words }) => {
@@ -75,7 +81,7 @@ async function describeAll(
   if (errors.length > 0) throw new SeveralErrors(errors)
 }
 
-/** The object, or those whose names begin with what was given. */
+/** Returns the object with this name, otherwise those whose names start with it. */
 async function objectsOf(session: Session, subject: Subject): Promise<ApiObject[]> {
   try {
     return [await liveOf(session, subject)]
@@ -105,7 +111,7 @@ async function described(session: Session, { type, object, showEvents }: Subject
   return painted === undefined ? text : paintDescription(text, painted)
 }
 
-/** Whether a group has this short name, whichever vendor's names the server speaks. */
+/** Whether the group has this short name, in the names of any vendor. */
 function isGroup(short: string, group: string): boolean {
   return profileNames.some((profile) => groupName(vendorOf(profile), short) === group)
 }

@@ -1,6 +1,6 @@
 /**
- * The kinds that have a description of their own, by the short name of their group. Values of Secrets are never shown.
- * Whoever adds one writes a function in the file of its kin, and a line here.
+ * The kinds that have their own description, with the short name of their group. Secret values are never shown. To add
+ * a kind, write a function in the file of related kinds and add a line here.
  */
 import type { Pod } from '../../../../api/kinds/core/pod.ts'
 import type { ApiObject } from '../../../../api/model/object.ts'
@@ -35,11 +35,11 @@ export interface Describer {
   readonly group: string
   readonly kind: string
   readonly describe: (object: ApiObject, session: Session) => string | Promise<string>
-  /** false: nobody reports events of it. */
+  /** false if no component reports events for this kind. */
   readonly events: boolean
 }
 
-/** What a describer is given is of its kind: the list below says so. */
+/** Adapts a describer to its kind, which the list below guarantees. */
 function of<T>(
   group: string,
   kind: string,

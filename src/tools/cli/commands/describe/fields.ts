@@ -1,10 +1,10 @@
-/** The description of any object: its metadata, then every field under a title that people can read. */
+/** The generic description of an object: its metadata, then every field under a readable title. */
 
 import { isObject, type Json, type JsonObject, own } from '../../../../api/json/json.ts'
 import { type ApiObject, asJson } from '../../../../api/model/object.ts'
 import { compareUtf8 } from '../../../../base/collections/utf8-order.ts'
 
-/** Shown by themselves at the top, or long and of no use to people. */
+/** Fields that are shown separately at the top, or that are long and not meant for people. */
 const elsewhere = new Set(['name', 'namespace', 'labels', 'annotations', 'managedFields'])
 
 export function describeFields(object: ApiObject): string {
@@ -49,7 +49,7 @@ function annotationLine(key: string, value: string): string {
     .join('\n')}`
 }
 
-/** One entry a line, the first beside the title. */
+/** Writes one entry per line, the first next to the title. */
 export function multiline(title: string, entries: readonly string[]): string {
   if (entries.length === 0) return `${title}:\t<none>\n`
   return [...entries]
@@ -84,7 +84,7 @@ function text(value: Json): string {
 
 const acronyms = new Set(['API', 'GUID', 'OSB', 'UID', 'URL'])
 
-/** `resourceVersion` is `Resource Version`, `uid` is `UID`; keys that are not names of fields stay as they are. */
+/** Turns `resourceVersion` into `Resource Version` and `uid` into `UID`. Keeps keys that are not field names. */
 function titleOf(key: string): string {
   if (/[^A-Za-z0-9]/.test(key)) return key
   const words = key.match(/[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+|[A-Z]+|\d+/g) ?? [key]

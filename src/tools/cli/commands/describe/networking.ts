@@ -1,4 +1,4 @@
-/** Descriptions of how pods are reached: services, what is behind them, ingresses and what may talk to what. */
+/** Descriptions of services, endpoints, ingresses and network policies. */
 
 import type { Endpoints } from '../../../../api/kinds/core/endpoints.ts'
 import type { EndpointSlice } from '../../../../api/kinds/discovery/endpoint-slice.ts'
@@ -12,7 +12,7 @@ import { isNotFound } from '../../../../client/requests/status-error.ts'
 import type { Session } from '../../connection/session.ts'
 import { head, lines, pairsText, selectorText, table } from './parts.ts'
 
-/** As far as it is shown. */
+/** Only the fields that are shown. */
 interface Service extends ApiObject {
   spec?: {
     selector?: { [key: string]: string }
@@ -85,7 +85,7 @@ async function ifThere<T extends ObjectBase>(
   })
 }
 
-/** The first three of a port. */
+/** Returns the first three addresses of a port. */
 function addressesOf(found: Endpoints | undefined, port: string): string {
   const all = (found?.subsets ?? []).flatMap(({ addresses = [], ports = [] }) =>
     ports
@@ -169,7 +169,7 @@ export async function describeIngress(ingress: Ingress, session: Session): Promi
   ].join('')
 }
 
-/** `web:80 (10.1.0.5:8080)`: a service, its port, and who answers there. */
+/** `web:80 (10.1.0.5:8080)`: a service, its port and its endpoints. */
 async function backendOf(session: Session, namespace: string, { service, resource }: Backend): Promise<string> {
   if (service === undefined) {
     const { apiGroup = '', kind = '', name = '' } = resource ?? {}

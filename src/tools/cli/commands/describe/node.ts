@@ -1,4 +1,4 @@
-/** The description of a Node: how it is, what it has, which pods are on it and how much they ask for. */
+/** The description of a Node: its state, its capacity, its pods and their resource requests. */
 
 import type { Node } from '../../../../api/kinds/core/node.ts'
 import type { Pod } from '../../../../api/kinds/core/pod.ts'
@@ -38,7 +38,9 @@ export async function describeNode(node: Node, session: Session): Promise<string
   ].join('')
 }
 
-/** By which the node agent shows that it is alive. Without one, or the right to see it, there is nothing to say. */
+/**
+ * Shows the Lease that the node agent renews as a heartbeat. Empty if the Lease is missing or the user may not read it.
+ */
 async function leaseText({ metadata }: Node, { client, context, types }: Session): Promise<string> {
   const type = inDomainOf(await types.vendor(), kinds.Lease)
   const name = { namespace: 'kube-node-lease', name: metadata.name ?? '' }
@@ -75,7 +77,7 @@ function systemText(info: NonNullable<Node['status']>['nodeInfo']): string {
 
 interface PodOnNode {
   readonly pod: Pod
-  /** By names such as `requests.cpu`. */
+  /** Usage by names such as `requests.cpu`. */
   readonly usage: ReadonlyMap<string, Quantity>
 }
 
@@ -102,7 +104,7 @@ function podsText(found: readonly PodOnNode[], available: { readonly [resource: 
   return `Non-terminated Pods:\t(${rows.length} in total)\n${listed}${sumsText(found, available)}`
 }
 
-/** All that the pods ask for together; limits may well be more than there is. */
+/** Shows the sums of all requests and limits. Limits may exceed the capacity. */
 function sumsText(found: readonly PodOnNode[], available: { readonly [resource: string]: string }): string {
   const resources = new Set(['cpu', 'memory', 'ephemeral-storage', ...Object.keys(available)])
   resources.delete('pods')
@@ -118,7 +120,7 @@ function sumOf(found: readonly PodOnNode[], name: string): Quantity | undefined 
   return amounts.length === 0 ? undefined : amounts.reduce(addQuantities)
 }
 
-/** `100m (2%)`: an amount, and how much of what there is. */
+/** `100m (2%)`: an amount and its share of the capacity. */
 function shareText(amount: Quantity | undefined, available: string | undefined): string {
   const whole = available === undefined ? undefined : parseQuantity(available)
   const share = amount === undefined || !whole?.nanos ? 0n : (amount.nanos * 100n) / whole.nanos

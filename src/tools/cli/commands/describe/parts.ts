@@ -1,10 +1,10 @@
-/** What descriptions are put together from: lines with a title, tables, conditions, quantities. */
+/** Building blocks of descriptions: titled lines, tables, conditions and quantities. */
 
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { compareUtf8 } from '../../../../base/collections/utf8-order.ts'
 import { annotationsText, labelsText } from './fields.ts'
 
-/** A line for each title: `Status:<tab>Running`. What is undefined has no line. */
+/** Writes a line for each title, such as `Status:<tab>Running`. Omits undefined values. */
 export function lines(entries: { readonly [title: string]: string | number | boolean | undefined }, lead = ''): string {
   return Object.entries(entries)
     .filter(([, value]) => value !== undefined)
@@ -12,13 +12,13 @@ export function lines(entries: { readonly [title: string]: string | number | boo
     .join('')
 }
 
-/** Name, namespace, labels and annotations, as every description begins; `more` comes before the labels. */
+/** Writes name, namespace, labels and annotations, which start every description. `more` precedes the labels. */
 export function head(object: ApiObject, more = ''): string {
   const { name = '', namespace } = object.metadata
   return `${lines({ Name: name, Namespace: namespace })}${more}${labelsText(object)}${annotationsText(object)}`
 }
 
-/** Rows below their headings, with a line between, each a step to the right. */
+/** Writes indented rows below their headings and a separator line. */
 export function table(headings: readonly string[], rows: readonly (readonly string[])[], lead = '  '): string {
   const rules = headings.map((heading) => '-'.repeat(heading.length))
   return [headings, rules, ...rows].map((row) => `${lead}${row.join('\t')}\n`).join('')
@@ -45,7 +45,9 @@ const conditionColumns: readonly (readonly [heading: string, cell: (condition: C
   ['Message', ({ message }) => message],
 ]
 
-/** Of what some of them say; with the times where somebody reports again and again, as nodes do. */
+/**
+ * Shows conditions. Includes the heartbeat and transition times if a component reports them repeatedly, as nodes do.
+ */
 export function conditionsText(conditions: readonly Condition[] | undefined): string {
   if (conditions === undefined || conditions.length === 0) return ''
   const columns = conditionColumns.filter(([, cell]) => conditions.some((condition) => cell(condition)))
@@ -56,7 +58,7 @@ export function conditionsText(conditions: readonly Condition[] | undefined): st
   )}`
 }
 
-/** `Limits:` and below it a line for each resource. */
+/** `Limits:` followed by a line for each resource. */
 export function quantitiesText(
   title: string,
   quantities: { readonly [name: string]: string } | undefined,
@@ -78,7 +80,7 @@ interface LabelSelector {
   readonly matchExpressions?: readonly { key?: string; operator?: string; values?: readonly string[] }[]
 }
 
-/** A selector as people write it: `a=b,c in (d,e)`; `<none>` for one that selects nothing. */
+/** Formats a selector as users write it, such as `a=b,c in (d,e)`; `<none>` if it selects nothing. */
 export function selectorText(selector: LabelSelector | undefined): string {
   const labels = Object.entries(selector?.matchLabels ?? {}).map(([key, value]) => `${key}=${value}`)
   const all = [...labels.sort(compareUtf8), ...(selector?.matchExpressions ?? []).map(requirementText)]
@@ -99,12 +101,12 @@ function requirementText({
   return `${key} ${operator === 'In' ? 'in' : operator === 'NotIn' ? 'notin' : operator} (${values.join(',')})`
 }
 
-/** A moment as people write it, or `<unset>`. */
+/** Formats a time for people, or returns `<unset>`. */
 export function timeText(time: string | undefined): string {
   return time === undefined ? '<unset>' : new Date(time).toUTCString().replace('GMT', '+0000')
 }
 
-/** The phase of what may be on its way out. */
+/** Returns the phase, or `Terminating` for an object that is being deleted. */
 export function phaseText({ metadata }: Pick<ApiObject, 'metadata'>, phase: string | undefined): string {
   return metadata.deletionTimestamp === undefined ? (phase ?? '') : 'Terminating'
 }

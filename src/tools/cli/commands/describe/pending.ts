@@ -1,4 +1,4 @@
-/** Of a Pod that the scheduler found no node for: what stands against each node, as part of its description. */
+/** Why the scheduler finds no node for a pending Pod: the reasons by node, as part of its description. */
 
 import type { Pod } from '../../../../api/kinds/core/pod.ts'
 import type { ObjectBase } from '../../../../api/model/object.ts'
@@ -11,7 +11,7 @@ import type { Session } from '../../connection/session.ts'
 const maxNodes = 50
 const running = 'spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed'
 
-/** Empty for a Pod that is not pending for want of a node. */
+/** Empty unless the Pod is waiting for a node. */
 export async function pendingText(pod: Pod, session: Session): Promise<string> {
   const scheduled = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled')
   if (pod.spec?.nodeName || scheduled?.status !== 'False' || scheduled.reason !== 'Unschedulable') return ''
@@ -33,7 +33,7 @@ function verdictsText(verdicts: readonly NodeVerdict[]): string {
   return `Nodes:\n${rows.join('')}${more}`
 }
 
-/** What a Pod does not speak of is not fetched. */
+/** Fetches only objects that the Pod refers to. */
 async function placingObjects(pod: Pod, { client, types, context }: Session): Promise<PlacingObjects> {
   const { affinity, volumes = [] } = pod.spec ?? {}
   const vendor = await types.vendor()

@@ -1,4 +1,4 @@
-/** The description of a Pod, and of the template that others make pods from. */
+/** The description of a Pod, and of a pod template. */
 
 import type { Pod } from '../../../../api/kinds/core/pod.ts'
 import { compareUtf8 } from '../../../../base/collections/utf8-order.ts'
@@ -44,7 +44,10 @@ export function describePod(pod: Pod): string {
   ].join('')
 }
 
-/** As kubectl prints them: `zone:DoNotSchedule when max skew 1 is exceeded for selector app=web`, sorted by key. */
+/**
+ * Formats constraints as kubectl does: `zone:DoNotSchedule when max skew 1 is exceeded for selector app=web`, sorted by
+ * key.
+ */
 function spreadConstraintsText({ topologySpreadConstraints = [] }: PodSpec, indent = ''): string {
   const sorted = [...topologySpreadConstraints].sort((a, b) => compareUtf8(a.topologyKey ?? '', b.topologyKey ?? ''))
   const texts = sorted.map(({ topologyKey = '', whenUnsatisfiable = '', maxSkew = 0, labelSelector }) => {
@@ -54,7 +57,7 @@ function spreadConstraintsText({ topologySpreadConstraints = [] }: PodSpec, inde
   return texts.length === 0 ? '' : multiline(`${indent}Topology Spread Constraints`, texts)
 }
 
-/** What pods are made from: of a Deployment, a Job and so on. Where they may run is said only where they are choosy. */
+/** The pod template of a Deployment, a Job and so on. Scheduling constraints are only shown if set. */
 export function podTemplateText(
   template:
     | { metadata?: { labels?: { [key: string]: string }; annotations?: { [key: string]: string } }; spec?: PodSpec }

@@ -1,4 +1,4 @@
-/** Descriptions of bounds: quotas and limits of a namespace, budgets of disruptions, priorities, autoscalers. */
+/** Descriptions of resource quotas, limit ranges, pod disruption budgets, priority classes and autoscalers. */
 
 import type { HorizontalPodAutoscaler } from '../../../../api/kinds/autoscaling/horizontal-pod-autoscaler.ts'
 import type { LimitRange } from '../../../../api/kinds/core/limit-range.ts'
@@ -8,7 +8,7 @@ import type { PriorityClass } from '../../../../api/kinds/scheduling/priority-cl
 import { compareUtf8 } from '../../../../base/collections/utf8-order.ts'
 import { conditionsText, head, lines, selectorText, table, timeText } from './parts.ts'
 
-/** `lead` is what stands before each line. */
+/** `lead` is the indentation of each line. */
 export function quotaText({ metadata, status, spec }: ResourceQuota, lead = ''): string {
   const { hard = spec?.hard ?? {}, used = {} } = status ?? {}
   const rows = Object.keys(hard)
@@ -74,7 +74,7 @@ export function describePriorityClass(priority: PriorityClass): string {
   ].join('')
 }
 
-/** In whichever version: what all of them have, and the metrics of the later ones. */
+/** Supports all versions: shows the common fields, and the metrics of later versions. */
 export function describeAutoscaler(scaler: HorizontalPodAutoscaler): string {
   const { metadata, spec = {}, status } = scaler
   const { kind = '', name = '' } = spec.scaleTargetRef ?? {}
@@ -141,7 +141,7 @@ function behaviorText(behavior: Behavior | undefined): string {
 
 type Amount = { averageUtilization?: number; averageValue?: string; value?: string }
 
-/** Of what is asked for: `80%`, or an amount. */
+/** Formats a target value: `80%`, or a quantity. */
 function amountText(target: Amount | undefined): string {
   if (target?.averageUtilization !== undefined) return `${target.averageUtilization}%`
   return target?.averageValue ?? target?.value ?? '<unknown>'

@@ -1,4 +1,4 @@
-/** Descriptions of claims, volumes and classes of storage. */
+/** Descriptions of volume claims, volumes and storage classes. */
 
 import { isObject, type JsonObject } from '../../../../api/json/json.ts'
 import type { PersistentVolume } from '../../../../api/kinds/core/persistent-volume.ts'
@@ -72,7 +72,7 @@ export function describeVolume(volume: PersistentVolume): string {
   ].join('')
 }
 
-/** The fields that say what it is made of: all that are objects, but for those that are there for other things. */
+/** Returns the fields that describe the volume source: all objects except those with other purposes. */
 function sourcesIn({ claimRef: _, nodeAffinity: __, capacity: ___, ...rest }: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(rest).filter(([, value]) => isObject(value)))
 }

@@ -1,4 +1,4 @@
-/** Volumes of pods, and what persistent ones are made of: the type of each, and what it is to be found by. */
+/** Descriptions of pod volumes and of the sources of persistent volumes: the type of each, and its parameters. */
 
 import { isObject, type JsonObject, own } from '../../../../api/json/json.ts'
 import type { Pod } from '../../../../api/kinds/core/pod.ts'
@@ -6,7 +6,7 @@ import { lines } from './parts.ts'
 
 type Volume = NonNullable<NonNullable<Pod['spec']>['volumes']>[number]
 
-/** What is shown of the types that need more than their plain fields. */
+/** Types that show more than their plain fields. */
 const shownOf: { readonly [type: string]: (source: JsonObject) => { [title: string]: string } } = {
   configMap: (source) => ({ Name: text(source, 'name'), Optional: text(source, 'optional', 'false') }),
   secret: (source) => ({ SecretName: text(source, 'secretName'), Optional: text(source, 'optional', 'false') }),
@@ -26,7 +26,7 @@ const shownOf: { readonly [type: string]: (source: JsonObject) => { [title: stri
 
 const titles: { readonly [type: string]: string } = { nfs: 'NFS', csi: 'CSI', iscsi: 'ISCSI', rbd: 'RBD', fc: 'FC' }
 
-/** The volumes of a pod, `lead` being what stands before the title. */
+/** Describes the volumes of a pod. `lead` is the indentation of the title. */
 export function volumesText(volumes: readonly Volume[] | undefined, lead = ''): string {
   if (volumes === undefined || volumes.length === 0) return `${lead}Volumes:\t<none>\n`
   const step = lead === '' ? '  ' : '   '
@@ -34,7 +34,7 @@ export function volumesText(volumes: readonly Volume[] | undefined, lead = ''): 
   return `${lead}Volumes:\n${texts.join('')}`
 }
 
-/** The one source among these fields. */
+/** Describes the single volume source among these fields. */
 export function sourceText(sources: JsonObject): string {
   const [type = 'emptyDir', source = {}] = Object.entries(sources).find(([, value]) => isObject(value)) ?? []
   const title = titles[type] ?? `${type[0]!.toUpperCase()}${type.slice(1)}`
@@ -50,7 +50,7 @@ function text(source: JsonObject, field: string, otherwise = ''): string {
   return String(own(source, field) ?? otherwise)
 }
 
-/** A line or two for each source, as kubectl has them; of two sources of one kind both are named. */
+/** Returns a line or two for each source, as kubectl does. Lists both of two sources of the same type. */
 function projectedFields(source: JsonObject): { [title: string]: string } {
   const shown: { [title: string]: string } = {}
   const add = (title: string, value: string) => {

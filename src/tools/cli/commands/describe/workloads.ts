@@ -1,4 +1,4 @@
-/** Descriptions of what makes pods: how many are wanted, how many there are, and what they are made from. */
+/** Descriptions of workloads: desired and current replicas, and the pod template. */
 
 import { type Json, sameJson } from '../../../../api/json/json.ts'
 import type { DaemonSet } from '../../../../api/kinds/apps/daemon-set.ts'
@@ -17,7 +17,7 @@ import { revisionNumber } from '../rollout/revisions.ts'
 import { conditionsText, head, lines, pairsText, selectorText, timeText } from './parts.ts'
 import { podTemplateText } from './pod.ts'
 
-/** Objects of a type that belong to this one. */
+/** Returns the objects of a type that this object owns. */
 async function ownedBy<T extends ObjectBase>(
   { client, context }: Session,
   { metadata }: ApiObject,
@@ -70,14 +70,14 @@ function setsText(sets: readonly ReplicaSet[]): string {
   return texts.join(', ') || '<none>'
 }
 
-/** Its pods are those that the deployment wants now: right after a change its number is not the highest yet. */
+/** Whether the ReplicaSet has the current pod template. Its revision is not yet the highest right after a change. */
 function isMadeFor({ spec }: ReplicaSet, deployment: Deployment): boolean {
   const { 'pod-template-hash': _, ...labels } = spec?.template?.metadata?.labels ?? {}
   const template = { ...spec?.template, metadata: { ...spec?.template?.metadata, labels } }
   return sameJson(template as Json, (deployment.spec?.template ?? null) as Json)
 }
 
-/** Which change of the deployment it was made for. */
+/** Revision of the deployment that the ReplicaSet was created for. */
 function revisionOf({ metadata }: ReplicaSet): bigint {
   const [, revision] =
     Object.entries(metadata.annotations ?? {}).find(([key]) => /^deployment\..*\/revision$/.test(key)) ?? []
@@ -188,7 +188,7 @@ export function describeJob(job: Job): string {
   ].join('')
 }
 
-/** How long it took, once it is done. */
+/** Duration of the job, once it has completed. */
 function durationOf({ startTime, completionTime }: NonNullable<Job['status']>): string | undefined {
   if (startTime === undefined || completionTime === undefined) return undefined
   return humanDuration(Date.parse(completionTime) - Date.parse(startTime))

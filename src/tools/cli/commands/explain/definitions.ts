@@ -1,4 +1,4 @@
-/** The definitions of an OpenAPI document: which one describes a type, what its fields are, and of which type. */
+/** Definitions of an OpenAPI document: finds the definition of a type, its fields and their types. */
 
 import { isObject, type Json, type JsonObject, own } from '../../../../api/json/json.ts'
 import type { DiscoveredType } from '../../../../client/requests/discovery.ts'
@@ -14,7 +14,7 @@ export class Definitions {
     this.#schemas = isObject(schemas) ? schemas : {}
   }
 
-  /** The definition of a type; undefined where there is none. */
+  /** Returns the definition of a type, or undefined if the document has none. */
   ofType({ group, version, kind }: DiscoveredType): JsonObject | undefined {
     for (const schema of Object.values(this.#schemas)) {
       if (!isObject(schema)) continue
@@ -26,7 +26,7 @@ export class Definitions {
     return undefined
   }
 
-  /** What a schema is, with references followed. What it says of itself at its place comes first. */
+  /** Follows references. Attributes next to a reference override those of its target. */
   resolved(schema: JsonObject): JsonObject {
     const parts = own(schema, 'allOf')
     const inner = Array.isArray(parts) && parts.length === 1 && isObject(parts[0]!) ? parts[0] : schema
@@ -37,7 +37,7 @@ export class Definitions {
     return { ...target, ...schema, outer: own(schema, 'description') ?? '', inner: own(target, 'description') ?? '' }
   }
 
-  /** The schema of what is in a list or a map, or the schema itself. */
+  /** Returns the schema of the elements of a list or map, otherwise the schema itself. */
   element(schema: JsonObject): JsonObject {
     const whole = this.resolved(schema)
     for (const key of ['items', 'additionalProperties']) {
@@ -60,7 +60,7 @@ export class Definitions {
     return Array.isArray(required) && required.includes(field)
   }
 
-  /** `string`, `Object`, `[]Object`, `map[string]string`, `map[string]`; '' for what may be anything. */
+  /** Returns `string`, `Object`, `[]Object`, `map[string]string` or `map[string]`; '' if the schema allows anything. */
   typeName(schema: JsonObject): string {
     const whole = this.resolved(schema)
     const type = own(whole, 'type')
@@ -69,7 +69,7 @@ export class Definitions {
     const values = own(whole, 'additionalProperties')
     if (isObject(values)) return `map[string]${this.typeName(values)}`
     if (own(whole, 'properties') !== undefined) return 'Object'
-    // Nothing is known of its fields: kubectl takes it for a map of anything.
+    // The fields are unknown. kubectl shows a map of anything.
     if (type === 'object') return 'map[string]'
     return typeof type === 'string' ? type : own(whole, 'anyOf') || own(whole, 'oneOf') ? 'string' : ''
   }

@@ -1,11 +1,11 @@
-/** What a server publishes of its types in OpenAPI. */
+/** Reads OpenAPI documents from the server. */
 
 import type { JsonObject } from '../../../../api/json/json.ts'
 import { UsageError } from '../../../../base/flags/flags.ts'
 import type { DiscoveredType } from '../../../../client/requests/discovery.ts'
 import type { Session } from '../../connection/session.ts'
 
-/** The description of the group version that the type is in. */
+/** Returns the document of the type's group version. */
 export async function documentOf(
   { client, context }: Session,
   { group, version }: DiscoveredType,

@@ -1,4 +1,4 @@
-/** `orchctl explain`: what a type is for, and what its fields mean, as the server describes them. */
+/** `orchctl explain`: shows the server's documentation of a type and its fields. */
 import { flag, refusedFlag, text, toggle, UsageError } from '../../../../base/flags/flags.ts'
 import type { DiscoveredType } from '../../../../client/requests/discovery.ts'
 import { connectionFlags } from '../../connection/connection-flags.ts'
@@ -10,21 +10,21 @@ import { documentOf } from './document.ts'
 import { explanation } from './explanation.ts'
 
 const flags = {
-  recursive: toggle({ name: 'recursive', help: 'all fields with all that is in them, without what they mean' }),
+  recursive: toggle({ name: 'recursive', help: 'list all fields recursively, without descriptions' }),
   apiVersion: flag({
     name: 'api-version',
     value: 'VERSION',
     read: text,
-    help: 'of this version of the group: apps/v1',
+    help: 'API version of the type, such as apps/v1',
   }),
-  output: refusedFlag('output', 'not built: text is the only form', { value: 'FORMAT', accepted: 'plaintext' }),
+  output: refusedFlag('output', 'not implemented: text is the only format', { value: 'FORMAT', accepted: 'plaintext' }),
   ...connectionFlags,
 }
 
 export const explainCommand = defineCommand({
   name: 'explain',
   forms: ['TYPE[.FIELD...] [flags]'],
-  about: 'Explains a type of objects and its fields.',
+  about: 'Describe a resource type and its fields.',
   examples: [
     'orchctl explain configmap',
     'orchctl explain pod.spec.containers',
@@ -47,7 +47,10 @@ export const explainCommand = defineCommand({
   },
 })
 
-/** `leases.v1.coordination.orch.io` cannot be told from a type with fields: fields come after the first dot. */
+/**
+ * Treats everything after the first dot as fields, because `leases.v1.coordination.orch.io` looks like a type with
+ * fields.
+ */
 async function subjectOf(
   { types }: Session,
   path: string,

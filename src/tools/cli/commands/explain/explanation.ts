@@ -1,4 +1,4 @@
-/** The text of `orchctl explain`, as users of kubectl know it: kind, version, what it is for, and its fields. */
+/** The text of `orchctl explain` in kubectl's format: kind, version, description and fields. */
 
 import { type JsonObject, own } from '../../../../api/json/json.ts'
 import { closestMatch, UsageError } from '../../../../base/flags/flags.ts'
@@ -7,7 +7,7 @@ import type { Definitions } from './definitions.ts'
 
 export interface Question {
   readonly type: DiscoveredType
-  /** The way to the field; none: the type itself. */
+  /** Path to the field; empty for the type itself. */
   readonly fields: readonly string[]
   readonly recursive: boolean
 }
@@ -43,7 +43,7 @@ function fieldOf(definitions: Definitions, schema: JsonObject, name: string): Js
   )
 }
 
-/** What a field says of itself, and then what its type says. */
+/** Combines the description of a field with that of its type. */
 function description(definitions: Definitions, schema: JsonObject, { both }: { both: boolean }): string {
   const resolved = definitions.resolved(schema)
   const own = textAt(schema, 'description') || textAt(resolved, 'outer')
@@ -71,7 +71,7 @@ function listed(definitions: Definitions, schema: JsonObject): string {
 
 const deepest = 40
 
-/** All fields, each below what it is in. A type that holds itself is not gone into again. */
+/** Lists all fields recursively. Does not expand a type inside itself. */
 function tree(definitions: Definitions, schema: JsonObject, outer: readonly JsonObject[]): string {
   const element = definitions.element(schema)
   if (outer.length > deepest || outer.some((other) => own(other, 'properties') === own(element, 'properties')))
@@ -85,7 +85,7 @@ function tree(definitions: Definitions, schema: JsonObject, outer: readonly Json
     .join('')
 }
 
-/** Words in lines; a line that is empty or indented in the text stays as it is. */
+/** Wraps text. Keeps empty and indented lines unchanged. */
 function indented(text: string, indent: number): string {
   const lines: string[] = []
   let line = ''

@@ -1,4 +1,4 @@
-/** `orchctl generate types`: TypeScript for kinds, from what a server publishes or from files with their definitions. */
+/** `orchctl generate types`: generates TypeScript from the OpenAPI documents of a server or from definition files. */
 
 import { isObject, type JsonObject, own } from '../../../../api/json/json.ts'
 import { type ApiObject, asJson } from '../../../../api/model/object.ts'
@@ -19,7 +19,7 @@ const { kustomize: _, ...files } = fileFlags
 export const generateTypesCommand = defineCommand({
   name: 'generate types',
   forms: ['TYPE... [flags]', '-f FILE [flags]'],
-  about: 'Writes TypeScript for types of objects, to be used with orch/client.',
+  about: 'Generate TypeScript types for resource types, for use with orch/client.',
   examples: [
     'orchctl generate types widgets.example.com > src/widget.ts',
     'orchctl generate types -f crd.yaml > src/widget.ts',
@@ -38,7 +38,7 @@ const head = `// Written by \`orchctl generate types\`: do not change it by hand
 import type { ObjectMeta, ResourceType } from 'orch/client'
 `
 
-/** Kinds whose schemas are written out in their definitions. */
+/** Prints kinds whose definitions contain their schemas. */
 function textOf(kinds: readonly PrintedKind[]): string {
   const printer = new TypePrinter({})
   return head + kinds.map((kind) => `\n${printer.kind(kind)}${printResourceType(kind)}`).join('')
@@ -73,7 +73,7 @@ async function kindsInFiles(context: Context, options: FileOptions): Promise<Pri
   return kinds
 }
 
-/** The served versions of a definition; where there are several, each has its version in its name. */
+/** Returns the served versions of a definition. If there are several, each name includes its version. */
 function kindsOf(definition: ApiObject): PrintedKind[] {
   const spec = objectIn(asJson(definition), 'spec')
   const names = objectIn(spec, 'names')

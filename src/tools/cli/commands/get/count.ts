@@ -1,6 +1,6 @@
 /**
- * `orchctl get --count`: how many objects there are. A server says how many come after the first, unless a selector is in
- * the way; then the names alone are fetched and counted.
+ * `orchctl get --count`: counts objects. The server reports the remaining item count after the first object, except
+ * with selectors. In that case the command lists only metadata and counts the items.
  */
 
 import { groupName, profileNames, vendorOf } from '../../../../api/model/vendor.ts'

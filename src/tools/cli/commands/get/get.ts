@@ -1,6 +1,6 @@
 /**
- * `orchctl get`: what is asked for is read from the words, fetched in that order, and printed as tables or documents.
- * One that fails does not hold up the others; what went wrong is printed at the end.
+ * `orchctl get`: parses the requested types and names, fetches them in order, and prints tables or documents. If one
+ * fails, the others are still printed, and the errors follow at the end.
  */
 import { UsageError } from '../../../../base/flags/flags.ts'
 import { findTargets, readWanted, type Target, type Wanted } from '../../arguments/targets.ts'
@@ -13,11 +13,10 @@ import { getTables } from './tables.ts'
 export const getCommand = defineCommand({
   name: 'get',
   forms: ['TYPE[,TYPE...] [NAME...] [flags]', 'TYPE/NAME... [flags]', '-f FILE [flags]', '--raw PATH'],
-  about: `Shows objects: all of one type or several, or those that are named.
+  about: `List objects: all objects of one or more types, or the named ones.
 
-A type is named by its plural, its kind or a short name, in any case, if need be with its group:
-configmaps, ConfigMap, cm, leases.coordination.orch.io. \`orchctl api-resources\` lists them. \`all\` stands for the types
-that people mostly work with.`,
+A type is a plural, kind or short name in any case, optionally with its group: configmaps, ConfigMap, cm,
+leases.coordination.orch.io. \`orchctl api-resources\` lists the types. \`all\` selects the most common types.`,
   examples: [
     'orchctl get namespaces',
     'orchctl get configmaps,secrets -A -l app=web',

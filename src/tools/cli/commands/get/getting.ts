@@ -1,4 +1,4 @@
-/** The flags of `orchctl get`, and what all ways of getting need to know. */
+/** The flags of `orchctl get`, and the state that all its output formats share. */
 import { flag, type OptionsOf, readBoolean, text, toggle } from '../../../../base/flags/flags.ts'
 import { chunkSizeFlag, fileFlags } from '../../arguments/subjects.ts'
 import { connectionFlags } from '../../connection/connection-flags.ts'
@@ -7,19 +7,19 @@ import { outputFlag, templateFlags } from '../../printers/output.ts'
 
 export const getFlags = {
   ...fileFlags,
-  allNamespaces: toggle({ name: 'all-namespaces', letter: 'A', help: 'in all namespaces' }),
+  allNamespaces: toggle({ name: 'all-namespaces', letter: 'A', help: 'list objects of all namespaces' }),
   selector: flag({
     name: 'selector',
     letter: 'l',
     value: 'SELECTOR',
     read: text,
-    help: 'only objects with these labels: a=b,c!=d,e in (f,g),h,!i',
+    help: 'label selector, such as a=b,c!=d,e in (f,g),h,!i',
   }),
   fieldSelector: flag({
     name: 'field-selector',
     value: 'SELECTOR',
     read: text,
-    help: 'only objects with these fields: metadata.name=a',
+    help: 'field selector, such as metadata.name=a',
   }),
   output: outputFlag,
   ...templateFlags,
@@ -27,56 +27,56 @@ export const getFlags = {
     name: 'sort-by',
     value: 'PATH',
     read: text,
-    help: 'in the order of this field: .metadata.creationTimestamp',
+    help: 'JSONPath of the field to sort by, such as .metadata.creationTimestamp',
   }),
-  watch: toggle({ name: 'watch', letter: 'w', help: 'show what there is, and then every change, until Ctrl-C' }),
-  watchOnly: toggle({ name: 'watch-only', help: 'show changes alone, until Ctrl-C' }),
+  watch: toggle({ name: 'watch', letter: 'w', help: 'list objects, then watch for changes until Ctrl-C' }),
+  watchOnly: toggle({ name: 'watch-only', help: 'only watch for changes, until Ctrl-C' }),
   outputWatchEvents: toggle({
     name: 'output-watch-events',
-    help: 'with -w: with what happened, ADDED, MODIFIED or DELETED',
+    help: 'with -w: print the type of each event: ADDED, MODIFIED or DELETED',
   }),
   subresource: flag({
     name: 'subresource',
     value: 'NAME',
     read: text,
-    help: 'a part of the named objects: status, scale',
+    help: 'subresource of the named objects, such as status or scale',
   }),
-  count: toggle({ name: 'count', help: 'only how many there are; the server counts where it can' }),
+  count: toggle({ name: 'count', help: 'print only the number of objects; counted by the server if possible' }),
   chunkSize: chunkSizeFlag,
-  ignoreNotFound: toggle({ name: 'ignore-not-found', help: 'what is not there is no error' }),
-  noHeaders: toggle({ name: 'no-headers', help: 'without the line of headings' }),
-  showKind: toggle({ name: 'show-kind', help: 'with the type before each name' }),
-  showLabels: toggle({ name: 'show-labels', help: 'with a column of all labels' }),
+  ignoreNotFound: toggle({ name: 'ignore-not-found', help: 'ignore missing objects' }),
+  noHeaders: toggle({ name: 'no-headers', help: 'omit the header line' }),
+  showKind: toggle({ name: 'show-kind', help: 'prefix each name with its type' }),
+  showLabels: toggle({ name: 'show-labels', help: 'add a column with all labels' }),
   labelColumns: flag({
     name: 'label-columns',
     letter: 'L',
     value: 'LABEL,...',
     read: readNames,
-    help: 'with a column for each of these labels',
+    help: 'add a column for each of these labels',
   }),
   serverPrint: flag({
     name: 'server-print',
     default: 'true',
     read: readBoolean,
-    help: 'have the server choose the columns of tables; else they are name and age',
+    help: 'let the server choose the table columns; false: only name and age',
   }),
   showManagedFields: toggle({
     name: 'show-managed-fields',
-    help: 'in json and yaml, with the record of who owns which field',
+    help: 'include managed fields in json and yaml',
   }),
   at: flag({
     name: 'at',
     value: 'REVISION|TIME|AGE',
     read: text,
-    help: 'as it was at a resourceVersion, a time, or so long ago (90m)',
+    help: 'show past state at a resourceVersion, a time, or an age such as 90m',
   }),
-  raw: flag({ name: 'raw', value: 'PATH', read: text, help: 'what the server has at this path, as it is: /version' }),
+  raw: flag({ name: 'raw', value: 'PATH', read: text, help: 'print the raw response for this path, such as /version' }),
   ...connectionFlags,
 }
 
 export type GetOptions = OptionsOf<typeof getFlags>
 
-/** What all ways of getting need to know. */
+/** State that all output formats share. */
 export interface Getting extends Session {
   readonly options: GetOptions
 }

@@ -1,4 +1,4 @@
-/** `orchctl get` for programs: the objects themselves as JSON or YAML, or what is chosen of them. */
+/** `orchctl get` for programs: prints objects as JSON or YAML, or fills templates. */
 
 import { type ApiObject, asJson } from '../../../../api/model/object.ts'
 import type { DiscoveredType } from '../../../../client/requests/discovery.ts'
@@ -17,7 +17,7 @@ import { fillTemplate, type TemplateOptions } from '../../printers/templates.ts'
 import { SeveralErrors } from '../../program/explain-error.ts'
 import type { Getting } from './getting.ts'
 
-/** Prints objects as documents: one as itself, several as a List. */
+/** Prints objects as documents: a single object as is, several as a List. */
 export async function getObjects(getting: Getting, targets: readonly Target[], output: Output): Promise<void> {
   const { context, options } = getting
   const { found, errors } = await fetchAll(getting, targets)
@@ -39,7 +39,7 @@ async function inOrder(found: readonly Found[], path: string): Promise<Found[]> 
 
 interface Result {
   readonly found: readonly Found[]
-  /** A single object was asked for by its name. */
+  /** Whether a single object was requested by name. */
   readonly one: boolean
 }
 
@@ -81,7 +81,7 @@ async function fetchAll(getting: Getting, targets: readonly Target[]): Promise<{
   return { found, errors }
 }
 
-/** The objects of a target, and the version they were read at. */
+/** Fetches the objects of a target, and the version at which they were read. */
 export async function fetchObjects(
   getting: Getting,
   { type, name, namespace = getting.namespace }: Target,
@@ -98,13 +98,13 @@ export async function fetchObjects(
   return { items: [object], resourceVersion: object.metadata.resourceVersion ?? '' }
 }
 
-/** The object as it is shown: in JSON and YAML without managed fields, unless they are asked for. */
+/** Returns the object to print. Omits managed fields in JSON and YAML unless requested. */
 export function trimmed({ options }: Getting, object: ApiObject): ApiObject {
   const isDocument = options.output.form === 'json' || options.output.form === 'yaml'
   return isDocument && !options.showManagedFields ? withoutManagedFields(object) : object
 }
 
-/** One line of `-o name`. */
+/** Returns one line of `-o name`. */
 export function nameLine(type: DiscoveredType, { metadata }: ApiObject): string {
   return `${singularName(type)}/${escapeLine(metadata.name ?? '')}\n`
 }

@@ -1,4 +1,4 @@
-/** `orchctl get --at`: objects as they were at a revision or a time, in the words of a short table. */
+/** `orchctl get --at`: shows objects at a past revision or time, in a short table. */
 
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { UsageError } from '../../../../base/flags/flags.ts'
@@ -8,7 +8,7 @@ import { Columns } from '../../printers/columns.ts'
 import { escapeLine } from '../../printers/escape.ts'
 import type { GetOptions, Getting } from './getting.ts'
 
-/** Throws UsageError for what only the present can be asked for. */
+/** Throws UsageError for flags that only work on the current state. */
 export function checkPast({ selector, fieldSelector, watch, watchOnly }: GetOptions): void {
   if (selector !== '' || fieldSelector !== '') throw new UsageError('--at goes without selectors')
   if (watch || watchOnly) throw new UsageError('the past cannot be watched: --at goes without -w')
@@ -20,7 +20,7 @@ export async function fetchPast(getting: Getting, { type, name = '', namespace }
   return await stateAt(getting, { type, name, namespace: place }, options.at)
 }
 
-/** The server makes no tables of the past. */
+/** Builds the table locally because the server makes no tables of past state. */
 export async function showPast(getting: Getting, targets: readonly Target[]): Promise<void> {
   const { options, context } = getting
   const rows: string[][] = []

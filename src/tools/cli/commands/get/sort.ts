@@ -1,11 +1,11 @@
-/** `--sort-by`: objects in the order of one of their fields. Numbers and quantities by size, texts as people count. */
+/** `--sort-by`: sorts objects by one field. Compares numbers and quantities by value and text in natural order. */
 
 import type { Json } from '../../../../api/json/json.ts'
 import { parsePath, plainText, valuesAt } from '../../../../api/jsonpath/templates.ts'
 import { parseQuantity } from '../../../../api/model/quantity.ts'
 import { UsageError } from '../../../../base/flags/flags.ts'
 
-/** Those without the field come first. Throws UsageError when none has it. */
+/** Puts items without the field first. Throws UsageError if no item has the field. */
 export function sortedBy<T>(items: readonly T[], path: string, objectOf: (item: T) => Json): T[] {
   if (items.length === 0) return []
   const steps = parsePath(path)
@@ -34,7 +34,7 @@ function quantityValue(text: string): number | undefined {
   return quantity === undefined ? undefined : Number(quantity.nanos)
 }
 
-/** `a2` before `a10`. */
+/** Sorts `a2` before `a10`. */
 function natural(a: string, b: string): number {
   const left = partsOf(a)
   const right = partsOf(b)

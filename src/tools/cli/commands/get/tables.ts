@@ -1,4 +1,4 @@
-/** `orchctl get` as tables: one for each run of objects of the same type, with an empty line in between. */
+/** `orchctl get` as tables: one table for each run of objects of the same type, separated by empty lines. */
 
 import { asJson } from '../../../../api/model/object.ts'
 import type { DiscoveredType } from '../../../../client/requests/discovery.ts'
@@ -36,7 +36,7 @@ export async function getTables(getting: Getting, targets: readonly Target[]): P
   if (texts.length === 0 && !options.ignoreNotFound) context.err(nothingFound(getting, targets))
 }
 
-/** The rows of all tables of a section as one table. */
+/** Merges the rows of all tables of a section into one sorted table. */
 async function inOrder({ type, tables }: Section, path: string): Promise<Section> {
   const { sortedBy } = await import('./sort.ts')
   const rows = sortedBy(
@@ -65,13 +65,13 @@ async function fetchAll(getting: Getting, targets: readonly Target[]) {
   return { sections, errors }
 }
 
-/** The table of a target: one object, or all of a selection. */
+/** Fetches the table of a target: one object, or a selection. */
 export async function fetchTable(getting: Getting, target: Target): Promise<Table> {
   const table = await fetchPrinted(getting, target)
   return hasWideColumns(target.type, getting.options) ? withWideColumns(table) : table
 }
 
-/** As the server prints it. */
+/** Fetches the table that the server prints. */
 async function fetchPrinted(getting: Getting, { type, name, namespace = getting.namespace }: Target): Promise<Table> {
   const { client, context, options } = getting
   const labels = options.showLabels || options.labelColumns.length > 0
@@ -92,7 +92,7 @@ async function fetchPrinted(getting: Getting, { type, name, namespace = getting.
   })
 }
 
-/** How a table looks: which columns, and whether names carry their type. */
+/** Returns the style of a table: its columns, and whether names include their type. */
 export function styleOf(type: DiscoveredType, several: boolean, options: Getting['options']): TableStyle {
   return {
     wide: options.output.form === 'wide',
@@ -103,7 +103,7 @@ export function styleOf(type: DiscoveredType, several: boolean, options: Getting
   }
 }
 
-/** '' when there is nothing in it: then it has no headings either. */
+/** Returns '' for an empty section, which has no headings either. */
 function sectionText({ type, tables }: Section, several: boolean, { context, options }: Getting): string {
   const style = styleOf(type, several, options)
   const rows = tables.flatMap((table) => tableRows(table, style))
@@ -113,7 +113,7 @@ function sectionText({ type, tables }: Section, several: boolean, { context, opt
   return new Columns(paintOf(context, head)).lines(options.noHeaders ? fitted : [head, ...fitted])
 }
 
-/** Who asks for a wide table, or for labels, wants to see all of it. */
+/** Fits the table into the terminal, except for wide tables and tables with labels. */
 function withinTerminal(
   { terminal }: Context,
   { head, rows, style }: { head: readonly string[]; rows: string[][]; style: TableStyle },
@@ -122,7 +122,7 @@ function withinTerminal(
   return fitRows(head, rows, terminal.columns)
 }
 
-/** How cells under these headings look to this user. */
+/** Returns the cell colors for these headings, if the output supports colors. */
 export function paintOf(context: Context, head: readonly string[]): Paint | undefined {
   const painted = painterFor(context, 'out')
   if (painted === undefined) return undefined

@@ -1,6 +1,6 @@
 /**
- * `orchctl get -w`: what there is, then a line or a document for every change, until the user ends it or the time of
- * --request-timeout is over.
+ * `orchctl get -w`: prints the current state, then a line or document for every change, until the user stops it or
+ * --request-timeout expires.
  */
 
 import { type ApiObject, asJson } from '../../../../api/model/object.ts'
@@ -35,10 +35,10 @@ export async function watchTarget(getting: Getting, targets: readonly Target[]):
   else await follow(getting.context, feedOf(getting, target!), { watchOnly })
 }
 
-/** The level of `-v` from which it is said why a watch has ended. */
+/** Lowest `-v` level that reports why a watch ended. */
 const endingFrom = 5
 
-/** The time counts from where the watch begins; that it is over is no failure. */
+/** Counts the time from the start of the watch. Its expiry is not an error. */
 async function followFor(ms: number, getting: Getting, target: Target): Promise<void> {
   const over = new AbortController()
   const context = { ...getting.context, signal: AbortSignal.any([getting.context.signal, over.signal]) }
@@ -54,7 +54,7 @@ async function followFor(ms: number, getting: Getting, target: Target): Promise<
     if (!over.signal.aborted) throw error
   } finally {
     if (over.signal.aborted && getting.options.verbosity >= endingFrom)
-      getting.context.err('Timeout exceeded: the watch has lasted as long as --request-timeout says\n')
+      getting.context.err('Timeout exceeded: the watch ended after --request-timeout\n')
     clearTimeout(timer)
   }
 }
@@ -65,7 +65,7 @@ function feedOf(getting: Getting, target: Target): Feed {
   return isTable ? tables(getting, target) : objects(getting, target, output)
 }
 
-/** A watch of one object is one of its collection, with its name as the selection. */
+/** Watches one object by selecting its name in the collection. */
 function watchOptions(getting: Getting, { type, name }: Target) {
   const selection = selectionOf(getting, type, getting.options)
   const one = name === undefined ? {} : { fieldSelector: `metadata.name=${name}` }
@@ -126,7 +126,7 @@ function objects(getting: Getting, target: Target, output: Output): Feed {
   }
 }
 
-/** Documents of YAML need a line between them; those of JSON do not. */
+/** Separates YAML documents with a line. JSON documents need none. */
 function documentPrinter(getting: Getting, type: DiscoveredType, output: Output) {
   let separator = ''
   const lines = new Columns()
@@ -152,7 +152,7 @@ function documentPrinter(getting: Getting, type: DiscoveredType, output: Output)
   }
 }
 
-/** Custom columns are of the object, whatever happened to it. */
+/** Custom columns show the object, whatever the event type. */
 function isColumns({ form }: Output): boolean {
   return form === 'custom-columns'
 }

@@ -1,6 +1,6 @@
 /**
- * Columns that wide tables have beyond those of the server: of certificate requests, what they ask for, decoded. The server
- * prints what Kubernetes prints; these are made here, from the objects themselves.
+ * Additional columns of wide tables: the decoded content of certificate signing requests. The server prints only the
+ * columns of Kubernetes, so orchctl computes these from the objects.
  */
 
 import type { CertificateSigningRequest } from '../../../../api/kinds/certificates/certificate-signing-request.ts'
@@ -11,7 +11,7 @@ import type { Table, TableColumn, TableRow } from '../../../../client/requests/t
 import { decodeRequest, keyText, quoted } from '../../printers/certificate-content.ts'
 import type { Getting } from './getting.ts'
 
-/** Whether tables of this type get more columns, for which they need whole objects. */
+/** Whether tables of this type get additional columns, which require full objects. */
 export function hasWideColumns({ group, plural }: DiscoveredType, { output }: Getting['options']): boolean {
   return output.form === 'wide' && plural === 'certificatesigningrequests' && group.startsWith('certificates.')
 }

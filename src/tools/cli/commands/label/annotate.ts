@@ -8,7 +8,7 @@ export const annotateCommand = defineCommand({
     'TYPE NAME... KEY=VALUE... [KEY-...] [flags]',
     '(-f FILE | TYPE -l SELECTOR | TYPE --all) KEY=VALUE... [flags]',
   ],
-  about: 'Sets annotations of objects, or removes them. One that has another value is only set with --overwrite.',
+  about: 'Set or remove annotations of objects. Changing an existing value requires --overwrite.',
   examples: [
     "orchctl annotate configmap greeting description='what we say'",
     'orchctl annotate configmap greeting description-',

@@ -1,6 +1,6 @@
 /**
- * Labels and annotations from the command line: `key=value` sets one, `key-` removes it. `orchctl label` and
- * `orchctl annotate` are the same command on another map of the metadata.
+ * Labels and annotations on the command line: `key=value` sets one, `key-` removes one. `orchctl label` and `orchctl
+ * annotate` share this code and differ in the metadata field.
  */
 
 import type { ApiObject } from '../../../../api/model/object.ts'
@@ -24,32 +24,32 @@ import type { Context } from '../../program/command.ts'
 
 export const markFlags = {
   ...subjectFlags,
-  overwrite: toggle({ name: 'overwrite', help: 'set keys that have another value already' }),
+  overwrite: toggle({ name: 'overwrite', help: 'replace existing values' }),
   local: localFlag,
   resourceVersion: resourceVersionFlag,
   record: recordFlag,
-  list: toggle({ name: 'list', help: 'show what there is, and change nothing' }),
+  list: toggle({ name: 'list', help: 'list current values without changes' }),
   ...writeFlags,
   ...connectionFlags,
 }
 
 export interface MarkSort {
   readonly map: 'labels' | 'annotations'
-  /** In messages: `label`. */
+  /** Name in messages: `label`. */
   readonly noun: string
-  /** Whether it is said that a key to be removed was not there. */
+  /** Whether to report keys to remove that do not exist. */
   readonly namesAbsent: boolean
   /** `labeled` */
   readonly done: string
-  /** What is said of a key that has another value. */
+  /** Message for a key that has another value. */
   readonly taken: (what: string) => string
-  /** What is wrong with a value. */
+  /** Returns the errors of a value. */
   readonly faultsOf: (value: string) => readonly string[]
 }
 
 type Options = OptionsOf<typeof markFlags>
 
-/** A value that is undefined is to be removed. */
+/** An undefined value means removal. */
 type Marks = ReadonlyMap<string, string | undefined>
 
 export async function runMarks(
@@ -82,7 +82,7 @@ export async function runMarks(
   })
 }
 
-/** Those of one object alone, those of several below their names. */
+/** Lists the values of a single object, or those of several objects below their names. */
 async function list(session: Session, subjects: readonly Subject[], { map }: MarkSort): Promise<void> {
   const one = subjects.length === 1
   for (const { type, name } of subjects) {

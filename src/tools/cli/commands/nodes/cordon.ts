@@ -1,4 +1,4 @@
-/** `orchctl cordon` and `uncordon`: whether new pods may come to a node. */
+/** `orchctl cordon` and `uncordon`: marks nodes unschedulable or schedulable. */
 
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { flag, type OptionsOf, text, UsageError } from '../../../../base/flags/flags.ts'
@@ -15,7 +15,7 @@ export const nodeFlags = {
     letter: 'l',
     value: 'SELECTOR',
     read: text,
-    help: 'only nodes with these labels',
+    help: 'label selector for nodes',
   }),
   ...writeFlags,
   ...connectionFlags,
@@ -27,7 +27,7 @@ interface Node extends ApiObject {
   spec?: { unschedulable?: boolean }
 }
 
-/** The words that name nodes, as `findSubjects` takes them. */
+/** Converts node names to the words that `findSubjects` expects. */
 export function nodeWords(name: string, words: readonly string[], { selector }: { selector: string }): string[] {
   if (words.length === 0 && selector === '')
     throw new UsageError(`USAGE: ${name} NODE [flags]: name a node, or choose some with -l`)
@@ -74,5 +74,8 @@ function defineCordon(name: 'cordon' | 'uncordon', about: string): Command {
   })
 }
 
-export const cordonCommand = defineCordon('cordon', 'Lets no new pods come to nodes; those that are there stay.')
-export const uncordonCommand = defineCordon('uncordon', 'Lets pods come to nodes again.')
+export const cordonCommand = defineCordon(
+  'cordon',
+  'Mark nodes unschedulable: no new pods are scheduled there, and running pods stay.',
+)
+export const uncordonCommand = defineCordon('uncordon', 'Mark nodes schedulable again.')

@@ -1,6 +1,6 @@
 /**
- * `orchctl drain`: no new pods, and those that are there leave, by eviction, which budgets of disruptions may hold up.
- * Nothing is evicted from a node while one of its pods may not be: `drained-pods.ts` decides which.
+ * `orchctl drain`: cordons nodes and evicts their pods, subject to pod disruption budgets. Evicts nothing from a node
+ * if one of its pods must not be evicted: `drained-pods.ts` decides.
  */
 
 import { pause } from '../../../../base/concurrency/abort.ts'
@@ -22,36 +22,39 @@ import { nodeFlags, nodeWords, setSchedulable } from './cordon.ts'
 import { choosePods, type DrainedPod } from './drained-pods.ts'
 
 const flags = {
-  force: toggle({ name: 'force', help: 'also pods that no controller would make again' }),
-  ignoreDaemonSets: toggle({ name: 'ignore-daemonsets', help: 'leave the pods of daemon sets where they are' }),
+  force: toggle({ name: 'force', help: 'also evict pods without a controller, which nothing recreates' }),
+  ignoreDaemonSets: toggle({ name: 'ignore-daemonsets', help: 'ignore pods of daemon sets' }),
   deleteEmptyDirData: toggle({
     name: 'delete-emptydir-data',
-    help: 'also pods with data in an emptyDir, which is lost',
+    help: 'also evict pods with emptyDir volumes, whose data is lost',
   }),
-  deleteLocalData: toggle({ name: 'delete-local-data', help: 'the old name of --delete-emptydir-data' }),
-  disableEviction: toggle({ name: 'disable-eviction', help: 'delete the pods, whatever budgets of disruptions say' }),
+  deleteLocalData: toggle({ name: 'delete-local-data', help: 'deprecated name of --delete-emptydir-data' }),
+  disableEviction: toggle({
+    name: 'disable-eviction',
+    help: 'delete pods instead of evicting them, bypassing pod disruption budgets',
+  }),
   chunkSize: chunkSizeFlag,
-  podSelector: flag({ name: 'pod-selector', value: 'SELECTOR', read: text, help: 'only pods with these labels' }),
+  podSelector: flag({ name: 'pod-selector', value: 'SELECTOR', read: text, help: 'label selector for pods to evict' }),
   gracePeriod: flag({
     name: 'grace-period',
     value: 'SECONDS',
     default: '-1',
     read: readSeconds,
-    help: 'the time that pods have to end; -1: what they say',
+    help: 'seconds that pods have to terminate; -1: their own grace period',
   }),
   skipWaitForDeleteTimeout: flag({
     name: 'skip-wait-for-delete-timeout',
     value: 'SECONDS',
     default: '0',
     read: readCount,
-    help: 'leave pods alone that should have been gone longer ago than this; 0: wait for all',
+    help: 'ignore pods whose deletionTimestamp is more than this many seconds ago; 0: wait for all',
   }),
   timeout: flag({
     name: 'timeout',
     value: 'TIME',
     default: '0',
     read: readTime,
-    help: 'how long to wait for each pod; 0: without end',
+    help: 'maximum time to wait for each pod; 0: no limit',
   }),
   ...nodeFlags,
 }
@@ -61,7 +64,8 @@ type Options = OptionsOf<typeof flags>
 export const drainCommand = defineCommand({
   name: 'drain',
   forms: ['(NODE... | -l SELECTOR) [flags]'],
-  about: 'Empties nodes: no new pods come, and those that are there are evicted. `orchctl uncordon` ends it.',
+  about:
+    'Evict all pods from nodes, for maintenance, and mark the nodes unschedulable. Use `orchctl uncordon` afterwards.',
   examples: ['orchctl drain n1 --ignore-daemonsets', 'orchctl drain n1 --force --grace-period=30 --timeout=5m'],
   flags,
   run: async (context, { options, words }) => {
@@ -84,7 +88,7 @@ async function drainNode(session: Session, node: string, options: Options): Prom
   context.out(`node/${escapeLine(node)} drained${dryRunNote(options.dryRun)}\n`)
 }
 
-/** Returns what is said when it is gone. */
+/** Evicts or deletes a pod. Returns the message to print once the pod is gone. */
 async function removePod(session: Session, { metadata }: DrainedPod, options: Options): Promise<string> {
   const { context } = session
   const name = { namespace: metadata.namespace ?? '', name: metadata.name ?? '' }
@@ -106,7 +110,7 @@ async function removePod(session: Session, { metadata }: DrainedPod, options: Op
 
 const retryMs = 5_000
 
-/** Tries again while a budget of disruptions says no, as long as the user waits. */
+/** Retries while a pod disruption budget forbids the eviction, until the timeout. */
 async function askToLeave(
   { client, context }: Session,
   name: { namespace: string; name: string },

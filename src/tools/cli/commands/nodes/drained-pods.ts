@@ -1,4 +1,4 @@
-/** Which pods of a node a drain evicts, which it leaves alone, and which keep it from beginning. */
+/** Decides which pods of a node a drain evicts, which it ignores, and which prevent the drain. */
 
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { vendorKey } from '../../../../api/model/vendor.ts'
@@ -18,18 +18,18 @@ interface Choice {
   readonly deleteEmptyDirData: boolean
   readonly podSelector: string
   readonly chunkSize: number
-  /** Seconds; 0: pods are waited for however long they take to go. */
+  /** In seconds; 0 waits for all pods. */
   readonly skipWaitForDeleteTimeout: number
 }
 
 export interface Chosen {
   readonly pods: readonly DrainedPod[]
-  /** Why it must not begin: one sentence for each reason, with the pods. */
+  /** Why the drain must not start: one message per reason, with the pods. */
   readonly refusals: readonly string[]
   readonly warnings: readonly string[]
 }
 
-/** What becomes of one pod, and what is said about it. */
+/** Whether to evict a pod, and the message for it. */
 interface Verdict {
   readonly evict: boolean
   readonly refusal?: string
@@ -57,7 +57,7 @@ export async function choosePods(session: Session, node: string, choice: Choice)
   }
 }
 
-/** Whether it should have been gone so long ago that nobody knows when it will be, as on a node that is lost. */
+/** Whether the pod has been terminating for so long that it may never end, as on a lost node. */
 function isStuck({ metadata: { deletionTimestamp } }: DrainedPod, { skipWaitForDeleteTimeout }: Choice): boolean {
   if (skipWaitForDeleteTimeout === 0 || deletionTimestamp === undefined) return false
   return Date.now() - Date.parse(deletionTimestamp) > skipWaitForDeleteTimeout * 1000
@@ -72,7 +72,7 @@ async function verdictOn(session: Session, pod: DrainedPod, choice: Choice): Pro
       return { evict: false, refusal: 'cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore)' }
     return { evict: false, warning: 'ignoring DaemonSet-managed Pods' }
   }
-  // Nobody would make it again, and nobody would know: so only a user who says so lets it go.
+  // No controller would recreate the pod, so evicting it requires --force.
   const isManaged = owner !== undefined && owner.kind !== 'DaemonSet'
   if (!isManaged && !choice.force)
     return { evict: false, refusal: `cannot delete ${unmanaged} (use --force to override)` }

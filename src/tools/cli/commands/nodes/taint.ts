@@ -1,4 +1,4 @@
-/** `orchctl taint`: what keeps pods away from nodes. */
+/** `orchctl taint`: updates taints of nodes. */
 
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { flag, refusedFlag, text, toggle, UsageError } from '../../../../base/flags/flags.ts'
@@ -15,10 +15,10 @@ const flags = {
     letter: 'l',
     value: 'SELECTOR',
     read: text,
-    help: 'only nodes with these labels',
+    help: 'label selector for nodes',
   }),
-  all: toggle({ name: 'all', help: 'all nodes' }),
-  overwrite: toggle({ name: 'overwrite', help: 'replace taints that have the same key and effect' }),
+  all: toggle({ name: 'all', help: 'update all nodes' }),
+  overwrite: toggle({ name: 'overwrite', help: 'replace taints with the same key and effect' }),
   validate: refusedFlag('validate', 'taints are always checked', { accepted: 'true' }),
   ...writeFlags,
   ...connectionFlags,
@@ -27,7 +27,7 @@ const flags = {
 export const taintCommand = defineCommand({
   name: 'taint',
   forms: ['node NAME... KEY[=VALUE]:EFFECT... [KEY[:EFFECT]-...] [flags]', 'nodes (-l SELECTOR | --all) ... [flags]'],
-  about: `Sets taints of nodes, which keep pods away that do not tolerate them, or removes them.
+  about: `Set or remove taints of nodes. Taints keep away pods that do not tolerate them.
 
 EFFECT is NoSchedule, PreferNoSchedule or NoExecute.`,
   examples: [
@@ -62,7 +62,7 @@ interface Taint {
 
 interface Wanted {
   readonly set: readonly Taint[]
-  /** The effect is '' for any. */
+  /** An effect of '' matches any effect. */
   readonly remove: readonly Taint[]
 }
 
@@ -109,7 +109,7 @@ function changeOf(live: Node, { set, remove }: Wanted, { overwrite }: { overwrit
   }
   const added = set.length > 0
   const done = overwrite || (added && remove.length > 0) ? 'modified' : added ? 'tainted' : 'untainted'
-  // The list is replaced as a whole: only if nobody has changed the node since.
+  // The patch replaces the whole list, so it requires that the node is unchanged.
   const patch = { merge: { metadata: { resourceVersion: live.metadata.resourceVersion }, spec: { taints } } }
   return { patch, done, next: { ...live, spec: { ...live.spec, taints } } as ApiObject }
 }

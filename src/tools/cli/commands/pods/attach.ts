@@ -1,4 +1,4 @@
-/** `orchctl attach`: joins the program that a container runs. */
+/** `orchctl attach`: attaches to the main process of a container. */
 
 import { UsageError } from '../../../../base/flags/flags.ts'
 import * as kinds from '../../../../client/requests/built-in-kinds.ts'
@@ -14,7 +14,7 @@ import { interactiveFlags, wantsTerminal } from './exec.ts'
 export const attachCommand = defineCommand({
   name: 'attach',
   forms: ['POD [flags]', 'TYPE/NAME [flags]'],
-  about: 'Shows what the program of a container prints from now on, and with -i passes the standard input on to it.',
+  about: 'Attach to a running container: print its output from now on, and with -i send it standard input.',
   examples: ['orchctl attach web', 'orchctl attach web -c app -it'],
   flags: { ...interactiveFlags, ...connectionFlags },
   run: async (context, { options, words }) => {

@@ -1,4 +1,4 @@
-/** `orchctl cp`: copies files and directories into a container and out of it, by way of the `tar` in the container. */
+/** `orchctl cp`: copies files and directories to and from a container with the container's `tar`. */
 
 import { createReadStream, lstatSync, readdirSync, statSync } from 'node:fs'
 import { basename, join, posix, resolve } from 'node:path'
@@ -23,25 +23,25 @@ const flags = {
     letter: 'c',
     value: 'NAME',
     read: text,
-    help: 'the container; else the one that the pod names as its default',
+    help: "container name; default: the pod's default container",
   }),
   retries: flag({
     name: 'retries',
     value: 'NUMBER',
     default: '0',
     read: readWhole,
-    help: 'out of a container: how often to begin again when the connection breaks; -1: always',
+    help: 'number of retries if the connection breaks while copying from a container; -1: no limit',
   }),
-  noPreserve: toggle({ name: 'no-preserve', help: 'leave owner and permissions to the container' }),
+  noPreserve: toggle({ name: 'no-preserve', help: 'do not preserve owner and permissions in the container' }),
   ...connectionFlags,
 }
 
 export const cpCommand = defineCommand({
   name: 'cp',
   forms: ['FILE [NAMESPACE/]POD:PATH [flags]', '[NAMESPACE/]POD:PATH FILE [flags]'],
-  about: `Copies files and directories into a container, or out of it. The container must have the program tar.
+  about: `Copy files and directories to or from a container. The container must contain tar.
 
-Nothing is written outside the target, whatever the container sends; links are left out.`,
+Nothing is written outside the target, whatever the container sends. Links are skipped.`,
   examples: ['orchctl cp ./site web:/var/www', 'orchctl cp shop/web:/var/log/app.log app.log -c app'],
   flags,
   run: async (context, { options, words }) => {
@@ -61,12 +61,12 @@ Nothing is written outside the target, whatever the container sends; links are l
 
 interface Place {
   readonly namespace: string
-  /** '' for a local path. */
+  /** Empty for a local path. */
   readonly pod: string
   readonly path: string
 }
 
-/** A colon separates a pod from its path, unless a slash shows that the word is a path. */
+/** Splits pod and path at the colon, unless a slash shows that the word is a path. */
 function readPlace(word: string): Place {
   const colon = word.indexOf(':')
   if (colon <= 0 || /^[./]/.test(word)) return { namespace: '', pod: '', path: word }
@@ -79,7 +79,7 @@ interface Copying {
   readonly options: OptionsOf<typeof flags>
 }
 
-/** What runs `tar` and the like in the pod. */
+/** Returns the parameters for running commands in the pod. */
 async function remoteOf(session: Session, pod: string, { options }: Copying): Promise<Omit<RemoteCommand, 'command'>> {
   const name = placeOf(session, kinds.Pod, pod)
   const found = await session.client.get(kinds.Pod, name, { signal: session.context.signal })
@@ -107,13 +107,13 @@ async function upload(session: Session, { from, to, options }: Copying & { from:
   })
 }
 
-/** Where the input cannot be ended, `tar` would wait for more: it is given as many bytes as there are. */
+/** If standard input cannot be closed, `tar` would wait for more data, so its input is limited to the exact size. */
 function boundedInput(items: readonly Item[], command: readonly string[]): string[] {
   const size = items.reduce((sum, item) => sum + item.head.length + item.size + padding(item.size).length, 0)
   return ['sh', '-c', 'head -c "$0" | "$@"', String(size + endOfArchive.length), ...command]
 }
 
-/** Whether the program succeeds, and whether the server can end one stream alone. */
+/** Checks whether the command succeeds, and whether the server can close a single stream. */
 async function probe(session: Session, remote: RemoteCommand): Promise<{ isDirectory: boolean; canEnd: boolean }> {
   const quiet = { ...session, context: { ...session.context, err: () => {} } }
   let canEnd = false
@@ -132,11 +132,11 @@ async function probe(session: Session, remote: RemoteCommand): Promise<{ isDirec
 interface Item {
   readonly head: Buffer
   readonly path: string
-  /** Of its content; 0 for a directory. */
+  /** Size of the content; 0 for a directory. */
   readonly size: number
 }
 
-/** A file or a directory with all below it. A link is followed where it is named, and left out below. */
+/** Lists a file, or a directory recursively. Follows a link that is named directly and skips links below it. */
 function* itemsOf(path: string, name: string): Generator<Item> {
   const found = statSync(path)
   const mode = found.mode & 0o777
@@ -166,7 +166,7 @@ async function* archiveOf(items: readonly Item[]): AsyncGenerator<Buffer> {
   yield endOfArchive
 }
 
-/** Begins again, if that was asked for, when the connection broke; what was written is written over. */
+/** Retries, if requested, when the connection breaks. Overwrites files that were already written. */
 async function download(session: Session, copying: Copying & { from: Place; to: string }): Promise<void> {
   for (let left = copying.options.retries; ; left--) {
     try {
@@ -186,7 +186,7 @@ async function downloadOnce(
   const { context } = session
   const local = resolve(context.directory, to)
   const isDirectory = statSync(local, { throwIfNoEntry: false })?.isDirectory() === true
-  // The content of a directory (`dir/.`) goes into the target itself.
+  // The contents of a directory (`dir/.`) go directly into the target.
   const isContent = /(?:^|\/)\.\/?$/.test(from.path)
   const target = isDirectory && !isContent ? join(local, posix.basename(from.path)) : local
   const unpacker = unpackInto({ prefix: from.path, target, warn: context.err })
@@ -199,7 +199,7 @@ async function downloadOnce(
     })
     await reader.end()
   } finally {
-    // What was cut short leaves no file open.
+    // Closes a partially written file.
     await unpacker.end()
   }
 }

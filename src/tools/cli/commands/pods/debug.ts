@@ -1,4 +1,4 @@
-/** `orchctl debug`: a container for looking around, added to a running pod or to a copy of it. */
+/** `orchctl debug`: adds a debugging container to a running pod or to a copy of the pod. */
 
 import { randomBytes } from 'node:crypto'
 import { own } from '../../../../api/json/json.ts'
@@ -23,18 +23,23 @@ import type { Container, Pod } from '../../streaming/pods.ts'
 import { joinContainer } from './join.ts'
 
 const flags = {
-  image: flag({ name: 'image', value: 'IMAGE', read: text, help: 'the image of the container' }),
+  image: flag({ name: 'image', value: 'IMAGE', read: text, help: 'image of the container' }),
   container: flag({
     name: 'container',
     letter: 'c',
     value: 'NAME',
     read: text,
-    help: 'the name of the new container, with --copy-to also of one that is changed; else one is made up',
+    help: 'name of the new container, or with --copy-to of the container to change; default: generated',
   }),
-  target: flag({ name: 'target', value: 'NAME', read: text, help: 'the container whose processes it sees' }),
+  target: flag({
+    name: 'target',
+    value: 'NAME',
+    read: text,
+    help: 'container whose processes are visible to the new one',
+  }),
   containerProfile: refusedFlag(
     'profile',
-    'profiles of containers are not built: the container has what its image and pod say',
+    'debugging profiles are not implemented: the image and the pod define the container',
     {
       value: 'NAME',
       accepted: 'legacy',
@@ -44,47 +49,47 @@ const flags = {
     name: 'copy-to',
     value: 'NAME',
     read: text,
-    help: 'in a copy of the pod with this name, and not in the pod itself',
+    help: 'name of a copy of the pod to debug, instead of the pod itself',
   }),
   imagePullPolicy: flag({
     name: 'image-pull-policy',
     value: 'POLICY',
     read: text,
-    help: 'when the image is fetched: Always, IfNotPresent, Never',
+    help: 'image pull policy: Always, IfNotPresent or Never',
   }),
   argumentsOnly: toggle({
     name: 'arguments-only',
-    help: 'what stands after -- are arguments of the image, and not the command',
+    help: 'treat the words after -- as arguments of the image instead of the command',
   }),
-  replace: toggle({ name: 'replace', help: 'with --copy-to: delete the pod first' }),
-  sameNode: toggle({ name: 'same-node', help: 'with --copy-to: on the node of the pod' }),
+  replace: toggle({ name: 'replace', help: 'with --copy-to: delete the original pod first' }),
+  sameNode: toggle({ name: 'same-node', help: 'with --copy-to: schedule the copy on the same node' }),
   setImage: flag({
     name: 'set-image',
     value: 'CONTAINER=IMAGE,...',
     read: text,
-    help: 'with --copy-to: other images for its containers; *: all',
+    help: 'with --copy-to: new images of containers, as NAME=IMAGE; * selects all',
   }),
   shareProcesses: flag({
     name: 'share-processes',
     default: 'true',
     read: readBoolean,
-    help: 'with --copy-to: containers see the processes of all',
+    help: 'with --copy-to: share the process namespace between containers',
   }),
-  env: repeated({ name: 'env', value: 'NAME=VALUE', read: text, help: 'a variable of the container' }),
+  env: repeated({ name: 'env', value: 'NAME=VALUE', read: text, help: 'environment variable of the container' }),
   attach: flag({
     name: 'attach',
     read: (value) => (value === '' ? undefined : readBoolean(value)),
-    help: 'join it once it runs; left out: with -i',
+    help: 'attach to the container once it runs; default: true with -i',
   }),
-  stdin: toggle({ name: 'stdin', letter: 'i', help: 'pass the standard input on' }),
-  tty: toggle({ name: 'tty', letter: 't', help: 'give it a terminal' }),
-  quiet: toggle({ name: 'quiet', letter: 'q', help: 'only print what the program prints' }),
+  stdin: toggle({ name: 'stdin', letter: 'i', help: 'send standard input to the container' }),
+  tty: toggle({ name: 'tty', letter: 't', help: 'allocate a terminal' }),
+  quiet: toggle({ name: 'quiet', letter: 'q', help: 'print only the output of the command' }),
   timeout: flag({
     name: 'timeout',
     value: 'TIME',
     default: '1m',
     read: readTime,
-    help: 'how long to wait until the container runs',
+    help: 'maximum time to wait until the container runs',
   }),
   ...connectionFlags,
 }
@@ -97,8 +102,8 @@ export const debugCommand = defineCommand({
     'POD --image=IMAGE [flags] [-- COMMAND [arguments]]',
     'node/NODE --image=IMAGE [flags] [-- COMMAND [arguments]]',
   ],
-  about: `Adds a container to a running pod (an ephemeral container), or to a copy of the pod, and with -i joins it. For a node it
-makes a pod there that shares the node's processes and network, with its files below /host.`,
+  about: `Add an ephemeral container to a running pod, or a container to a copy of the pod, and with -i attach to it. For a node,
+create a pod that shares the node's process and network namespaces, with the node's files at /host.`,
   examples: [
     'orchctl debug -it web --image=busybox --target=app',
     'orchctl debug web --image=busybox --copy-to=web-debug',
@@ -163,7 +168,7 @@ async function debugPod(session: Session, name: string, debugging: Debugging): P
   return await addTo(session, pod, debugging.container)
 }
 
-/** A pod on the node itself: it sees what the node sees. */
+/** Creates a pod in the node's host namespaces. */
 async function visitNode({ client, context, namespace }: Session, node: string, debugging: Debugging): Promise<Pod> {
   await client.get(kinds.Node, { name: node }, { signal: context.signal })
   const name = `node-debugger-${node}-${randomBytes(3).toString('hex').slice(0, 5)}`.slice(-253)
@@ -198,7 +203,7 @@ function containerOf(
   { context }: Session,
   { options, command, isNode }: { options: Options; command: readonly string[]; isNode: boolean },
 ): DebugContainer {
-  // A pod of its own has no other container to be told apart from.
+  // The container is alone in its pod, so its name needs no random suffix.
   const made = isNode ? 'debugger' : `debugger-${randomBytes(3).toString('hex').slice(0, 5)}`
   const name = options.container || made
   if (options.container === '' && options.image !== '' && !isNode && !options.quiet)
@@ -235,7 +240,7 @@ function withImage(container: Container, images: { readonly [name: string]: stri
   return image === undefined ? container : ({ ...container, image } as Container)
 }
 
-/** One of the same name is there already: it gets the image, the command and the variables of the new one. */
+/** If a container of the same name exists, it gets the image, command and variables of the new one. */
 function withContainer(others: readonly Container[], container: DebugContainer, options: Options): Container[] {
   if (!others.some(({ name }) => name === container.name)) return [...others, container]
   const { imagePullPolicy: _, terminationMessagePolicy: __, ...changes } = container

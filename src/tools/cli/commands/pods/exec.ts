@@ -1,4 +1,4 @@
-/** `orchctl exec`: runs a program in a container. */
+/** `orchctl exec`: runs a command in a container. */
 
 import { groupOf } from '../../../../api/model/api-version.ts'
 import { flag, text, toggle, UsageError } from '../../../../base/flags/flags.ts'
@@ -19,20 +19,20 @@ export const interactiveFlags = {
     letter: 'c',
     value: 'NAME',
     read: text,
-    help: 'the container; else the one that the pod names as its default',
+    help: "container name; default: the pod's default container",
   }),
-  stdin: toggle({ name: 'stdin', letter: 'i', help: 'pass the standard input on' }),
-  tty: toggle({ name: 'tty', letter: 't', help: 'give it a terminal' }),
-  quiet: toggle({ name: 'quiet', letter: 'q', help: 'only print what the program prints' }),
+  stdin: toggle({ name: 'stdin', letter: 'i', help: 'send standard input to the command' }),
+  tty: toggle({ name: 'tty', letter: 't', help: 'allocate a terminal' }),
+  quiet: toggle({ name: 'quiet', letter: 'q', help: 'print only the output of the command' }),
   podRunningTimeout: podRunningTimeoutFlag,
 }
 
 export const execCommand = defineCommand({
   name: 'exec',
   forms: ['POD [flags] -- COMMAND [arguments]', 'TYPE/NAME [flags] -- COMMAND [arguments]'],
-  about: `Runs a program in a container of a pod, and ends with its exit code.
+  about: `Run a command in a container of a pod, and exit with its exit code.
 
-Of what has several pods, such as a deployment, one that is ready is taken.`,
+If the object has several pods, as a deployment does, orchctl picks one that is ready.`,
   examples: ['orchctl exec web -- date', 'orchctl exec -it deploy/web -c app -- sh'],
   flags: { ...interactiveFlags, filename: fileFlags.filename, ...connectionFlags },
   run: async (context, { options, words }) => {
@@ -57,7 +57,7 @@ Of what has several pods, such as a deployment, one that is ready is taken.`,
   },
 })
 
-/** `-f`: the one object of the file, as `TYPE.GROUP/NAME`. */
+/** `-f`: returns the single object of the file as `TYPE.GROUP/NAME`. */
 async function namedByFile(context: Context, filename: readonly FileName[]): Promise<string | undefined> {
   if (filename.length === 0) return undefined
   const { readManifests } = await import('../../manifests/manifest.ts')
@@ -68,7 +68,7 @@ async function namedByFile(context: Context, filename: readonly FileName[]): Pro
   return `${[kind, groupOf(apiVersion)].filter((part) => part !== '').join('.')}/${metadata.name ?? ''}`
 }
 
-/** A terminal is of use only to a user who has one. */
+/** Whether to allocate a terminal, which requires that standard input is one. */
 export function wantsTerminal(
   { context }: { readonly context: { readonly terminal: { readonly input?: boolean }; err: (text: string) => void } },
   { stdin, tty }: { readonly stdin: boolean; readonly tty: boolean },

@@ -1,4 +1,4 @@
-/** Waits until a container runs, and joins its program: the end of `debug -i` and of `run -i`. */
+/** Waits until a container runs and attaches to it, for `debug -i` and `run -i`. */
 
 import type { ApiObject } from '../../../../api/model/object.ts'
 import * as kinds from '../../../../client/requests/built-in-kinds.ts'
@@ -13,11 +13,11 @@ export interface Joining {
   readonly stdin: boolean
   readonly tty: boolean
   readonly quiet: boolean
-  /** How long to wait until the container runs, in milliseconds. */
+  /** Maximum time to wait until the container runs, in milliseconds. */
   readonly timeout: number
 }
 
-/** Throws ExitCode with that of the program, where it is not 0. */
+/** Throws ExitCode with the exit code of the program if it is not 0. */
 export async function joinContainer(session: Session, pod: ApiObject, joining: Joining): Promise<void> {
   const { container, stdin, quiet, timeout } = joining
   const place = placeOf(session, kinds.Pod, pod.metadata.name ?? '')

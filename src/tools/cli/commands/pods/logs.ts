@@ -1,4 +1,4 @@
-/** `orchctl logs`: what containers have printed. */
+/** `orchctl logs`: prints container logs. */
 
 import { normalTime } from '../../../../api/schema/time.ts'
 import {
@@ -26,62 +26,68 @@ const flags = {
     letter: 'c',
     value: 'NAME',
     read: text,
-    help: 'the container; else the one that the pod names as its default',
+    help: "container name; default: the pod's default container",
   }),
-  allContainers: toggle({ name: 'all-containers', help: 'of all containers of the pod' }),
-  allPods: refusedFlag('all-pods', 'not built: -l SELECTOR shows the logs of several pods'),
+  allContainers: toggle({ name: 'all-containers', help: 'logs of all containers of the pod' }),
+  allPods: refusedFlag('all-pods', 'not implemented: -l SELECTOR shows the logs of several pods'),
   selector: flag({
     name: 'selector',
     letter: 'l',
     value: 'SELECTOR',
     read: text,
-    help: 'of the pods with these labels',
+    help: 'label selector for pods',
   }),
-  follow: toggle({ name: 'follow', letter: 'f', help: 'show what comes, until Ctrl-C' }),
-  previous: toggle({ name: 'previous', letter: 'p', help: 'of the container before the last restart' }),
+  follow: toggle({ name: 'follow', letter: 'f', help: 'follow the logs until Ctrl-C' }),
+  previous: toggle({ name: 'previous', letter: 'p', help: 'logs of the previous instance of the container' }),
   tail: flag({
     name: 'tail',
     value: 'LINES',
     default: '-1',
     read: readWhole,
-    help: 'only the last lines; -1: all, with a selector 10',
+    help: 'number of lines from the end; -1: all lines, or 10 with a selector',
   }),
-  since: flag({ name: 'since', value: 'TIME', default: '0', read: readTime, help: 'only what is newer: 5s, 2m, 3h' }),
+  since: flag({
+    name: 'since',
+    value: 'TIME',
+    default: '0',
+    read: readTime,
+    help: 'only lines newer than this age, such as 5s, 2m or 3h',
+  }),
   sinceTime: flag({
     name: 'since-time',
     value: 'TIME',
     read: readMoment,
-    help: 'only what is newer than this moment: 2024-01-02T15:04:05Z',
+    help: 'only lines newer than this time, such as 2024-01-02T15:04:05Z',
   }),
   limitBytes: flag({
     name: 'limit-bytes',
     value: 'NUMBER',
     default: '0',
     read: readWhole,
-    help: 'at most so many bytes; 0: all',
+    help: 'maximum number of bytes; 0: no limit',
   }),
-  timestamps: toggle({ name: 'timestamps', help: 'with the time of each line' }),
-  prefix: toggle({ name: 'prefix', help: 'with the pod and the container before each line' }),
-  ignoreErrors: toggle({ name: 'ignore-errors', help: 'go on with the others when one fails' }),
+  timestamps: toggle({ name: 'timestamps', help: 'prefix each line with its time' }),
+  prefix: toggle({ name: 'prefix', help: 'prefix each line with its pod and container' }),
+  ignoreErrors: toggle({ name: 'ignore-errors', help: 'continue with the other containers if one fails' }),
   maxLogRequests: flag({
     name: 'max-log-requests',
     value: 'NUMBER',
     default: '5',
     read: readWhole,
-    help: 'how many may be followed at the same time',
+    help: 'maximum number of logs to follow concurrently',
   }),
   podRunningTimeout: flag({
     name: 'pod-running-timeout',
     value: 'TIME',
     default: '20s',
     read: readTime,
-    help: 'of TYPE/NAME: how long to wait until it has a pod',
+    help: 'for TYPE/NAME: maximum time to wait until a pod exists',
   }),
   insecureBackend: flag({
     name: 'insecure-skip-tls-verify-backend',
     default: 'false',
     read: readBoolean,
-    help: 'do not verify the certificate of the node',
+    help: "skip verification of the node's certificate (insecure)",
   }),
   ...connectionFlags,
 }
@@ -91,7 +97,7 @@ type Options = OptionsOf<typeof flags>
 export const logsCommand = defineCommand({
   name: 'logs',
   forms: ['POD [CONTAINER] [flags]', 'TYPE/NAME [flags]', '-l SELECTOR [flags]'],
-  about: 'Shows what the containers of a pod have printed, or of the pods that a selector chooses.',
+  about: 'Print the logs of a pod, or of the pods that a selector matches.',
   examples: ['orchctl logs web', 'orchctl logs -f deploy/web -c app --tail=20', 'orchctl logs -l app=web --prefix'],
   flags,
   run: async (context, { options, words }) => {
@@ -149,7 +155,7 @@ async function findSources(session: Session, words: readonly string[], options: 
   )
 }
 
-/** As they start: those that come before the others first. */
+/** Returns the containers in the order in which they start. */
 function inOrderOfStart({ spec = {} }: Pod): readonly Container[] {
   return [...(spec.initContainers ?? []), ...(spec.containers ?? []), ...(spec.ephemeralContainers ?? [])]
 }
@@ -160,7 +166,7 @@ async function selected({ client, context, namespace }: Session, labelSelector: 
   return items
 }
 
-/** Of several pods of one owner one is shown; the first of them is waited for. */
+/** Shows one of several pods of an owner, and waits for the first pod. */
 async function named(session: Session, target: string, { podRunningTimeout }: Options): Promise<Pod[]> {
   const { pods, owner } = await podsOnceThere(session, [target], podRunningTimeout)
   if (pods.length === 0) throw new UsageError(`${owner} has no pods`)

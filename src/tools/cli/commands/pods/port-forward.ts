@@ -1,4 +1,4 @@
-/** `orchctl port-forward`: local ports that lead to ports of a pod. Each connection gets a WebSocket of its own. */
+/** `orchctl port-forward`: forwards local ports to ports of a pod. Each connection uses its own WebSocket. */
 
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
@@ -20,7 +20,7 @@ const flags = {
     value: 'ADDRESS,...',
     default: 'localhost',
     read: (value) => value.split(','),
-    help: 'the local addresses to listen on',
+    help: 'local addresses to listen on',
   }),
   podRunningTimeout: podRunningTimeoutFlag,
   ...connectionFlags,
@@ -29,8 +29,8 @@ const flags = {
 export const portForwardCommand = defineCommand({
   name: 'port-forward',
   forms: ['POD [LOCAL_PORT:]REMOTE_PORT... [flags]', 'TYPE/NAME [LOCAL_PORT:]REMOTE_PORT... [flags]'],
-  about: `Forwards local ports to ports of a pod, until Ctrl-C. Without a local port it is the same as the remote one; 0 or
-nothing before the colon is any that is free. A service is asked for its pod and for the port of the pod.`,
+  about: `Forward local ports to ports of a pod, until Ctrl-C. The local port defaults to the remote port. A 0 or nothing before
+the colon picks a free port. For a service, orchctl finds one of its pods and the target port.`,
   examples: ['orchctl port-forward web 8080:80', 'orchctl port-forward svc/web :http'],
   flags,
   run: async (context, { options, words }) => {
@@ -86,7 +86,7 @@ function isPort(value: number | undefined, least: number): boolean {
   return value !== undefined && Number.isInteger(value) && value >= least && value <= 65_535
 }
 
-/** A number is taken as it is; that of a service, and a name, are looked up. */
+/** Returns the pod port. Looks up ports of a service and named ports. */
 function remotePort(text: string, { service, pod }: { service: Service | undefined; pod: Pod }): number | undefined {
   if (service !== undefined) {
     const found = service.spec?.ports?.find(({ name, port }) => name === text || String(port) === text)
@@ -130,7 +130,7 @@ async function listen(
       server.listen(port, host)
       await once(server, 'listening')
     } catch (error) {
-      // A machine may have one of the two addresses of localhost only.
+      // A machine may support only one of the two addresses of localhost.
       if (addresses.includes('localhost') && servers.length > 0) continue
       throw new UsageError(`cannot listen on ${host}:${port}: ${messageOf(error)}`)
     }
@@ -161,13 +161,13 @@ async function forward(session: Session, socket: Socket, { pod, remote }: { pod:
 async function send(socket: Socket, channels: Channels): Promise<void> {
   for await (const chunk of socket.iterator({ destroyOnReturn: false })) await channels.send(data, chunk as Buffer)
   if (channels.canEnd) await channels.end(data)
-  // The pod cannot be told that no more comes: an answer that is under way gets its time.
+  // The pod cannot be told that the input has ended, so a pending response gets time to finish.
   else setTimeout(() => channels.close(), lingerMs).unref()
 }
 
 const lingerMs = 30_000
 
-/** The first message of each stream names its port. */
+/** The first message of each stream contains its port. */
 async function receive(socket: Socket, channels: Channels): Promise<void> {
   const begun = new Set<number>()
   for await (const { channel, data: bytes } of channels.messages()) {

@@ -1,4 +1,4 @@
-/** `orchctl proxy`: a local port that leads to the server, with the credentials of the user. For this machine alone. */
+/** `orchctl proxy`: serves the API on a local port with the user's credentials. Meant for the local machine only. */
 
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
@@ -22,36 +22,36 @@ const flags = {
     value: 'PORT',
     default: '8001',
     read: readPort,
-    help: 'the local port; 0: any that is free',
+    help: 'local port; 0: any free port',
   }),
   address: flag({
     name: 'address',
     value: 'ADDRESS',
     default: '127.0.0.1',
     read: text,
-    help: 'the local address to listen on',
+    help: 'local address to listen on',
   }),
   unixSocket: flag({
     name: 'unix-socket',
     letter: 'u',
     value: 'FILE',
     read: text,
-    help: 'listen on a socket in the file system, and not on a port',
+    help: 'Unix socket to listen on instead of a port',
   }),
   disableFilter: toggle({
     name: 'disable-filter',
-    help: 'pass everything on, whoever asks: anybody who reaches it acts as you',
+    help: 'disable all request filters (insecure): everyone who reaches the port acts as you',
   }),
-  www: flag({ name: 'www', letter: 'w', value: 'DIR', read: text, help: 'also serve the files of this directory' }),
+  www: flag({ name: 'www', letter: 'w', value: 'DIR', read: text, help: 'directory whose files to serve as well' }),
   wwwPrefix: flag({
     name: 'www-prefix',
     letter: 'P',
     value: 'PATH',
     default: '/static/',
     read: readPrefix,
-    help: 'the path below which these files are',
+    help: 'path prefix of these files',
   }),
-  keepalive: refusedFlag('keepalive', 'how connections to the server are kept alive cannot be chosen', {
+  keepalive: refusedFlag('keepalive', 'the keep-alive period of server connections is not configurable', {
     value: 'TIME',
     accepted: '0s',
   }),
@@ -60,35 +60,35 @@ const flags = {
     value: 'PATH',
     default: '/',
     read: text,
-    help: 'the path below which the server is',
+    help: 'path prefix of the API',
   }),
   acceptHosts: flag({
     name: 'accept-hosts',
     value: 'PATTERN,...',
     default: '^localhost$,^127\\.0\\.0\\.1$,^\\[::1\\]$',
     read: text,
-    help: 'the names by which a caller may call this port',
+    help: 'regular expressions of accepted host names',
   }),
   acceptPaths: flag({
     name: 'accept-paths',
     value: 'PATTERN,...',
     default: '^.*',
     read: text,
-    help: 'the paths that are passed on',
+    help: 'regular expressions of accepted paths',
   }),
   rejectPaths: flag({
     name: 'reject-paths',
     value: 'PATTERN,...',
     default: '^/api/.*/pods/.*/exec,^/api/.*/pods/.*/attach',
     read: text,
-    help: 'the paths that are not, whatever else says',
+    help: 'regular expressions of rejected paths, which take precedence',
   }),
   rejectMethods: flag({
     name: 'reject-methods',
     value: 'PATTERN,...',
     default: '^$',
     read: text,
-    help: 'the methods that are not passed on: POST,PUT,PATCH',
+    help: 'regular expressions of rejected methods, such as POST,PUT,PATCH',
   }),
   ...connectionFlags,
 }
@@ -98,11 +98,11 @@ type Options = OptionsOf<typeof flags>
 export const proxyCommand = defineCommand({
   name: 'proxy',
   forms: ['[flags]'],
-  about: `Serves the API of the server on a local port without TLS, as the user of the client config, until Ctrl-C.
+  about: `Serve the API on a local port without TLS, as the kubeconfig user, until Ctrl-C.
 
-Everybody who can reach the port acts as that user: leave it on this machine. Requests under other names than those of
-this machine are refused, and so are writes that a page of another origin causes, so that pages of the web cannot use it.
-Connections that change the protocol are not passed on.`,
+Everyone who can reach the port acts as that user, so do not expose it beyond this machine. To protect against web
+pages, orchctl rejects requests with other host names than those of this machine, and writes caused by pages of other
+origins. Protocol upgrades are not forwarded.`,
   examples: [
     'orchctl proxy',
     'orchctl proxy --port=0 --reject-methods=POST,PUT,PATCH,DELETE',
@@ -143,12 +143,12 @@ async function staticFiles({ directory }: Context, { www, wwwPrefix }: Options):
   return { prefix: wwwPrefix, serve: await filesIn(resolve(directory, www)) }
 }
 
-/** `/static/`: it begins and ends with a slash. */
+/** Normalizes a prefix such as `/static/` to start and end with a slash. */
 function readPrefix(value: string): string {
   return `/${value}/`.replaceAll(/\/{2,}/g, '/')
 }
 
-/** Returns where it listens. */
+/** Returns the address it listens on. */
 async function listen(server: Server, { port, address, unixSocket }: Options): Promise<string> {
   if (unixSocket === '') server.listen(port, address)
   else server.listen(unixSocket)
@@ -175,7 +175,7 @@ interface Filters {
 
 type Allows = (request: { host: string; path: string; method: string }) => boolean
 
-/** Patterns run in linear time, whatever a caller sends. */
+/** Matches patterns in linear time, whatever a caller sends. */
 async function filterOf(filters: Filters): Promise<Allows> {
   const { RE2JS } = await import('re2js')
   const anyOf = (patterns: string) => {
@@ -201,16 +201,16 @@ interface Call {
   readonly prefix: string
   readonly allows: Allows
   readonly files: StaticFiles | undefined
-  /** Whether requests that pages of other origins cause are rejected. */
+  /** Whether requests caused by pages of other origins are rejected. */
   readonly isFiltered: boolean
 }
 
-/** Of one connection alone, and what the user of the client config says instead. */
+/** Hop-by-hop headers, and headers that the user's credentials replace. */
 const dropped = new Set([
   ...['authorization', 'connection', 'host', 'keep-alive', 'proxy-authorization', 'te', 'trailer'],
   ...['transfer-encoding', 'upgrade', 'content-length', 'http2-settings'],
 ])
-/** They describe the page, which is one of this port and not of the server. */
+/** These headers describe the page, which belongs to this port and not to the server. */
 const isOfPage = (name: string) => name === 'origin' || name.startsWith('sec-fetch-')
 const maxBody = 64 * 1024 * 1024
 
@@ -219,7 +219,7 @@ async function answer({ send }: Connection, call: Call): Promise<void> {
   const { url = '/', method = 'GET', headers } = request
   const host = (headers.host ?? '').replace(/:\d+$/, '')
   const path = url.split('?')[0]!
-  // The server decodes the path, so the filters see it decoded too.
+  // The server decodes the path, so the filters check the decoded path.
   const isFile = files !== undefined && path.startsWith(files.prefix)
   const decoded = isFile ? path : decodedPath(path)
   if (decoded === undefined) return void response.writeHead(400).end('the path is not properly percent-encoded\n')
@@ -252,7 +252,7 @@ async function answer({ send }: Connection, call: Call): Promise<void> {
 const plainText = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' }
 
 /**
- * Why a request that a page causes is not passed on. The server cannot tell: every request of this port reaches it with the
+ * Returns why a request caused by a web page is rejected. The server cannot decide: it receives every request with the
  * user's credentials and without the headers of the page.
  */
 function pageRefusal(request: IncomingMessage): { readonly status: number; readonly text: string } | undefined {
@@ -273,7 +273,7 @@ function pageRefusal(request: IncomingMessage): { readonly status: number; reado
   return { status: 415, text: 'a browser must send a body with its Content-Type' }
 }
 
-/** Undefined where the encoding is broken, or hides a slash that filters would not see as one. */
+/** Returns undefined if the encoding is invalid or hides a slash from the filters. */
 function decodedPath(path: string): string | undefined {
   if (/%2f|%5c/i.test(path)) return undefined
   try {
@@ -283,7 +283,7 @@ function decodedPath(path: string): string | undefined {
   }
 }
 
-/** Without empty steps, `.` and `..`, which could lead around the patterns. */
+/** Removes empty segments, `.` and `..`, which could bypass the patterns. */
 function cleanPath(path: string): string {
   return posix.normalize(path.replaceAll(/^\/*/g, '/'))
 }

@@ -1,6 +1,6 @@
 /**
- * Files of a directory for `orchctl proxy --www`. Nothing outside the directory is served, wherever links in it lead; a
- * directory is its index.html, else a list of what is in it.
+ * Files of a directory for `orchctl proxy --www`. Serves nothing outside the directory, even through links. A directory
+ * returns its index.html, otherwise a listing.
  */
 import { createReadStream } from 'node:fs'
 import { readdir, realpath, stat } from 'node:fs/promises'
@@ -24,10 +24,10 @@ const types: { readonly [ending: string]: string } = {
   '.wasm': 'application/wasm',
 }
 
-/** Answers a request for a path below the directory. */
+/** Responds to a request for a path below the directory. */
 export type ServeFile = (request: IncomingMessage, response: ServerResponse, path: string) => Promise<void>
 
-/** Throws UsageError where there is no such directory. */
+/** Throws UsageError if the directory does not exist. */
 export async function filesIn(directory: string): Promise<ServeFile> {
   const root = await realpath(directory).catch((error: unknown) => {
     throw new UsageError(`--www: cannot read ${directory}: ${codeOf(error)}`)
@@ -37,7 +37,7 @@ export async function filesIn(directory: string): Promise<ServeFile> {
     const file = await placeOf(root, path)
     if (file === undefined) return void response.writeHead(404).end('404 page not found\n')
     const isDirectory = (await stat(file)).isDirectory()
-    // Relative links of a page in a directory start at the directory.
+    // Relative links of a page in a directory are relative to that directory.
     if (isDirectory && path !== '' && !path.endsWith('/'))
       return void response.writeHead(301, { location: `${url.split('?')[0]}/` }).end()
     const index = isDirectory ? await placeOf(root, `${path}index.html`) : undefined
@@ -46,7 +46,7 @@ export async function filesIn(directory: string): Promise<ServeFile> {
   }
 }
 
-/** The file of a path, links followed; undefined where there is none, or it is elsewhere. */
+/** Returns the file of a path with links resolved. Undefined if it does not exist or is outside. */
 async function placeOf(root: string, path: string): Promise<string | undefined> {
   const words = decoded(path)
   if (words === undefined || words.includes('\0')) return undefined
@@ -63,7 +63,7 @@ function decoded(path: string): string | undefined {
   try {
     return decodeURIComponent(path)
   } catch {
-    // It is no text: no file has that name.
+    // The path contains invalid characters, so no file has that name.
     return undefined
   }
 }

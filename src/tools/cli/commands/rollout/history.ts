@@ -1,4 +1,4 @@
-/** `orchctl rollout history`: the revisions of a workload, or one of them as it was. */
+/** `orchctl rollout history`: lists the revisions of a workload, or shows one of them. */
 
 import type { Pod } from '../../../../api/kinds/core/pod.ts'
 import { groupOf } from '../../../../api/model/api-version.ts'
@@ -25,7 +25,7 @@ const flags = {
     value: 'NUMBER',
     default: '0',
     read: readRevision,
-    help: 'show this revision as it was; 0: list all',
+    help: 'revision to show; 0: list all revisions',
   }),
   ...workloadFlags,
   ...shownFlags,
@@ -35,9 +35,9 @@ const flags = {
 export const historyCommand = defineCommand({
   name: 'rollout history',
   forms: ['(TYPE NAME | TYPE/NAME | TYPE | -f FILE) [flags]'],
-  about: `Shows the revisions of deployments, daemon sets and stateful sets, or what one of them was made from.
+  about: `List the revisions of deployments, daemon sets and stateful sets, or show the pod template of one revision.
 
-With -o the objects that keep the revisions are printed: replica sets, or controller revisions.`,
+With -o, print the objects that store the revisions: replica sets or controller revisions.`,
   examples: [
     'orchctl rollout history deployment/web',
     'orchctl rollout history deployment/web --revision=3',
@@ -65,7 +65,7 @@ async function historyText(session: Session, subject: Subject, options: OptionsO
   return `${title} with revision #${revision}\n${templateText(withCause(found, await session.types.vendor()))}\n`
 }
 
-/** The objects that keep revisions, as they are. */
+/** Prints the objects that store revisions. */
 async function keepersText(revisions: readonly Revision[], options: OptionsOf<typeof flags>): Promise<string> {
   const texts: string[] = []
   for (const [index, { keeper }] of revisions.entries()) {
@@ -87,7 +87,7 @@ function withCause({ template, cause }: Revision, vendor: Vendor): Template {
   return { ...template, metadata: { ...template.metadata, annotations } }
 }
 
-/** A template of pods as `describe` shows it, with tabs as they are, as kubectl prints it here. */
+/** Formats a pod template as `describe` does, but keeps tabs as kubectl does here. */
 export function templateText(template: Template): string {
   return escapeText(podTemplateText(template as { spec?: NonNullable<Pod['spec']> }))
 }

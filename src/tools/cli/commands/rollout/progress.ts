@@ -1,4 +1,4 @@
-/** How far the rollout of a workload is, in kubectl's words; each kind counts in its own way. */
+/** The progress of a rollout, in kubectl's words. Each kind counts differently. */
 import { UsageError } from '../../../../base/flags/flags.ts'
 import type { Subject } from '../../arguments/subjects.ts'
 import { escapeLine } from '../../printers/escape.ts'
@@ -9,7 +9,7 @@ export interface Progress {
   readonly done: boolean
 }
 
-/** Throws UsageError where waiting is in vain. */
+/** Throws UsageError if the rollout cannot finish. */
 export function progressOf(subject: Subject, workload: Workload): Progress {
   const kind = rolloutKind(subject)
   if (kind === undefined) throw new UsageError(`no status viewer has been implemented for ${subject.type.kind}`)
@@ -22,7 +22,7 @@ const waiting = (text: string): Progress => ({ text: `${text}\n`, done: false })
 const done = (text: string): Progress => ({ text: `${text}\n`, done: true })
 const quoted = ({ metadata }: Workload) => JSON.stringify(escapeLine(metadata.name ?? ''))
 
-/** Whether the controller has not seen the spec as it is now. */
+/** Whether the controller has not yet observed the current spec. */
 function isUnseen({ metadata, status }: Workload): boolean {
   return (metadata.generation ?? 0) > (status?.observedGeneration ?? 0)
 }

@@ -1,6 +1,6 @@
 /**
- * What a workload was before: the replica sets that a deployment has made, or the revisions that the controllers of
- * daemon sets and stateful sets keep. Numbers grow with time; `change-cause` is what a user noted about the change.
+ * Earlier revisions of a workload: the replica sets of a deployment, or the controller revisions of daemon sets and
+ * stateful sets. Revision numbers increase over time. `change-cause` is a user's note about the change.
  */
 
 import type { ApiObject } from '../../../../api/model/object.ts'
@@ -13,11 +13,11 @@ import type { Session } from '../../connection/session.ts'
 import type { Template, Workload } from './workloads.ts'
 
 export interface Revision {
-  /** Of 64 bits: beyond what a number holds exactly. */
+  /** A 64-bit integer, which a JavaScript number cannot represent exactly. */
   readonly number: bigint
   readonly cause: string
   readonly template: Template
-  /** The object that keeps it. */
+  /** The object that stores the revision. */
   readonly keeper: ApiObject
 }
 
@@ -26,12 +26,12 @@ interface ControllerRevision extends ApiObject {
   data?: { spec?: { template?: Template & { $patch?: string } } }
 }
 
-/** The annotation that says which revision of a deployment an object is of. */
+/** Annotation with the revision number of a deployment. */
 export function revisionKey(vendor: Vendor): string {
   return vendorKey(vendor, 'revision', 'deployment')
 }
 
-/** Oldest first. */
+/** Returns revisions, oldest first. */
 export async function revisionsOf(session: Session, workload: Workload): Promise<Revision[]> {
   const vendor = await session.types.vendor()
   const type: ResourceType = workload.kind === 'Deployment' ? kinds.ReplicaSet : kinds.ControllerRevision
@@ -61,19 +61,19 @@ function fromReplicaSet(keeper: Workload, vendor: Vendor): Revision {
   }
 }
 
-/** Its data is a patch that puts the template of that time in the place of today's. */
+/** The data of a controller revision is a patch that replaces the pod template. */
 function fromControllerRevision(keeper: ControllerRevision, vendor: Vendor): Revision {
   const { $patch: _, ...template } = keeper.data?.spec?.template ?? {}
   const cause = keeper.metadata.annotations?.[changeCauseKey(vendor)] ?? ''
   return { number: revisionNumber(String(keeper.revision)), cause, template, keeper }
 }
 
-/** What an annotation says, with all its digits; 0 where that is no number. */
+/** Parses an annotation with all digits; 0 if it is not a number. */
 export function revisionNumber(text = ''): bigint {
   return isRevision(text) ? BigInt(text) : 0n
 }
 
-/** Reads the number of a revision on the command line. */
+/** Parses a revision number on the command line. */
 export function readRevision(text: string): bigint {
   if (!isRevision(text)) throw new UsageError(`${JSON.stringify(text)} is not the number of a revision`)
   return BigInt(text)
@@ -83,7 +83,7 @@ function isRevision(text: string): boolean {
   return /^\d{1,19}$/.test(text)
 }
 
-/** The revision to go back to; 0: the one before the last. Throws UsageError where there is none. */
+/** Returns the revision to roll back to; 0 selects the previous one. Throws UsageError if it does not exist. */
 export function wantedRevision(revisions: readonly Revision[], number: bigint, name: string): Revision {
   if (number > 0n) {
     const found = revisions.find((revision) => revision.number === number)

@@ -1,4 +1,4 @@
-/** `orchctl rollout status`: how far a rollout is; waits for its end. */
+/** `orchctl rollout status`: shows the progress of a rollout and waits for its end. */
 import { flag, type OptionsOf, readBoolean, UsageError } from '../../../../base/flags/flags.ts'
 import type { Subject } from '../../arguments/subjects.ts'
 import { liveOf } from '../../changes/changing.ts'
@@ -17,21 +17,21 @@ const flags = {
     letter: 'w',
     default: 'true',
     read: readBoolean,
-    help: 'wait until the rollout is done',
+    help: 'wait until the rollout finishes',
   }),
   timeout: flag({
     name: 'timeout',
     value: 'TIME',
     default: '0',
     read: readTime,
-    help: 'how long to wait at most; 0: without end',
+    help: 'maximum time to wait; 0: no limit',
   }),
   revision: flag({
     name: 'revision',
     value: 'NUMBER',
     default: '0',
     read: readRevision,
-    help: 'fail when another revision is rolled out; 0: any',
+    help: 'fail if another revision is rolled out; 0: any revision',
   }),
   ...workloadFlags,
   ...connectionFlags,
@@ -40,7 +40,7 @@ const flags = {
 export const statusCommand = defineCommand({
   name: 'rollout status',
   forms: ['(TYPE NAME | TYPE/NAME | TYPE | -f FILE) [flags]'],
-  about: 'Shows how far the rollout of deployments, daemon sets and stateful sets is, and waits for its end.',
+  about: 'Show the progress of rollouts of deployments, daemon sets and stateful sets, and wait for their end.',
   examples: ['orchctl rollout status deployment/web', 'orchctl rollout status deployment/web --timeout=60s'],
   flags,
   run: async (context, { options, words }) => {
@@ -61,7 +61,7 @@ async function statusOf(session: Session, subject: Subject, options: OptionsOf<t
     session.context.out(progress.text)
     return progress.done
   }
-  // A name that is not there is an error at once; one that goes away later is another.
+  // A missing object fails at once. An object deleted later causes a different error.
   const live = await liveOf(session, subject)
   if (!options.watch) return void look(live)
   await waitFor(session, subject, { until: look, timeoutMs: options.timeout || Number.MAX_SAFE_INTEGER })

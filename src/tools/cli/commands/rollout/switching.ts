@@ -1,4 +1,4 @@
-/** `orchctl rollout pause`, `resume` and `restart`: small changes of a workload that start or hold up a rollout. */
+/** `orchctl rollout pause`, `resume` and `restart`: small changes of a workload that stop or start a rollout. */
 
 import { timestamp } from '../../../../api/model/object.ts'
 import { vendorKey } from '../../../../api/model/vendor.ts'
@@ -20,7 +20,7 @@ interface Switch {
   readonly examples: readonly string[]
   /** `paused` */
   readonly done: string
-  /** What to set in the spec. Throws UsageError where that makes no sense. */
+  /** Returns the fields to set in the spec. Throws UsageError if the change makes no sense. */
   readonly specOf: (live: Workload, subject: Subject, session: Session) => Promise<object> | object
 }
 
@@ -48,7 +48,7 @@ function defineSwitch({ name, about, examples, done, specOf }: Switch): Command 
 
 export const pauseCommand = defineSwitch({
   name: 'pause',
-  about: 'Holds up the rollout of deployments: changes of their templates wait until `orchctl rollout resume`.',
+  about: 'Pause the rollout of deployments. Template changes take effect after `orchctl rollout resume`.',
   examples: ['orchctl rollout pause deployment/web'],
   done: 'paused',
   specOf: ({ spec }, subject) => {
@@ -60,7 +60,7 @@ export const pauseCommand = defineSwitch({
 
 export const resumeCommand = defineSwitch({
   name: 'resume',
-  about: 'Lets the rollout of paused deployments go on.',
+  about: 'Resume the rollout of paused deployments.',
   examples: ['orchctl rollout resume deployment/web'],
   done: 'resumed',
   specOf: ({ spec }, subject) => {
@@ -72,7 +72,7 @@ export const resumeCommand = defineSwitch({
 
 export const restartCommand = defineSwitch({
   name: 'restart',
-  about: 'Replaces the pods of deployments, daemon sets and stateful sets by new ones, as a change would.',
+  about: 'Restart deployments, daemon sets and stateful sets: replace their pods with a rollout.',
   examples: ['orchctl rollout restart deployment/web', 'orchctl rollout restart deployments -l app=web'],
   done: 'restarted',
   specOf: async ({ spec }, subject, session) => {

@@ -1,4 +1,4 @@
-/** `orchctl rollout undo`: makes a workload what it was at an earlier revision. */
+/** `orchctl rollout undo`: rolls a workload back to an earlier revision. */
 
 import { sameJson } from '../../../../api/json/json.ts'
 import { type Vendor, vendorKey } from '../../../../api/model/vendor.ts'
@@ -23,7 +23,7 @@ const flags = {
     value: 'NUMBER',
     default: '0',
     read: readRevision,
-    help: 'the revision to go back to; 0: the one before the last',
+    help: 'revision to roll back to; 0: the previous revision',
   }),
   ...workloadFlags,
   ...writeFlags,
@@ -33,7 +33,7 @@ const flags = {
 export const undoCommand = defineCommand({
   name: 'rollout undo',
   forms: ['(TYPE NAME | TYPE/NAME | TYPE | -f FILE) [flags]'],
-  about: 'Makes deployments, daemon sets and stateful sets what they were before, or at a revision of their history.',
+  about: 'Roll back deployments, daemon sets and stateful sets to the previous or a given revision.',
   examples: ['orchctl rollout undo deployment/web', 'orchctl rollout undo daemonset/logs --to-revision=3'],
   flags,
   run: async (context, { options, words }) => {
@@ -75,13 +75,13 @@ async function undoOne(
 
 const hashLabel = 'pod-template-hash'
 
-/** The label by which a deployment tells its replica sets apart is not of the template. */
+/** Removes the label that distinguishes replica sets, which is not part of the template. */
 function withoutHash(template: Template): Template {
   const { [hashLabel]: _, ...labels } = template.metadata?.labels ?? {}
   return { ...template, metadata: { ...template.metadata, labels } }
 }
 
-/** A deployment also gets the annotations of that time, but for those that speak of the state of today. */
+/** A deployment also gets the annotations of that revision, except those about its current state. */
 function patchOf(live: Workload, { template, keeper }: Revision, vendor: Vendor): Patch {
   const replaced = { op: 'replace', path: '/spec/template', value: template }
   if (live.kind !== 'Deployment') return { json: [replaced] }

@@ -1,4 +1,4 @@
-/** What the commands of `orchctl rollout` work on: deployments, daemon sets and stateful sets, and how users choose them. */
+/** Objects of `orchctl rollout`: deployments, daemon sets and stateful sets, and how users select them. */
 
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { flag, type OptionsOf, text } from '../../../../base/flags/flags.ts'
@@ -13,11 +13,11 @@ export const workloadFlags = {
     letter: 'l',
     value: 'SELECTOR',
     read: text,
-    help: 'only objects with these labels: a=b,c!=d,e in (f,g),h,!i',
+    help: 'label selector, such as a=b,c!=d,e in (f,g),h,!i',
   }),
 }
 
-/** The fields of these kinds that a rollout looks at. */
+/** The fields of these kinds that rollouts use. */
 export interface Workload extends ApiObject {
   spec?: {
     replicas?: number
@@ -48,18 +48,18 @@ export interface Template {
   spec?: object
 }
 
-/** Which of the kinds of the group `apps` that roll out changes; undefined for every other. */
+/** Returns the kind if it supports rollouts, otherwise undefined. */
 export function rolloutKind({ type }: Subject): 'Deployment' | 'DaemonSet' | 'StatefulSet' | undefined {
   if (type.group !== 'apps') return undefined
   return (['Deployment', 'DaemonSet', 'StatefulSet'] as const).find((kind) => kind === type.kind)
 }
 
-/** `deployments.apps "web"`, as refusals name an object. */
+/** Names an object as error messages do: `deployments.apps "web"`. */
 export function called({ type, name }: Subject): string {
   return `${typeName(type)} ${JSON.stringify(name.name)}`
 }
 
-/** A type without a name stands for all objects of it. */
+/** A type without a name selects all its objects. */
 export function allOfType(
   words: readonly string[],
   options: Omit<OptionsOf<typeof workloadFlags>, 'kustomize'>,

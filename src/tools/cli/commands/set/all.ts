@@ -4,17 +4,17 @@ import type { CommandEntry } from '../entry.ts'
 export const setCommands: readonly CommandEntry[] = [
   {
     name: 'image',
-    summary: 'set the images of containers',
+    summary: 'set container images',
     load: async () => (await import('./image.ts')).setImageCommand,
   },
   {
     name: 'env',
-    summary: 'set or show the environment of containers',
+    summary: 'set or list environment variables of containers',
     load: async () => (await import('./env.ts')).setEnvCommand,
   },
   {
     name: 'resources',
-    summary: 'set what containers need and may have',
+    summary: 'set resource requests and limits of containers',
     load: async () => (await import('./resources.ts')).setResourcesCommand,
   },
   {
@@ -25,7 +25,7 @@ export const setCommands: readonly CommandEntry[] = [
   },
   {
     name: 'selector',
-    summary: 'set which pods a service is for',
+    summary: 'set the selector of a service',
     load: async () => (await import('./selector.ts')).setSelectorCommand,
   },
   {

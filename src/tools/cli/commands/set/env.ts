@@ -1,4 +1,4 @@
-/** `orchctl set env`: the environment of containers, from pairs or from the keys of a ConfigMap or Secret. */
+/** `orchctl set env`: sets environment variables from pairs or from the keys of a ConfigMap or Secret. */
 
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { flag, type OptionsOf, readBoolean, repeated, text, toggle, UsageError } from '../../../../base/flags/flags.ts'
@@ -20,38 +20,38 @@ export const envFlags = {
     value: 'NAME',
     default: '*',
     read: text,
-    help: 'of which containers; * stands for any letters',
+    help: 'containers to change; * matches any characters',
   }),
   env: repeated({
     name: 'env',
     letter: 'e',
     value: 'NAME=VALUE',
     read: text,
-    help: 'a variable, as it may also stand after the objects; -: from the input',
+    help: 'variable to set, same as an argument after the objects; - reads standard input',
   }),
   from: flag({
     name: 'from',
     value: 'TYPE/NAME',
     read: text,
-    help: 'one variable for each key of this ConfigMap or Secret',
+    help: 'ConfigMap or Secret to create one variable per key from',
   }),
   keys: flag({ name: 'keys', value: 'KEY,...', read: text, help: 'with --from: only these keys' }),
-  prefix: flag({ name: 'prefix', value: 'TEXT', read: text, help: 'with --from: begins the names of the variables' }),
+  prefix: flag({ name: 'prefix', value: 'TEXT', read: text, help: 'with --from: prefix for variable names' }),
   overwrite: flag({
     name: 'overwrite',
     default: 'true',
     read: readBoolean,
-    help: 'set variables that are there already',
+    help: 'replace existing variables',
   }),
-  list: toggle({ name: 'list', help: 'show what there is, and change nothing' }),
-  resolve: toggle({ name: 'resolve', help: 'with --list: show the values of what stands elsewhere' }),
+  list: toggle({ name: 'list', help: 'list variables without changes' }),
+  resolve: toggle({ name: 'resolve', help: 'with --list: resolve references to ConfigMaps and Secrets' }),
   ...setFlags,
 }
 
 export const setEnvCommand = defineCommand({
   name: 'set env',
   forms: ['(TYPE NAME | TYPE/NAME | -f FILE | TYPE -l SELECTOR | TYPE --all) NAME=VALUE... [NAME-...] [flags]'],
-  about: 'Sets variables of containers, removes them (NAME-), or shows what there is (--list).',
+  about: 'Set, remove (NAME-) or list (--list) environment variables of containers.',
   examples: [
     'orchctl set env deployment/web LEVEL=debug OLD-',
     'orchctl set env deployment/web --from=configmap/settings --prefix=APP_',
@@ -83,7 +83,7 @@ export const setEnvCommand = defineCommand({
   },
 })
 
-/** Of several objects some may well have no such container. */
+/** Warns only, because some of several objects may lack such a container. */
 function warnOfContainers({ err }: Context, object: ApiObject, { containers }: { readonly containers: string }): void {
   const missing = noSuchContainer(object, containers)
   if (missing !== undefined) err(`warning: ${escapeLine(missing)}\n`)

@@ -1,4 +1,4 @@
-/** The environment of one container with some variables set and others removed. */
+/** Sets and removes environment variables of one container. */
 
 import { isObject, type Json, type JsonObject } from '../../../../api/json/json.ts'
 import type { ApiObject } from '../../../../api/model/object.ts'
@@ -18,7 +18,7 @@ export function variablesOf({ env }: Container): Variable[] {
   return Array.isArray(env) ? env.filter((one: Json): one is Variable => isObject(one)) : []
 }
 
-/** A variable that is there keeps its place. Throws UsageError where it may not be overwritten. */
+/** An existing variable keeps its position. Throws UsageError if it must not be overwritten. */
 export function changedEnvironment(
   container: Container,
   { set, remove }: EnvChange,

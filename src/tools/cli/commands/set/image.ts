@@ -1,4 +1,4 @@
-/** `orchctl set image`: other images for containers. */
+/** `orchctl set image`: sets container images. */
 
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { UsageError } from '../../../../base/flags/flags.ts'
@@ -8,7 +8,7 @@ import { changeContainers, namesContainer, setFlags, setInObjects, splitWords } 
 export const setImageCommand = defineCommand({
   name: 'set image',
   forms: ['(TYPE NAME | TYPE/NAME | -f FILE | TYPE -l SELECTOR | TYPE --all) CONTAINER=IMAGE... [flags]'],
-  about: 'Gives containers other images. `*` stands for all containers.',
+  about: 'Set the images of containers. `*` selects all containers.',
   examples: [
     'orchctl set image deployment/web nginx=nginx:1.25',
     "orchctl set image deployments --all '*=registry.example.com/app:2'",

@@ -1,4 +1,4 @@
-/** The environment of the containers of an object, as lines that a shell could read (`set env --list`). */
+/** Lists the environment of containers as lines that a shell can read (`set env --list`). */
 
 import { isObject, type Json, type JsonObject } from '../../../../api/json/json.ts'
 import type { ApiObject } from '../../../../api/model/object.ts'
@@ -60,7 +60,7 @@ interface WithData extends ApiObject {
   data?: { [key: string]: string }
 }
 
-/** The values that variables refer to; each object is asked for once. */
+/** Resolves the values that variables refer to. Reads each object once. */
 class References {
   readonly #session: Session
   readonly #namespace: string
@@ -71,7 +71,7 @@ class References {
     this.#namespace = namespace
   }
 
-  /** Undefined where only a running pod has it. */
+  /** Returns undefined if only a running pod knows the value. */
   async valueOf({ configMapKeyRef: map, secretKeyRef: secret }: JsonObject): Promise<string | undefined> {
     if (isObject(map)) return (await this.#ask(kinds.ConfigMap, textOf(map.name))).data?.[textOf(map.key)] ?? ''
     if (!isObject(secret)) return undefined

@@ -1,6 +1,6 @@
 /**
- * Where the pod spec of an object is, and how a part of it is changed: what `orchctl set image`, `env`, `resources` and
- * `serviceaccount` have in common. `--local` changes what a file says, and asks no server.
+ * Locates the pod spec of an object and changes a part of it, for `orchctl set image`, `env`, `resources` and
+ * `serviceaccount`. `--local` changes a file without a server.
  */
 
 import { isObject, type JsonObject, own, sameJson } from '../../../../api/json/json.ts'
@@ -23,9 +23,9 @@ export const setFlags = {
     letter: 'l',
     value: 'SELECTOR',
     read: text,
-    help: 'only objects with these labels: a=b,c!=d,e in (f,g),h,!i',
+    help: 'label selector, such as a=b,c!=d,e in (f,g),h,!i',
   }),
-  all: toggle({ name: 'all', help: 'all objects of the type' }),
+  all: toggle({ name: 'all', help: 'select all objects of the type' }),
   local: localFlag,
   record: recordFlag,
   ...writeFlags,
@@ -34,15 +34,15 @@ export const setFlags = {
 
 export type SetOptions = OptionsOf<typeof setFlags> & { readonly resourceVersion?: string }
 
-/** A change of one object: what it shall be. Throws UsageError where it cannot be changed so. */
+/** Returns the changed object. Throws UsageError if the change is impossible. */
 export type Setter = (object: ApiObject) => ApiObject | Promise<ApiObject>
 
 export interface Setting {
-  /** Without a session nothing can be asked of the server: `--local`. */
+  /** `session` is undefined with `--local`, which uses no server. */
   readonly set: (session: Session | undefined) => Setter
   /** `image updated` */
   readonly done: string
-  /** What is said of an object that is so already; left out: nothing. */
+  /** Message for an object that needs no change. If unset, none is printed. */
   readonly unchanged?: string
 }
 
@@ -68,14 +68,14 @@ export async function setInObjects(
   })
 }
 
-/** The paths to the pod specs of the kinds that have one; other kinds are looked at for a template. */
+/** Paths to the pod spec in kinds that have one. Other kinds are searched for a template. */
 const paths: readonly (readonly string[])[] = [
   ['spec', 'jobTemplate', 'spec', 'template', 'spec'],
   ['spec', 'template', 'spec'],
   ['spec'],
 ]
 
-/** The object with its pod spec changed. Throws UsageError for one that has none. */
+/** Returns the object with its pod spec changed. Throws UsageError if it has none. */
 export function changePodSpec(object: ApiObject, change: (spec: JsonObject) => JsonObject): ApiObject {
   const path = paths.find((names) => Array.isArray(membersAt(asJson(object), names)?.containers))
   if (path === undefined)
@@ -102,7 +102,7 @@ export interface Container extends JsonObject {
   name: string
 }
 
-/** The object with some of its containers changed; `initContainers` only where `change` is asked to look at them too. */
+/** Returns the object with some of its containers changed. Includes `initContainers` only if `change` requests them. */
 export function changeContainers(
   object: ApiObject,
   change: (container: Container) => Container,
@@ -116,7 +116,7 @@ export function changeContainers(
   }))
 }
 
-/** What is said of a pattern that no container fits; undefined where one does. */
+/** Returns the message for a pattern that matches no container. Undefined if one matches. */
 export function noSuchContainer(object: ApiObject, pattern: string): string | undefined {
   const names: string[] = []
   changeContainers(object, (container) => {
@@ -127,7 +127,7 @@ export function noSuchContainer(object: ApiObject, pattern: string): string | un
   return `${object.kind}/${object.metadata.name} does not have any containers matching ${JSON.stringify(pattern)}; it has: ${names.join(', ')}`
 }
 
-/** Whether a name fits a pattern in which `*` stands for anything. */
+/** Whether the name matches a pattern in which `*` matches any characters. */
 export function namesContainer(pattern: string, name: string): boolean {
   if (!pattern.includes('*')) return pattern === name
   const parts = pattern.split('*')
@@ -143,7 +143,7 @@ export function namesContainer(pattern: string, name: string): boolean {
   return true
 }
 
-/** Words before the first that is a change name the objects: `deployment web one=x`. */
+/** Splits words: those before the first change name objects, as in `deployment web one=x`. */
 export function splitWords(
   words: readonly string[],
   isChange: (word: string) => boolean,

@@ -1,4 +1,4 @@
-/** `orchctl set resources`: how much containers may have, and how much they ask for. */
+/** `orchctl set resources`: sets resource limits and requests of containers. */
 
 import { isObject, type Json, type JsonObject } from '../../../../api/json/json.ts'
 import { flag, text, UsageError } from '../../../../base/flags/flags.ts'
@@ -9,7 +9,7 @@ import { changeContainers, namesContainer, noSuchContainer, setFlags, setInObjec
 export const setResourcesCommand = defineCommand({
   name: 'set resources',
   forms: ['(TYPE NAME | TYPE/NAME | -f FILE | TYPE -l SELECTOR | TYPE --all) (--limits=... | --requests=...) [flags]'],
-  about: 'Sets how much of what containers may have at most (limits), and how much they need (requests).',
+  about: 'Set resource limits and requests of containers.',
   examples: [
     'orchctl set resources deployment/web --limits=cpu=200m,memory=512Mi --requests=cpu=100m',
     'orchctl set resources deployment/web -c nginx --limits=memory=1Gi',
@@ -21,19 +21,19 @@ export const setResourcesCommand = defineCommand({
       value: 'NAME',
       default: '*',
       read: text,
-      help: 'of which containers; * stands for any letters',
+      help: 'containers to change; * matches any characters',
     }),
     limits: flag({
       name: 'limits',
       value: 'WHAT=AMOUNT,...',
       read: text,
-      help: 'how much they may have: cpu=200m,memory=512Mi',
+      help: 'resource limits, such as cpu=200m,memory=512Mi',
     }),
     requests: flag({
       name: 'requests',
       value: 'WHAT=AMOUNT,...',
       read: text,
-      help: 'how much they need: cpu=100m,memory=256Mi',
+      help: 'resource requests, such as cpu=100m,memory=256Mi',
     }),
     ...setFlags,
   },

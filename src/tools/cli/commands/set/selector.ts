@@ -1,4 +1,4 @@
-/** `orchctl set selector`: which pods a service is for. */
+/** `orchctl set selector`: sets the selector of a service. */
 
 import { asJson, asObject } from '../../../../api/model/object.ts'
 import { UsageError } from '../../../../base/flags/flags.ts'
@@ -13,7 +13,7 @@ const flags = { ...rest, resourceVersion: resourceVersionFlag }
 export const setSelectorCommand = defineCommand({
   name: 'set selector',
   forms: ['(service NAME | service/NAME | -f FILE | services --all) KEY=VALUE,... [flags]'],
-  about: 'Sets which pods a service is for. What it selected before is forgotten.',
+  about: 'Set the pod selector of a service, replacing the previous one.',
   examples: ['orchctl set selector service web app=web,tier=front'],
   flags,
   run: async (context, { options, words }) => {

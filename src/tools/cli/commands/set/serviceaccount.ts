@@ -1,4 +1,4 @@
-/** `orchctl set serviceaccount`: as whom pods act. */
+/** `orchctl set serviceaccount`: sets the service account of pods. */
 import { UsageError } from '../../../../base/flags/flags.ts'
 import { defineCommand } from '../../program/command.ts'
 import { changePodSpec, setFlags, setInObjects } from './pod-spec.ts'
@@ -6,7 +6,7 @@ import { changePodSpec, setFlags, setInObjects } from './pod-spec.ts'
 export const setServiceAccountCommand = defineCommand({
   name: 'set serviceaccount',
   forms: ['(TYPE NAME | TYPE/NAME | -f FILE | TYPE -l SELECTOR | TYPE --all) SERVICE_ACCOUNT [flags]'],
-  about: 'Sets the service account of pods that a deployment, a job or the like makes.',
+  about: 'Set the service account in the pod template of a workload.',
   examples: ['orchctl set serviceaccount deployment/web robot'],
   flags: setFlags,
   run: async (context, { options, words }) => {

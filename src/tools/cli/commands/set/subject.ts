@@ -1,4 +1,4 @@
-/** `orchctl set subject`: gives a role that is bound already to more users, groups and service accounts. */
+/** `orchctl set subject`: adds users, groups and service accounts to an existing binding. */
 
 import { sameJson } from '../../../../api/json/json.ts'
 import { groupOf } from '../../../../api/model/api-version.ts'
@@ -11,7 +11,7 @@ import { setFlags, setInObjects } from './pod-spec.ts'
 export const setSubjectCommand = defineCommand({
   name: 'set subject',
   forms: ['(TYPE NAME | TYPE/NAME | -f FILE | TYPE -l SELECTOR | TYPE --all) [--user=...] [--group=...] [flags]'],
-  about: 'Adds users, groups and service accounts to a role binding or a cluster role binding.',
+  about: 'Add users, groups and service accounts to a role binding or a cluster role binding.',
   examples: [
     'orchctl set subject rolebinding readers --user=alice --group=ops',
     'orchctl set subject clusterrolebinding admins --serviceaccount=shop:robot',
@@ -23,7 +23,7 @@ export const setSubjectCommand = defineCommand({
       name: 'serviceaccount',
       value: 'NAMESPACE:NAME',
       read: text,
-      help: 'a service account',
+      help: 'service account to add, as NAMESPACE:NAME',
     }),
     ...setFlags,
   },

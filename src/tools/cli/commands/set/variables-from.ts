@@ -1,4 +1,7 @@
-/** One variable for each key of a ConfigMap or Secret (`set env --from`): they refer to it, and copy nothing. */
+/**
+ * Creates one variable for each key of a ConfigMap or Secret (`set env --from`). The variables refer to the keys and
+ * copy no values.
+ */
 
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { compareUtf8 } from '../../../../base/collections/utf8-order.ts'
@@ -34,7 +37,7 @@ export async function variablesFrom(session: Session | undefined, { from, keys, 
     .map((key) => ({ name: variableName(`${prefix}${key}`), valueFrom: { [reference]: { name: wanted.name!, key } } }))
 }
 
-/** `log-level` is LOG_LEVEL. */
+/** Turns `log-level` into LOG_LEVEL. */
 function variableName(key: string): string {
   return key.toUpperCase().replaceAll(/[^A-Z0-9_]/g, '_')
 }

@@ -1,4 +1,4 @@
-/** `orchctl top pods` and `top nodes`: what they use, as the metrics API of the cluster reports it. */
+/** `orchctl top pods` and `top nodes`: shows the usage reported by the cluster's metrics API. */
 
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { parseQuantity } from '../../../../api/model/quantity.ts'
@@ -19,15 +19,15 @@ const common = {
     letter: 'l',
     value: 'SELECTOR',
     read: text,
-    help: 'only objects with these labels: a=b,c!=d,e in (f,g),h,!i',
+    help: 'label selector, such as a=b,c!=d,e in (f,g),h,!i',
   }),
   sortBy: flag({
     name: 'sort-by',
     value: 'cpu|memory',
     read: oneOf(['', 'cpu', 'memory']),
-    help: 'those that use most of it first',
+    help: 'sort by cpu or memory, highest usage first',
   }),
-  noHeaders: toggle({ name: 'no-headers', help: 'without the line of headings' }),
+  noHeaders: toggle({ name: 'no-headers', help: 'omit the header line' }),
   useProtocolBuffers: refusedFlag('use-protocol-buffers', 'orchctl reads metrics as JSON', { accepted: 'false' }),
   ...connectionFlags,
 }
@@ -44,30 +44,30 @@ interface Metrics extends ApiObject {
 
 interface Used {
   readonly name: readonly string[]
-  /** In thousandths of a core. */
+  /** In millicores. */
   readonly cpu: number
   readonly memory: number
-  /** Of a node: what it has. */
+  /** Capacity of a node. */
   readonly whole?: { readonly cpu: number; readonly memory: number }
 }
 
 const podFlags = {
-  allNamespaces: toggle({ name: 'all-namespaces', letter: 'A', help: 'in all namespaces' }),
-  containers: toggle({ name: 'containers', help: 'of each container' }),
+  allNamespaces: toggle({ name: 'all-namespaces', letter: 'A', help: 'show pods of all namespaces' }),
+  containers: toggle({ name: 'containers', help: 'show each container' }),
   fieldSelector: flag({
     name: 'field-selector',
     value: 'SELECTOR',
     read: text,
-    help: 'only pods with these fields: spec.nodeName=n1',
+    help: 'field selector for pods, such as spec.nodeName=n1',
   }),
-  sum: toggle({ name: 'sum', help: 'with a line for all of them together' }),
+  sum: toggle({ name: 'sum', help: 'add a line with the total' }),
   ...common,
 }
 
 const nodeFlags = {
   showCapacity: toggle({
     name: 'show-capacity',
-    help: 'shares of all that a node has, and not of what it has for pods',
+    help: "show percentages of the node's capacity instead of its allocatable resources",
   }),
   ...common,
 }
@@ -75,7 +75,7 @@ const nodeFlags = {
 export const topPodsCommand: Command = defineCommand({
   name: 'top pods',
   forms: ['[NAME] [flags]'],
-  about: 'Shows how much processor time and memory pods use. The cluster must have the metrics API.',
+  about: 'Show CPU and memory usage of pods. Requires the metrics API in the cluster.',
   examples: ['orchctl top pods', 'orchctl top pods -A --sort-by=memory', 'orchctl top pod web --containers'],
   flags: podFlags,
   run: async (context, { options, words }) => {
@@ -96,7 +96,7 @@ export const topPodsCommand: Command = defineCommand({
 export const topNodesCommand: Command = defineCommand({
   name: 'top nodes',
   forms: ['[NAME] [flags]'],
-  about: 'Shows how much processor time and memory nodes use. The cluster must have the metrics API.',
+  about: 'Show CPU and memory usage of nodes. Requires the metrics API in the cluster.',
   examples: ['orchctl top nodes', 'orchctl top node n1', 'orchctl top nodes --show-capacity'],
   flags: nodeFlags,
   run: async (context, { options, words }) => {
@@ -119,7 +119,7 @@ interface Node extends ApiObject {
   readonly status?: { readonly allocatable?: Usage; readonly capacity?: Usage }
 }
 
-/** What each node has for pods, or in all. */
+/** Returns the allocatable resources or the capacity of each node. */
 async function nodeWholes(
   { client, context }: Session,
   { selector, showCapacity }: OptionsOf<typeof nodeFlags>,
@@ -139,7 +139,7 @@ function nodeCells({ name, cpu, memory, whole }: Used): string[] {
   return [...name, `${cpu}m`, share(cpu, whole?.cpu), megabytes(memory), share(memory, whole?.memory)]
 }
 
-/** A node that is there, and of which nothing was measured. */
+/** Row for a node without metrics. */
 function unknownNode(name: string): string[] {
   return [name, ...Array<string>(4).fill('<unknown>')]
 }
@@ -148,7 +148,7 @@ function podCells({ name, cpu, memory }: Used): string[] {
   return [...name, `${cpu}m`, megabytes(memory)]
 }
 
-/** All together, under the columns of their use. */
+/** Returns the total in the usage columns. */
 function totalRows(rows: readonly Used[], columnsBefore: number): string[][] {
   const before = Array<string>(columnsBefore).fill('')
   const sum = (what: 'cpu' | 'memory') => rows.reduce((total, row) => total + row[what], 0)
@@ -190,7 +190,7 @@ async function read(
     if (name !== undefined) return [await client.read<Metrics>(`${path}/${encodeURIComponent(name)}`, call)]
     return (await client.read<{ items?: Metrics[] }>(path, call)).items ?? []
   } catch (error) {
-    // A pod of that name may be missing; then there is an API that says so.
+    // A missing pod is not a missing API: its error names the pod.
     if (isNotFound(error) && !(error as StatusError).status.details?.name)
       throw new UsageError(
         'Metrics API not available: the cluster has no metrics.k8s.io; `orchctl top server` needs none',

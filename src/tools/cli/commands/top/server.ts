@@ -1,4 +1,4 @@
-/** `orchctl top server`: how busy the server itself is: requests, watches, what it stores, what its process uses. */
+/** `orchctl top server`: shows the load of the server: requests, watches, stored objects and process resources. */
 
 import { pause } from '../../../../base/concurrency/abort.ts'
 import { flag } from '../../../../base/flags/flags.ts'
@@ -12,8 +12,8 @@ import { defineCommand, refuseWords } from '../../program/command.ts'
 export const topServerCommand = defineCommand({
   name: 'top server',
   forms: ['[flags]'],
-  about: `Shows how busy the server is, from its metrics: requests and watches under way, requests in a second, how many
-objects of which types it stores, and what its process uses.`,
+  about: `Show the load of the server from its metrics: current requests and watches, requests per second, stored objects by
+type, and the resource usage of its process.`,
   examples: ['orchctl top server', 'orchctl top server --interval=10s'],
   flags: {
     interval: flag({
@@ -21,7 +21,7 @@ objects of which types it stores, and what its process uses.`,
       value: 'TIME',
       default: '1s',
       read: readTime,
-      help: 'over how long rates are measured',
+      help: 'time over which to measure rates',
     }),
     ...connectionFlags,
   },
@@ -91,7 +91,7 @@ function report(before: Samples, after: Samples, seconds: number): string {
   return new Columns().lines([['SERVER', 'VALUE'], ...known]) + types(after)
 }
 
-/** The types with the most objects. */
+/** Lists the types with the most objects. */
 function types(samples: Samples): string {
   const counts = (samples.get('apiserver_storage_objects') ?? [])
     .filter(({ value }) => value > 0)
