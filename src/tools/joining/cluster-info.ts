@@ -1,10 +1,11 @@
 /**
- * Establishes trust in a cluster from a token alone. The client reads `cluster-info` over an unverified connection
- * without credentials and checks its signature, whose key is the token. The signed content contains the CA. With that
- * CA the client reads `cluster-info` again, and both must be equal.
+ * Establishes trust in a cluster from a bootstrap token alone. The client reads `cluster-info` over an unverified
+ * connection without sending credentials, and checks its signature, which is keyed with the token. The signed
+ * kubeconfig contains the CA. The client then reads `cluster-info` again over a connection verified with that CA, and
+ * both must be equal.
  *
- * The signature must be HS256 with the token. Any other algorithm, an embedded payload, the entry of another token or
- * changed content is rejected. The part of the token that is the key shows the profile of the cluster.
+ * The signature must be HS256 with the token. Any other algorithm, an embedded payload, an entry of another token or a
+ * modified text is rejected. The part of the token used as the key reveals the profile of the cluster.
  */
 
 import { createHash, createHmac, timingSafeEqual, X509Certificate } from 'node:crypto'
@@ -28,7 +29,7 @@ export interface Token {
 
 export interface TrustedCluster {
   readonly vendor: Vendor
-  /** CA certificate in PEM form that verifies the server. */
+  /** PEM bundle of the CA that verifies the server. */
   readonly authority: string
 }
 
@@ -37,8 +38,8 @@ export interface TrustRequest {
   readonly server: string
   readonly token: Token
   /**
-   * Pins of CA public keys, `sha256:<hex>`. Only these CAs are trusted. Without pins, the token alone authenticates the
-   * CA.
+   * Pins of CA public keys, `sha256:<hex>`. Only pinned CAs are trusted. Without pins, the token alone establishes
+   * trust.
    */
   readonly pins: readonly string[]
   readonly signal: AbortSignal
@@ -54,11 +55,11 @@ export async function trustCluster({ server, token, pins, signal }: TrustRequest
   return { vendor, authority }
 }
 
-/** The server signs with a new token after a short delay. */
+/** The cluster signs with a new token after a short delay. */
 const patienceMs = 10_000
 const retryMs = 500
 
-/** Waits for an entry of the token. The caller verifies it. */
+/** Waits for a signature by the token. The caller verifies it. */
 async function readSigned({ server, token, signal }: Omit<TrustRequest, 'pins'>): Promise<Data> {
   const end = performance.now() + patienceMs
   for (;;) {
@@ -87,7 +88,7 @@ async function readInfo(
   }
 }
 
-/** Returns the signed content and the profile that signs in this way. */
+/** Verifies the signature. Returns the signed kubeconfig and the profile of the cluster. */
 export function verified(data: Data, token: Token): { vendor: Vendor; kubeconfig: string } {
   const { kubeconfig } = data
   const entry = Object.hasOwn(data, signaturePrefix + token.id) ? data[signaturePrefix + token.id] : undefined
@@ -118,7 +119,7 @@ function parsed<T>(parse: () => T): T | undefined {
   try {
     return parse()
   } catch {
-    // The caller rejects unreadable content.
+    // The caller rejects invalid input.
     return undefined
   }
 }
@@ -130,7 +131,7 @@ function isSignedWith(key: string, content: string, signature: string): boolean 
   return timingSafeEqual(hash(wanted), hash(signature))
 }
 
-/** The content is signed but is still text that may use all of YAML. */
+/** The kubeconfig is signed but may use all of YAML. */
 async function readConfig(text: string): Promise<Json> {
   const plain = parsePlainYaml(text)
   if (plain !== undefined) return plain
@@ -144,12 +145,12 @@ async function readConfig(text: string): Promise<Json> {
 
 const pemBlock = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
 
-/** Returns the certificates in PEM text. Throws if one is unreadable. */
+/** Parses PEM certificates. Throws if one is invalid. */
 function certificatesIn(pem: string): X509Certificate[] {
   return (pem.match(pemBlock) ?? []).map((block) => new X509Certificate(block))
 }
 
-/** Returns the CA certificates in a kubeconfig. Only these are used, because TLS would accept other formats too. */
+/** Returns the CA certificates of a kubeconfig. Ignores all other content, because TLS would accept further formats. */
 function authoritiesIn(config: Json): X509Certificate[] {
   const clusters = isObject(config) && Array.isArray(config.clusters) ? config.clusters : []
   const cluster = isObject(clusters[0]) && isObject(clusters[0].cluster) ? clusters[0].cluster : ({} as JsonObject)
@@ -160,13 +161,13 @@ function authoritiesIn(config: Json): X509Certificate[] {
   return found
 }
 
-/** Returns the pin of a CA: a hash of its public key. */
+/** Returns the pin of a CA: the hash of its public key. */
 function pinOf({ publicKey }: X509Certificate): string {
   const key = publicKey.export({ type: 'spki', format: 'der' })
   return `sha256:${createHash('sha256').update(key).digest('hex')}`
 }
 
-/** Returns the pins of all certificates in PEM text. Throws JoinError if there is none or one is unreadable. */
+/** Returns the pins of all PEM certificates. Throws JoinError if there is none or one is invalid. */
 export function pinsOf(pem: string): string[] {
   const found = parsed(() => certificatesIn(pem)) ?? []
   if (found.length === 0) throw new JoinError('the CA of the client config is not a certificate in PEM form')
@@ -175,7 +176,7 @@ export function pinsOf(pem: string): string[] {
 
 const maxShownPins = 3
 
-/** Returns the certificates that match the pins in PEM form, or all of them if there are no pins. */
+/** Returns the pinned certificates in PEM, or all certificates if there are no pins. */
 function pinned(authorities: readonly X509Certificate[], pins: readonly string[]): string[] {
   const trusted = pins.length === 0 ? authorities : authorities.filter((each) => pins.includes(pinOf(each)))
   const shown = authorities.slice(0, maxShownPins).map(pinOf)

@@ -1,4 +1,4 @@
-/** A client cannot join or a token cannot be created. The message explains why in one line. */
+/** Joining a cluster or creating a token failed. The message gives the reason in one line. */
 export class JoinError extends Error {
   override readonly name = 'JoinError'
 }

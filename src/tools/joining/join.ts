@@ -1,4 +1,4 @@
-/** `orch join`: creates a kubeconfig for a node agent from a token and the address of a server. */
+/** `orch join`: writes a kubeconfig for a node agent, given a token and the URL of a server. */
 import { existsSync } from 'node:fs'
 import { tokenForm } from '../../api/model/bootstrap-token.ts'
 import { checkDnsSubdomain } from '../../api/model/names.ts'
@@ -17,39 +17,39 @@ export const joinFlags = {
     name: 'server',
     value: 'URL',
     read: readServer,
-    help: 'address of the API server, such as https://10.0.0.1:6443',
+    help: 'URL of the API server, such as https://10.0.0.1:6443',
   }),
   token: flag({
     name: 'token',
     value: 'TOKEN',
     read: readToken,
-    help: 'bootstrap token, as `orch token create` prints it',
+    help: 'bootstrap token, as printed by `orch token create`',
   }),
   caCertHash: repeated({
     name: 'ca-cert-hash',
     value: 'HASH',
     read: readPin,
-    help: 'hash of the public key of a CA of the cluster, sha256:<hex>; only CAs that a hash names are trusted, so that whoever knows the token alone cannot pose as the cluster',
+    help: 'hash of a CA public key of the cluster, as sha256:<hex>; only CAs with a given hash are trusted, so that knowing the token is not enough to impersonate the cluster',
   }),
   nodeName: flag({ name: 'node-name', value: 'NAME', read: readNode, help: 'name of the node to join as' }),
   kubeconfig: flag({
     name: 'kubeconfig',
     value: 'FILE',
     read: text,
-    help: 'file to write the client config of the node agent to',
+    help: "file to write the node agent's kubeconfig to; must not exist yet",
   }),
   timeout: flag({
     name: 'timeout',
     value: 'TIME',
     default: '5m',
     read: readTimeout,
-    help: 'time to wait for the certificate',
+    help: 'maximum time to wait for the certificate',
   }),
 }
 
 type JoinOptions = OptionsOf<typeof joinFlags>
 
-/** Throws UsageError and JoinError. `say` prints progress messages. */
+/** Throws UsageError and JoinError. Reports progress through `say`. */
 export async function join(options: JoinOptions, say: (line: string) => void): Promise<void> {
   for (const name of ['server', 'token', 'node-name', 'kubeconfig'] as const)
     if (options[name === 'node-name' ? 'nodeName' : name] === '') throw new UsageError(`--${name} is needed`)
@@ -76,7 +76,7 @@ function readServer(value: string): string {
   return value
 }
 
-/** Does not print an invalid token, which may be a valid one with a typo. */
+/** The error message does not repeat an invalid token, which may be a valid one with a typo. */
 function readToken(value: string): string {
   if (value !== '' && !tokenForm.test(value))
     throw new UsageError('a token has the form abcdef.0123456789abcdef: six and sixteen of a-z and 0-9')

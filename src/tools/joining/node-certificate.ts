@@ -1,6 +1,7 @@
 /**
- * Gets a client certificate for a node agent: creates the request with the token, waits until it is signed, and
- * otherwise reports why it is not. The key leaves this process only for the file that the caller writes.
+ * Requests a client certificate for a node agent: creates a CertificateSigningRequest with the token, waits until it is
+ * signed, and reports the reason if it is not. The private key only leaves this process in the file that the caller
+ * writes.
  */
 
 import type { CertificateSigningRequest } from '../../api/kinds/certificates/certificate-signing-request.ts'
@@ -23,7 +24,7 @@ export interface NodeRequest {
   readonly token: Token
   readonly nodeName: string
   readonly signal: AbortSignal
-  /** Called with the name of the created request. */
+  /** Called with the name of the request after it was created. */
   readonly onRequested: (name: string) => void
 }
 
@@ -43,19 +44,19 @@ export async function nodeCertificate(
   }
 }
 
-/** A certificate request of a node agent. */
+/** Parameters of a node agent's certificate request. */
 export interface CertificateWish {
   readonly vendor: Vendor
   readonly nodeName: string
-  /** Whether the certificate authenticates a client of the API server or serves TLS. */
+  /** For authentication to the API server, or for serving. */
   readonly use: 'client' | 'serving'
-  /** Names and addresses of the server. */
+  /** Names and addresses of a serving certificate. */
   readonly names?: AlternativeNames
   readonly signal: AbortSignal
   readonly onRequested?: (name: string) => void
 }
 
-/** Returns a new key with a certificate for its node. Throws like `nodeCertificate`. */
+/** Creates a private key and requests a certificate for the node. Throws as above. */
 export async function requestCertificate(
   client: Client,
   { vendor, nodeName, use, names, signal, onRequested }: CertificateWish,

@@ -1,4 +1,4 @@
-/** `orch token create|list|delete`: bootstrap tokens, with which nodes join a cluster. */
+/** `orch token create|list|delete`: manages the bootstrap tokens with which nodes join a cluster. */
 
 import { randomInt, X509Certificate } from 'node:crypto'
 import { homedir } from 'node:os'
@@ -31,7 +31,7 @@ const connectionFlags = {
     name: 'kubeconfig',
     value: 'FILE',
     read: text,
-    help: 'client config of an administrator; by default that of orchctl',
+    help: 'kubeconfig of an administrator; defaults to the one that orchctl uses',
   }),
 }
 
@@ -42,17 +42,17 @@ const createFlags = {
     value: 'TIME',
     default: '24h',
     read: readLife,
-    help: 'life of the token; 0s for one that does not end',
+    help: 'lifetime of the token; 0s means that it never expires',
   }),
-  description: flag({ name: 'description', value: 'TEXT', read: text, help: 'what the token is for' }),
+  description: flag({ name: 'description', value: 'TEXT', read: text, help: "description of the token's purpose" }),
   groups: flag({
     name: 'groups',
     value: 'NAMES',
     default: joinGroup,
     read: readGroups,
-    help: 'further groups of whoever uses it, separated by commas',
+    help: 'groups of users that authenticate with the token, separated by commas',
   }),
-  quiet: toggle({ name: 'quiet', letter: 'q', help: 'print the token alone, not the command to join with' }),
+  quiet: toggle({ name: 'quiet', letter: 'q', help: 'print only the token instead of the join command' }),
 }
 
 /** Flags of `orch token`, grouped for its help. */
@@ -186,13 +186,13 @@ function endText(expiration: string): string {
   return end <= Date.now() ? '<expired>' : expiration
 }
 
-/** Escapes control characters in external text, which could manipulate the terminal. */
+/** Replaces control characters, which could manipulate the terminal. */
 function printable(value: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern matches control characters
   return value === '' ? '<none>' : value.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, '?')
 }
 
-/** Deletes a token by its id, or by the whole token. */
+/** Deletes a token by its ID. Also accepts the whole token. */
 async function deleteToken({ client }: Cluster, word: string, print: (line: string) => void): Promise<void> {
   const id = tokenForm.exec(word)?.[1] ?? word
   if (!/^[a-z0-9]{6}$/.test(id)) throw new UsageError('the id of a token has six of a-z and 0-9')

@@ -158,7 +158,7 @@ test('flags of all commands may stand before help, and are listed once', async (
   const plain = await orchctl(['help', 'get'])
   assert.deepEqual(await orchctl(['-n', 'shop', '--context=x', 'help', 'get']), plain)
   assert.doesNotMatch(plain.stdout, /--kubeconfig/)
-  assert.match(plain.stdout, /Flags of all commands, such as -n: see `orchctl options`\.\n$/)
+  assert.match(plain.stdout, /For the flags of all commands, such as -n, run `orchctl options`\.\n$/)
 })
 
 test('a config file is whole and private after every change', async () => {

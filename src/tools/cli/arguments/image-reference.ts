@@ -1,4 +1,4 @@
-/** The form of an image's name: `[REGISTRY[:PORT]/]PATH[:TAG][@DIGEST]`, as registries have agreed on it. */
+/** The format of image references: `[REGISTRY[:PORT]/]PATH[:TAG][@DIGEST]`. */
 
 const part = '[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?'
 const registry = `(?:${part}(?:\\.${part})*|\\[[0-9a-fA-F:]+\\])(?::[0-9]+)?`
@@ -8,7 +8,7 @@ const digest = '[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{
 const form = new RegExp(`^(?:${registry}/)?${word}(?:/${word})*(?::${tag})?(?:@${digest})?$`)
 const maxLength = 1024
 
-/** Whether a text can be the name of an image; it says nothing of whether there is such an image. */
+/** Whether the text is a valid image reference. Does not check that the image exists. */
 export function isImageReference(text: string): boolean {
   return text.length <= maxLength && form.test(text)
 }

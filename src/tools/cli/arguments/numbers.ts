@@ -1,17 +1,17 @@
-/** Numbers on the command line. */
+/** Parses numbers on the command line. */
 import { UsageError } from '../../../base/flags/flags.ts'
 
-/** A number that is not negative, of at most nine digits. */
+/** Parses a non-negative integer of at most nine digits. */
 export function readCount(value: string): number {
   return readNumber(value, /^\d{1,9}$/, 'a number')
 }
 
-/** A number of at most nine digits; one below zero often stands for none. */
+/** Parses an integer of at most nine digits. Negative values often mean "none". */
 export function readWhole(value: string): number {
   return readNumber(value, /^-?\d{1,9}$/, 'a number')
 }
 
-/** A number of seconds; one below zero leaves it to the server, or to the object. */
+/** Parses a number of seconds. Negative values leave the choice to the server or the object. */
 export function readSeconds(value: string): number {
   return readNumber(value, /^-?\d{1,9}$/, 'a number of seconds')
 }

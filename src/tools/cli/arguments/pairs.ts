@@ -1,4 +1,4 @@
-/** Lists of pairs on the command line: `cpu=1,memory=1Gi`. */
+/** Parses lists of pairs on the command line, such as `cpu=1,memory=1Gi`. */
 
 import { ApiError } from '../../../api/model/api-error.ts'
 import { parseQuantity } from '../../../api/model/quantity.ts'
@@ -10,7 +10,7 @@ import {
 } from '../../../api/selectors/label-selector.ts'
 import { UsageError } from '../../../base/flags/flags.ts'
 
-/** `form` is what one pair should look like, for the message. */
+/** `form` is the expected format of a pair, for the error message. */
 export function readPairs(text: string, flagName: string, form = 'KEY=VALUE'): { [key: string]: string } {
   const pairs = text.split(',').map((pair) => {
     const equals = pair.indexOf('=')
@@ -20,7 +20,7 @@ export function readPairs(text: string, flagName: string, form = 'KEY=VALUE'): {
   return Object.fromEntries(pairs)
 }
 
-/** Amounts of something; undefined where none are given: `cpu=200m,memory=512Mi`. Throws UsageError. */
+/** Parses quantities such as `cpu=200m,memory=512Mi`. Returns undefined if the text is empty. Throws UsageError. */
 export function readAmounts(text: string, flagName: string): { [what: string]: string } | undefined {
   if (text === '') return undefined
   const amounts = readPairs(text, flagName, 'WHAT=AMOUNT')
@@ -30,14 +30,14 @@ export function readAmounts(text: string, flagName: string): { [what: string]: s
   return amounts
 }
 
-/** A variable of a container or a program: `NAME=VALUE`. */
+/** Parses an environment variable, `NAME=VALUE`. */
 export function readVariable(pair: string, flagName: string): { name: string; value: string } {
   const equals = pair.indexOf('=')
   if (equals <= 0) throw new UsageError(`${flagName}: ${JSON.stringify(pair)} is not NAME=VALUE`)
   return { name: pair.slice(0, equals), value: pair.slice(equals + 1) }
 }
 
-/** A selector as objects hold it, from its form in a query: `app=web,tier!=db,zone in (a,b)`. Throws UsageError. */
+/** Parses a label selector such as `app=web,tier!=db,zone in (a,b)` into its object format. Throws UsageError. */
 export function readSelector(text: string, flagName = '--selector'): SelectorObject {
   const requirements = parseSelector(text, flagName)
   const labels = requirements.filter(isLabel)
@@ -68,7 +68,7 @@ function expressionOf(one: Requirement, flagName: string) {
   return { key: one.key, operator: operators[one.op], ...('values' in one && { values: one.values }) }
 }
 
-/** A selector that says only what `matchLabels` can say. */
+/** Parses a selector that `matchLabels` can express. */
 export function readSelectorLabels(selector: string, flagName = '--selector'): { [key: string]: string } {
   const pairs = readPairs(selector, flagName)
   if (!new LabelMatcher(parseLabelSelector(selector)).matches(pairs))

@@ -1,6 +1,6 @@
 /**
- * What a command is to work on, however the user says it: objects of files (`-f`), `TYPE NAME...`, `TYPE/NAME...`, or
- * all of some types that a selector chooses (`TYPE -l a=b`, `TYPE --all`), in one namespace or in all (`-A`).
+ * Selects the objects of a command: objects in files (`-f`), `TYPE NAME...`, `TYPE/NAME...`, or all objects of some
+ * types that match a selector (`TYPE -l a=b`, `TYPE --all`), in one or all namespaces (`-A`).
  */
 
 import type { ApiObject } from '../../../api/model/object.ts'
@@ -19,15 +19,15 @@ export const fileFlags = {
     letter: 'f',
     value: 'FILE',
     read: text,
-    help: 'a file, a directory or an address to read objects from; -: the standard input',
+    help: 'file, directory or URL to read objects from; -: standard input',
   }),
-  recursive: toggle({ name: 'recursive', letter: 'R', help: 'with directories within directories' }),
+  recursive: toggle({ name: 'recursive', letter: 'R', help: 'read directories recursively' }),
   kustomize: flag({
     name: 'kustomize',
     letter: 'k',
     value: 'DIR',
     read: text,
-    help: 'a directory with a kustomization.yaml, in place of -f',
+    help: 'directory with a kustomization.yaml, instead of -f',
   }),
 }
 
@@ -38,16 +38,16 @@ export const subjectFlags = {
     letter: 'l',
     value: 'SELECTOR',
     read: text,
-    help: 'only objects with these labels: a=b,c!=d,e in (f,g),h,!i',
+    help: 'label selector, such as a=b,c!=d,e in (f,g),h,!i',
   }),
   fieldSelector: flag({
     name: 'field-selector',
     value: 'SELECTOR',
     read: text,
-    help: 'only objects with these fields: metadata.name=a',
+    help: 'field selector, such as metadata.name=a',
   }),
-  all: toggle({ name: 'all', help: 'all objects of the type' }),
-  allNamespaces: toggle({ name: 'all-namespaces', letter: 'A', help: 'in all namespaces' }),
+  all: toggle({ name: 'all', help: 'select all objects of the type' }),
+  allNamespaces: toggle({ name: 'all-namespaces', letter: 'A', help: 'select objects of all namespaces' }),
 }
 
 export const chunkSizeFlag = flag({
@@ -55,22 +55,22 @@ export const chunkSizeFlag = flag({
   value: 'NUMBER',
   default: '500',
   read: readCount,
-  help: 'how many objects to ask for at a time; 0: all at once',
+  help: 'number of objects per list request; 0: all at once',
 })
 
 export type SubjectOptions = Omit<OptionsOf<typeof subjectFlags>, 'kustomize'> & { readonly chunkSize?: number }
 
-/** One object to work on. */
+/** An object that a command works on. */
 export interface Subject {
   readonly type: DiscoveredType
   readonly name: ObjectName
-  /** As the server has it, where it was listed; else as the file has it. */
+  /** The live object if it was listed, otherwise the object in the file. */
   readonly object?: ApiObject
-  /** Where it was written, for one from a file. */
+  /** Position in the file, if the object comes from a file. */
   readonly origin?: Origin
 }
 
-/** Finds them. Throws UsageError where the words make no sense, before the server is asked where that can be. */
+/** Finds the selected objects. Throws UsageError for invalid words, before contacting the server if possible. */
 export async function findSubjects(
   session: Session,
   words: readonly string[],
@@ -107,12 +107,12 @@ async function fromFiles(session: Session, words: readonly string[], options: Su
   return await subjectsOf(session, await readManifests(session.context, options))
 }
 
-/** The objects of files as subjects: each in its type, and in the namespace that counts. */
+/** Returns the objects of files with their types and effective namespaces. */
 export async function subjectsOf(session: Session, manifests: readonly Manifest[]): Promise<(Subject & Manifest)[]> {
   return await Promise.all(manifests.map((manifest) => subjectOf(session, manifest)))
 }
 
-/** The same of one object. Throws UsageError, and UnknownKindError where the server does not have its kind. */
+/** Same for one object. Throws UsageError, and UnknownKindError if the server does not serve its kind. */
 export async function subjectOf(session: Session, { object, origin }: Manifest): Promise<Subject & Manifest> {
   const type = await session.types.ofKind(object.apiVersion, object.kind)
   const { namespace: own, ...metadata } = object.metadata
@@ -148,7 +148,7 @@ async function bySelection(session: Session, wanted: readonly Wanted[], options:
   return subjects
 }
 
-/** Which objects of a type the flags choose. */
+/** Returns the list options for the selector flags. */
 export function selectionOf(
   { context, namespace }: Session,
   { namespaced }: DiscoveredType,

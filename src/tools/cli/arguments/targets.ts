@@ -1,12 +1,12 @@
 /**
- * What the words of a command line ask for: `TYPE[,TYPE] [NAME...]` or `TYPE/NAME...`. Read first, so that what is
- * wrong with the words is reported without a server; the types are looked up after that.
+ * Parses the types and names on a command line: `TYPE[,TYPE] [NAME...]` or `TYPE/NAME...`. Parsing comes first, so that
+ * errors need no server. The types are looked up afterwards.
  */
 import { UsageError } from '../../../base/flags/flags.ts'
 import type { DiscoveredType } from '../../../client/requests/discovery.ts'
 import type { ServedTypes } from '../connection/served-types.ts'
 
-/** As it was written; no name: all of the type. */
+/** A target as written. Without a name, it means all objects of the type. */
 export interface Wanted {
   readonly type: string
   readonly name: string | undefined
@@ -15,11 +15,11 @@ export interface Wanted {
 export interface Target {
   readonly type: DiscoveredType
   readonly name: string | undefined
-  /** Where that is not the namespace of the command line. */
+  /** Set if it differs from the namespace of the command line. */
   readonly namespace?: string | undefined
 }
 
-/** What the words after `get` name: types, or objects by type and name. Throws UsageError. */
+/** Parses the words after `get`: types, or objects by type and name. Throws UsageError. */
 export function readWanted(words: readonly string[]): Wanted[] {
   if (words.some((word) => word.includes('/'))) return words.map((word) => readPair(word, words))
   const [types = '', ...names] = words
@@ -40,7 +40,7 @@ function readPair(word: string, words: readonly string[]): Wanted {
   return { type, name }
 }
 
-/** The same with their types; a type that is asked for twice as a whole is there once. */
+/** Looks up the types. A type that is requested twice as a whole occurs once. */
 export async function findTargets(served: ServedTypes, wanted: readonly Wanted[]): Promise<Target[]> {
   const targets: Target[] = []
   for (const { type: word, name } of wanted)

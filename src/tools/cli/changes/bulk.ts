@@ -1,25 +1,25 @@
 /**
- * One thing done to many objects. What stands together and is of one type is sent at the same time, some at once; an
- * object of another type waits for all before it, since it may need them (a namespace comes before what is in it), and so
- * does one that was named before: what is said of it last counts.
- * Output keeps the order of the input. One that fails does not hold up the others; all failures are told at the end.
+ * Performs one operation on many objects. Adjacent objects of the same type are sent concurrently. An object of another
+ * type waits for all before it because it may depend on them, such as on a namespace. A repeated object also waits, so
+ * that its last occurrence wins. Output keeps the order of the input. A failure does not stop the other operations, and
+ * all failures are reported at the end.
  */
 import type { ObjectName } from '../../../client/requests/resource-type.ts'
 import type { Context } from '../program/command.ts'
 import { SeveralErrors } from '../program/explain-error.ts'
 
 export interface BulkWork<T> {
-  /** Items of one sort may be worked on at the same time. */
+  /** Items of the same sort may be processed concurrently. */
   readonly sortOf: (item: T) => unknown
-  /** What an item is told apart by among those of its sort; left out, or undefined: each is another. */
+  /** Identity of an item within its sort. If undefined, every item is distinct. */
   readonly nameOf?: (item: T) => string | undefined
-  /** Does it; the text is printed. */
+  /** Performs the operation. Returns the text to print. */
   readonly act: (item: T, index: number) => Promise<string>
-  /** What is done, for those who wait: `applied`. */
+  /** Past participle for the progress display, such as `applied`. */
   readonly done: string
 }
 
-/** How objects are worked on whose type and name are known. */
+/** Concurrency rules for objects with a known type and name. */
 export const bySubject = {
   sortOf: ({ type }: { readonly type: unknown }) => type,
   nameOf: ({ name: { namespace = '', name } }: { readonly name: ObjectName }) =>
@@ -27,10 +27,10 @@ export const bySubject = {
 }
 
 const atOnce = 16
-/** Below this nobody needs to be told how far it is. */
+/** Minimum number of items for which progress is shown. */
 const longWork = 20
 
-/** Throws SeveralErrors when any of them failed. */
+/** Throws SeveralErrors if any item failed. */
 export async function inBulk<T>(context: Context, items: readonly T[], work: BulkWork<T>): Promise<void> {
   const errors: unknown[] = []
   const progress = progressOf(context, items.length, work.done)
@@ -58,7 +58,7 @@ export async function inBulk<T>(context: Context, items: readonly T[], work: Bul
   if (errors.length > 0) throw new SeveralErrors(errors)
 }
 
-/** Where those end that may be worked on at the same time. */
+/** Returns the end of the group that may be processed concurrently. */
 function endOfGroup<T>(items: readonly T[], start: number, { sortOf, nameOf = () => undefined }: BulkWork<T>): number {
   const names = new Set<string>()
   for (let i = start; i < items.length; i++) {
@@ -76,7 +76,7 @@ interface Together<T> {
   readonly onDone: () => void
 }
 
-/** Results are handed over in order, each as soon as it and all before it are there. */
+/** Delivers results in order, each as soon as it and all before it are complete. */
 async function runTogether<T>(
   items: readonly T[],
   { start, end }: { start: number; end: number },
@@ -103,7 +103,7 @@ async function settle<T>(work: Promise<string>, { onText, onError }: Together<T>
   )
 }
 
-/** A line that changes in place, for a person who sees nothing else move. */
+/** Shows progress on a line that updates in place, if the output is a terminal. */
 function progressOf({ err, terminal }: Context, total: number, done: string): { step: () => void; clear: () => void } {
   if (!terminal.err || terminal.out || total < longWork) return { step: () => {}, clear: () => {} }
   let count = 0

@@ -1,6 +1,6 @@
 /**
- * The common way of commands that change objects which are there (label, annotate, patch, scale): finds them, makes one
- * patch for each, sends it, and says what was done.
+ * Common steps of commands that patch existing objects (label, annotate, patch, scale): finds the objects, makes and
+ * sends one patch for each, and reports the result.
  */
 
 import { groupOf } from '../../../api/model/api-version.ts'
@@ -17,25 +17,25 @@ import { report, requestOptions, type writeFlags } from './writing.ts'
 
 export const localFlag = toggle({
   name: 'local',
-  help: 'change what the file says and print it; no server is asked for the object',
+  help: 'change the object in the file and print it, without a server',
 })
 export const resourceVersionFlag = flag({
   name: 'resource-version',
   value: 'VERSION',
   read: text,
-  help: 'only if the object still has this version: for one object by name',
+  help: 'precondition: resourceVersion of the object; only for a single named object',
 })
 
 export interface Change {
-  /** Undefined: there is nothing to change. */
+  /** Undefined if nothing changes. */
   readonly patch: Patch | undefined
-  /** What was done, if it was: `labeled`. */
+  /** Past participle for the report, such as `labeled`. */
   readonly done: string
-  /** What it is with the change, for a dry run on the client's side. */
+  /** The changed object, for a client-side dry run. */
   readonly next: ApiObject
 }
 
-/** Throws when any of them fails, after the others. */
+/** Throws if any object fails, after processing the others. */
 export async function changeSubjects(
   session: Session,
   words: readonly string[],
@@ -48,7 +48,7 @@ export async function changeSubjects(
       OptionsOf<typeof writeFlags> &
       NoteOptions & { readonly resourceVersion?: string }
     readonly changeOf: (live: ApiObject, subject: Subject) => Change | Promise<Change>
-    /** What is said of an object that is as wanted already; undefined: nothing. */
+    /** Message for an object that needs no change. If undefined, none is printed. */
     readonly unchanged: string | undefined
   },
 ): Promise<void> {
@@ -62,7 +62,7 @@ export async function changeSubjects(
     act: async (subject, index) => {
       const live = await liveOf(session, subject)
       const { patch: change, done, next } = await changeOf(live, subject)
-      // Whether it still has that version is for the server to say, also where nothing else changes.
+      // The server checks the version even if nothing else changes.
       const patch = change ?? (options.resourceVersion ? { merge: {} } : undefined)
       const { type, name } = subject
       if (patch === undefined && unchanged === undefined) return ''
@@ -78,7 +78,7 @@ export async function changeSubjects(
   })
 }
 
-/** The patch, for this version alone. */
+/** Returns the patch with a resourceVersion precondition. */
 function atVersion(patch: Patch, resourceVersion: string): Patch {
   if ('json' in patch)
     return { json: [{ op: 'test', path: '/metadata/resourceVersion', value: resourceVersion }, ...patch.json] }
@@ -90,7 +90,7 @@ function atVersion(patch: Patch, resourceVersion: string): Patch {
   return 'strategic' in patch ? { strategic: versioned(patch.strategic) } : { ...patch, apply: versioned(patch.apply) }
 }
 
-/** `--local`: changes what files say, and prints it. */
+/** `--local`: changes the objects in files and prints them. */
 export async function changeLocally(
   context: Context,
   options: LocalOptions,
@@ -107,9 +107,9 @@ export async function changeLocally(
 
 type LocalOptions = OptionsOf<typeof writeFlags> & Pick<SubjectOptions, 'filename' | 'recursive'>
 
-/** The object as the server has it now. */
+/** Returns the live object. */
 export async function liveOf(session: Session, { type, name, object, origin }: Subject): Promise<ApiObject> {
-  // What was listed is what the server had a moment ago.
+  // A listed object was live a moment ago.
   if (object !== undefined && origin === undefined) return object
   try {
     return await session.client.get(type, name, { signal: session.context.signal })

@@ -1,4 +1,4 @@
-/** How an object is deleted, for every command that does: what becomes of what it owns, how long it may take, and waiting. */
+/** Common parts of commands that delete objects: propagation policy, grace period and waiting. */
 import { flag, type OptionsOf, oneOf, readBoolean, withBare } from '../../../base/flags/flags.ts'
 import type { DeleteOptions } from '../../../client/requests/client.ts'
 import { readSeconds } from '../arguments/numbers.ts'
@@ -11,7 +11,7 @@ export const deletionFlags = {
       value: 'background|orphan|foreground',
       default: 'background',
       read: oneOf(['background', 'orphan', 'foreground', 'true', 'false']),
-      help: 'what becomes of the objects that it owns: deleted after it, kept, or deleted before it',
+      help: 'propagation policy for dependents: background deletes them after the object, orphan keeps them, foreground deletes them before it',
     }),
     'background',
   ),
@@ -20,7 +20,7 @@ export const deletionFlags = {
     value: 'SECONDS',
     default: '-1',
     read: readSeconds,
-    help: 'how long it may take to stop; -1: as long as it asks for itself; 0 is 1 without --force',
+    help: "seconds to terminate gracefully; -1: the object's own grace period; 0 means 1 without --force",
   }),
   wait: flag({ name: 'wait', default: 'true', read: readBoolean, help: 'wait until the objects are gone' }),
   timeout: flag({
@@ -28,7 +28,7 @@ export const deletionFlags = {
     value: 'TIME',
     default: '0',
     read: readTime,
-    help: 'how long to wait for each; 0: a week',
+    help: 'maximum time to wait for each object; 0: one week',
   }),
 }
 
@@ -42,7 +42,7 @@ const policies = {
   foreground: 'Foreground',
 } as const
 
-/** What is asked of the server. */
+/** Returns the body of the delete request. */
 export function deletionRequest({
   cascade,
   gracePeriod,
@@ -52,7 +52,7 @@ export function deletionRequest({
 
 const week = 7 * 24 * 60 * 60 * 1000
 
-/** How long to wait until an object is gone. */
+/** Returns the maximum time to wait until an object is gone, in milliseconds. */
 export function patienceOf({ timeout }: Pick<DeletionOptions, 'timeout'>): number {
   return timeout || week
 }

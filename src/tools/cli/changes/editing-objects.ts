@@ -1,6 +1,7 @@
 /**
- * Objects, or records of them, in the user's editor: one as it is, several as one List. Each that was changed is saved on
- * its own; one that is refused does not hold up the others, and is not sent again while the rest is mended.
+ * Edits objects or their recorded configurations in the user's editor: a single object as is, several as one List. Each
+ * changed object is saved separately. If one is rejected, the others are still saved, and saved objects are not sent
+ * again while the user fixes the rest.
  */
 import type { ApiObject } from '../../../api/model/object.ts'
 import { asJson } from '../../../api/model/object.ts'
@@ -12,18 +13,18 @@ import { type DocumentFormat, printDocument } from '../printers/objects.ts'
 import { inBulk } from './bulk.ts'
 import { editText } from './editing.ts'
 
-/** What of an object comes up in the editor. */
+/** The part of an object that is edited. */
 export interface EditedPart extends Subject {
   readonly shown: ApiObject
 }
 
 export interface EditingObjects<P extends EditedPart> {
-  /** What is being edited, for the line at the top: `object`. */
+  /** Noun for the header of the file, such as `object`. */
   readonly what: string
   readonly windowsLineEndings: boolean
-  /** The form in which they come up. */
+  /** Format of the edited file. */
   readonly format: DocumentFormat
-  /** Saves what became of one; returns what to print. */
+  /** Saves one edited part. Returns the text to print. */
   readonly saveOne: (part: P, edited: { readonly manifest: Manifest; readonly index: number }) => Promise<string>
 }
 
@@ -51,7 +52,7 @@ async function textOf(parts: readonly EditedPart[], format: DocumentFormat): Pro
 
 interface Saving<P extends EditedPart> {
   readonly source: { readonly name: string; readonly text: string }
-  /** What the server has taken of each part: it is not sent again when the text comes up again for another part. */
+  /** Results of the saved parts, which are not sent again if the editor reopens for another part. */
   readonly saved: Map<P, string>
   readonly editing: EditingObjects<P>
 }

@@ -1,6 +1,6 @@
 /**
- * A text in the user's editor, until what was saved is accepted. One that another edit can mend comes up again with the
- * reason on top. Nothing that was typed is lost: whatever else goes wrong, the message names the file that holds it.
+ * Edits a text in the user's editor until the saved text is accepted. If another edit can fix an error, the editor
+ * reopens with the error at the top. No input is lost: any other error names the file that contains it.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,25 +13,25 @@ import type { Output } from '../printers/output.ts'
 import type { Context } from '../program/command.ts'
 import { explainError, SeveralErrors } from '../program/explain-error.ts'
 
-/** For editors of Windows. What is saved may have either ending, with or without it. */
+/** For editors on Windows. Saved text may have either line ending. */
 export const windowsLineEndingsFlag = toggle({
   name: 'windows-line-endings',
-  help: 'lines of the edited file end as on Windows',
+  help: 'use Windows line endings in the edited file',
 })
 
 export interface Editing {
-  /** What is being edited, for the line at the top: `object`. */
+  /** Noun for the header of the file, such as `object`. */
   readonly what: string
   readonly original: string
-  /** Takes what was saved; returns what to print. Throws where it is not accepted. */
+  /** Processes the saved text. Returns the text to print. Throws if the text is rejected. */
   readonly save: (text: string, file: string) => Promise<string>
-  /** Whether its lines end in CR LF. */
+  /** Whether lines end in CR LF. */
   readonly windowsLineEndings: boolean
-  /** JSON has no comments: nothing stands above it, and why it comes up again is printed. */
+  /** JSON has no comments, so the file has no header and errors are printed instead. */
   readonly format: DocumentFormat
 }
 
-/** The form of a text to edit, by what `-o` says of the output. */
+/** Returns the format of the edited text for the `-o` flag. */
 export function editedFormat({ form }: Output): DocumentFormat {
   return form === 'json' ? 'json' : 'yaml'
 }
@@ -67,7 +67,9 @@ export async function editText(context: Context, editing: Editing): Promise<void
   }
 }
 
-/** Whether another edit can mend it: the text is wrong, or what it says is. A conflict, or a missing right, stays. */
+/**
+ * Whether another edit can fix the error: the text or its content is invalid. Conflicts and missing permissions remain.
+ */
 function isMendable(error: unknown): boolean {
   if (error instanceof SeveralErrors) return error.errors.every(isMendable)
   if (error instanceof ManifestError) return isMendable(error.cause)
@@ -77,7 +79,7 @@ function isMendable(error: unknown): boolean {
 
 async function runEditor({ env, runProgram }: Context, file: string): Promise<void> {
   const editor = env.KUBE_EDITOR || env.EDITOR || 'vi'
-  // Through the shell, since it may have arguments: EDITOR='code --wait'.
+  // Runs through the shell because the value may contain arguments: EDITOR='code --wait'.
   const code = await runProgram('sh', ['-c', `${editor} "$1"`, 'sh', file])
   if (code !== 0)
     throw new UsageError(`the editor ${JSON.stringify(editor)} ended with exit code ${code}: nothing was changed`)

@@ -1,7 +1,7 @@
 /**
- * What there is, and then every change, until the user ends it: `get -w`, `events -w`. A watch that ends goes on from the
- * last version seen, and so does one whose server restarts. When what happened in between is no longer known, what there
- * is now is shown, after a word about it.
+ * Lists objects and then follows every change until the user stops: `get -w`, `events -w`. A watch that ends, for
+ * example because the server restarted, continues from the last version. If that version has expired, the current state
+ * is printed again after a note.
  */
 
 import type { ApiObject } from '../../../api/model/object.ts'
@@ -16,11 +16,11 @@ import { escapeLine } from '../printers/escape.ts'
 import type { Context } from '../program/command.ts'
 import { isPassing } from './wait-for.ts'
 
-/** What is followed. */
+/** A source of objects to follow. */
 export interface Feed {
-  /** Shows what there is; gives its version. `silent`: shows nothing. */
+  /** Prints the current state unless `silent`. Returns its version. */
   readonly list: (silent: boolean) => Promise<string>
-  /** Shows every change after a version, and says which version was reached. */
+  /** Prints every change after a version, and calls `reached` with each new version. */
   readonly watch: (version: string, reached: (version: string) => void) => Promise<void>
 }
 
@@ -54,7 +54,7 @@ function lostNote(error: unknown): string {
 
 type Change = Exclude<WatchEvent<ApiObject>, { type: 'BOOKMARK' }>
 
-/** The changes of objects, for a feed. */
+/** Returns the changes of objects, for a feed. */
 export function changesOf(
   client: Client,
   type: ResourceType,

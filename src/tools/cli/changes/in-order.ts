@@ -1,7 +1,7 @@
 /**
- * Objects of files that are written together: namespaces and definitions of custom kinds first, whatever their place in
- * the files, then the rest in its order. A kind that the server does not know may be one that these files define: it is
- * looked up again once the definitions are established. One that stays unknown is reported, and the others are written.
+ * Writes objects of files in dependency order: namespaces and custom resource definitions first, then the rest in file
+ * order. A kind unknown to the server may be defined in the same files: it is looked up again after the definitions are
+ * established. A kind that stays unknown is reported, and the other objects are written.
  */
 
 import { type Subject, subjectOf } from '../arguments/subjects.ts'
@@ -15,15 +15,15 @@ import { type Condition, waitFor } from './wait-for.ts'
 export type Written = Subject & Manifest
 
 export interface OrderedWork {
-  /** Writes one; the text is printed. */
+  /** Writes one object. Returns the text to print. */
   readonly act: (subject: Written, index: number) => Promise<string>
-  /** What is done, for those who wait: `applied`. */
+  /** Past participle for the progress display, such as `applied`. */
   readonly done: string
-  /** Whether what is written stays: only then are definitions waited for. */
+  /** Whether the writes persist. Only then are definitions waited for. */
   readonly lasting: boolean
 }
 
-/** Returns all that were written. Throws SeveralErrors when any of them failed, after the others. */
+/** Returns all written objects. Throws SeveralErrors if any failed, after processing the others. */
 export async function writeInOrder(
   session: Session,
   manifests: readonly Manifest[],
@@ -83,7 +83,7 @@ const isEstablished: Condition = (object) => {
   return conditions.some(({ type, status }) => type === 'Established' && status === 'True')
 }
 
-/** Those that are not there, since the server refused them, are not waited for: their error is known. */
+/** Waits until definitions are established. Skips those that the server rejected, whose errors are already reported. */
 async function untilEstablished(session: Session, subjects: readonly Written[]): Promise<void> {
   const until: Condition = (object) => object === undefined || isEstablished(object)
   for (const subject of subjects.filter(isDefinition)) await waitFor(session, subject, { until, timeoutMs: patienceMs })

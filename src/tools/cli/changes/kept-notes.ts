@@ -1,6 +1,6 @@
 /**
- * What commands that write keep in annotations of the object on request: the configuration for later applies
- * (`--save-config`), and the command itself as the cause of the change (`--record`), which `rollout history` shows.
+ * Annotations that writing commands set on request: the configuration for later applies (`--save-config`), and the
+ * command as the change cause (`--record`), which `rollout history` shows.
  */
 
 import type { ApiObject } from '../../../api/model/object.ts'
@@ -12,11 +12,11 @@ import { requestOptions, type WritingOptions } from './writing.ts'
 
 export const recordFlag = toggle({
   name: 'record',
-  help: 'note this command in the annotation change-cause of the object',
+  help: 'record this command in the change-cause annotation of the object',
 })
 export const saveConfigFlag = toggle({
   name: 'save-config',
-  help: 'keep what is sent in an annotation, for a later apply',
+  help: 'record the configuration in an annotation, for a later apply',
 })
 
 export interface NoteOptions {
@@ -28,7 +28,7 @@ export function changeCauseKey(vendor: Vendor): string {
   return vendorKey(vendor, 'change-cause')
 }
 
-/** The object with the notes that were asked for. */
+/** Returns the object with the requested annotations. */
 export async function withNotes(session: Session, object: ApiObject, options: NoteOptions): Promise<ApiObject> {
   if (!options.record && !options.saveConfig) return object
   const vendor = await session.types.vendor()
@@ -40,7 +40,7 @@ export async function withNotes(session: Session, object: ApiObject, options: No
   return withRecord(noted, vendor)
 }
 
-/** The same for an object that was changed: a second, small patch, as kubectl sends it. */
+/** Annotates a changed object with a second, small patch, as kubectl does. */
 export async function noteCause(
   session: Session,
   { type, name }: Pick<Subject, 'type' | 'name'>,

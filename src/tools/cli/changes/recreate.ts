@@ -1,7 +1,7 @@
 /**
- * An object that is deleted and made anew, for changes that no object may undergo: `replace --force`, `apply --force`.
- * The server is asked first whether it would take the new one, under another name: what would be refused anyway costs
- * nobody the old one.
+ * Deletes and recreates an object to change immutable fields: `replace --force`, `apply --force`. First checks with a
+ * dry run under another name whether the server would accept the new object, so that a rejected object does not cost
+ * the old one.
  */
 
 import type { ApiObject } from '../../../api/model/object.ts'
@@ -16,13 +16,13 @@ import { isGone, waitFor } from './wait-for.ts'
 export interface Recreation {
   readonly object: ApiObject
   readonly request: WriteOptions
-  /** How the old one goes. */
+  /** How to delete the old object. */
   readonly deletion: DeletionOptions
-  /** What comes back where the new one is refused after all. */
+  /** The old object, restored if the new one is rejected after all. */
   readonly former?: ApiObject
 }
 
-/** Deletes what is there, waits until it is gone, and creates the object. */
+/** Deletes the existing object, waits until it is gone, and creates the new one. */
 export async function recreate(
   session: Session,
   subject: Subject,
@@ -54,7 +54,7 @@ async function bringBack(
   })
 }
 
-/** Without what only an object has that is there already. */
+/** Removes the fields that only existing objects have. */
 function asNew(object: ApiObject): ApiObject {
   const { resourceVersion: _, uid: __, creationTimestamp: ___, managedFields: ____, ...metadata } = object.metadata
   return { ...object, metadata }

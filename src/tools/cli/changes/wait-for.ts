@@ -1,6 +1,6 @@
 /**
- * Waiting for one object to become something: looks at it as it is, then at every change, until it is so or the time is
- * over. A watch that ends, because the server restarted or the version was too old, starts over.
+ * Waits for a condition of one object: checks its current state, then every change, until the condition is met or the
+ * timeout expires. A watch that ends, because the server restarted or the version expired, starts over.
  */
 
 import type { ApiObject } from '../../../api/model/object.ts'
@@ -13,15 +13,15 @@ import { watch } from '../../../client/requests/watch.ts'
 import type { Subject } from '../arguments/subjects.ts'
 import type { Session } from '../connection/session.ts'
 
-/** What is waited for; an object that is not there is undefined. Throws what makes waiting pointless. */
+/** The condition. A missing object is undefined. Throws an error that makes waiting pointless. */
 export type Condition = (object: ApiObject | undefined) => boolean
 
-/** That the object with this uid is no more; another of the same name may be there. */
+/** Whether the object with this UID is gone. Another object of the same name may exist. */
 export function isGone(uid: string | undefined): Condition {
   return (object) => object === undefined || (uid !== undefined && object.metadata.uid !== uid)
 }
 
-/** Throws UsageError when the time is over; no time at all means one look. */
+/** Throws UsageError if the timeout expires. A timeout of zero checks once. */
 export async function waitFor(
   session: Session,
   { type, name }: Subject,
@@ -33,20 +33,20 @@ export async function waitFor(
     if (until(items[0])) return
     throw late()
   }
-  // Timers of Node hold no longer than 24 days.
+  // Node.js timers are limited to 24 days.
   await withDeadline({ ms: Math.min(timeoutMs, 2 ** 31 - 1), outer: session.context.signal, late }, async (signal) => {
     while (!(await lookOnce({ ...session, signal }, { type, name }, until))) await pause(retryMs, signal)
   })
 }
 
-/** One object as a part of its collection. */
+/** Returns the list options that select one object. */
 function selectionOfOne({ namespace, name }: ObjectName, signal: AbortSignal) {
   return { ...(namespace === undefined ? {} : { namespace }), fieldSelector: `metadata.name=${name}`, signal }
 }
 
 const retryMs = 200
 
-/** Looks and then watches; false when the watch ended before it was so. */
+/** Checks the object, then watches it. Returns false if the watch ended before the condition was met. */
 async function lookOnce(
   { client, signal }: Session & { signal: AbortSignal },
   { type, name }: Subject,
@@ -66,7 +66,7 @@ async function lookOnce(
   }
 }
 
-/** What may be over at the next try. */
+/** Whether a retry may succeed. */
 export function isPassing(error: unknown): boolean {
   if (error instanceof TransportError || isExpired(error)) return true
   return error instanceof StatusError && !isNotFound(error) && (error.code === 429 || error.code >= 500)

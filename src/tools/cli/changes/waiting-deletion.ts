@@ -1,6 +1,6 @@
 /**
- * Says what a deletion waits for, while `orchctl delete` waits: after a short while, and then whenever that changes.
- * A server that has no explanations for deletions, or does not permit them, is asked for the object's finalizers.
+ * Reports what blocks a deletion while `orchctl delete` waits: after a short delay, and then whenever the reason
+ * changes. If the server does not explain deletions, or not to this user, reports the finalizers of the object.
  */
 
 import type { DeletionExplanation } from '../../../api/kinds/ops/deletion-explanation.ts'
@@ -19,7 +19,7 @@ const maxNamed = 5
 
 type Explained = NonNullable<DeletionExplanation['status']>
 
-/** Writes lines until the signal aborts; its failures are not the user's concern. */
+/** Prints lines until the signal aborts. Ignores its own failures. */
 export async function tellWhatHolds(session: Session, subject: Subject, signal: AbortSignal): Promise<void> {
   let told = ''
   for (let ms = firstMs; ; ms = againMs) {
@@ -61,7 +61,7 @@ function lineOf({
   return `  dependent ${escapeLine(kind)} "${escapeLine(name)}"${blocks ? ', which blocks it' : ''}${held}`
 }
 
-/** Undefined where the server does not answer such questions, or not to this user. */
+/** Returns undefined if the server does not explain deletions, or not to this user. */
 async function explain(session: Session, { type, name }: Subject, signal: AbortSignal): Promise<Explained | undefined> {
   const explanations = inDomainOf(await session.types.vendor(), kinds.DeletionExplanation)
   const question = {

@@ -1,7 +1,7 @@
 /**
- * Objects without nulls, for code that reads kinds as their types say: no member of a list and no field is null there,
- * but a server may send one (`containers: [null]`). kubectl reads such a member as an empty one; here it is left out.
- * Whatever prints objects as they are does not come here.
+ * Removes nulls from objects, for code that relies on the types of kinds. Types have no null fields or list elements,
+ * but a server may send them (`containers: [null]`). kubectl reads such an element as empty, while this code removes
+ * it. Commands that print objects unchanged do not use this.
  */
 
 import { isObject } from '../../../api/json/json.ts'
@@ -13,7 +13,7 @@ import type { connectionFlags } from '../connection/connection-flags.ts'
 import { type Session, withSession } from '../connection/session.ts'
 import type { Context } from '../program/command.ts'
 
-/** The same value less all nulls in it. */
+/** Returns the value without any nulls. */
 export function withoutNulls<T>(value: T): T {
   if (Array.isArray(value)) return value.filter((member) => member !== null).map(withoutNulls) as T
   if (!isObject(value)) return value
@@ -30,12 +30,12 @@ const jsonWithoutNulls: ContentForm = {
   },
 }
 
-/** A session whose client reads all objects so. */
+/** Returns a session whose client removes nulls from all objects. */
 export function sessionWithoutNulls(session: Session): Session {
   return { ...session, client: session.client.withForm(jsonWithoutNulls) }
 }
 
-/** A session for a command that reads objects as their types say. */
+/** Runs a command that relies on the types of objects. */
 export async function withTypedSession<T>(
   context: Context,
   options: OptionsOf<typeof connectionFlags>,

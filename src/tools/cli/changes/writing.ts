@@ -1,6 +1,6 @@
 /**
- * What all commands that write have in common: `--dry-run`, `-o`, who is recorded as the manager of the fields, and the
- * line that says what was done: `configmap/a created (server dry run)`.
+ * Common parts of writing commands: `--dry-run`, `-o`, the field manager, and the report line such as `configmap/a
+ * created (server dry run)`.
  */
 
 import { type ApiObject, asJson } from '../../../api/model/object.ts'
@@ -16,7 +16,7 @@ import { fillTemplate } from '../printers/templates.ts'
 
 const readDryRunWord = oneOf(['none', 'client', 'server'])
 
-/** Its older form, true or false, is the client's dry run or none. */
+/** Also accepts the older values true and false, which mean client and none. */
 function readDryRun(value: string): 'none' | 'client' | 'server' {
   if (value === 'true') return 'client'
   return value === 'false' ? 'none' : readDryRunWord(value)
@@ -31,7 +31,7 @@ export const writeFlags = {
       value: 'none|client|server',
       default: 'none',
       read: readDryRun,
-      help: 'client: only print what would be sent; server: have the server check it, and store nothing',
+      help: 'dry run: client only prints the request, server validates it without storing it',
     }),
     'client',
   ),
@@ -39,17 +39,17 @@ export const writeFlags = {
     name: 'field-manager',
     value: 'NAME',
     read: text,
-    help: 'who is recorded as the owner of the fields; else orchctl',
+    help: 'name of the field manager; default: orchctl',
   }),
   showManagedFields: toggle({
     name: 'show-managed-fields',
-    help: 'in json and yaml, with the record of who owns which field',
+    help: 'include managed fields in json and yaml',
   }),
 }
 
 export type WritingOptions = OptionsOf<typeof writeFlags>
 
-/** Of these, those that say how an object is shown: for commands that say what they did, and write nothing. */
+/** Flags that control how objects are printed, for commands that report an action but write no object. */
 export const shownFlags = {
   output: writeFlags.output,
   ...templateFlags,
@@ -58,7 +58,7 @@ export const shownFlags = {
 
 type ReportOptions = OptionsOf<typeof shownFlags> & Partial<Pick<WritingOptions, 'dryRun'>>
 
-/** The options of a request that writes. */
+/** Returns the options of a write request. */
 export function requestOptions({ context }: Session, { dryRun, fieldManager }: WritingOptions): WriteOptions {
   return {
     signal: context.signal,
@@ -73,12 +73,12 @@ export const validateFlag = withBare(
     value: 'strict|warn|ignore',
     default: 'strict',
     read: oneOf(['strict', 'warn', 'ignore', 'true', 'false']),
-    help: 'what to do about fields that the server does not know: refuse the object, warn, or drop them silently',
+    help: 'handling of unknown fields: reject the object, warn, or drop them silently',
   }),
   'strict',
 )
 
-/** As the server is asked to see to it. */
+/** Converts the flag to the fieldValidation parameter. */
 export function fieldValidation(
   validate: 'strict' | 'warn' | 'ignore' | 'true' | 'false',
 ): 'Strict' | 'Warn' | 'Ignore' {
@@ -86,12 +86,12 @@ export function fieldValidation(
   return validate === 'strict' || validate === 'true' ? 'Strict' : 'Ignore'
 }
 
-/** What `--list` shows has one form. */
+/** Rejects `-o` with `--list`, which has a fixed format. */
 export function refuseListedForm({ output }: Pick<ReportOptions, 'output'>): void {
   if (output.form !== '') throw new UsageError('--list and --output may not be specified together')
 }
 
-/** What is printed of an object that was written; `index` says how many came before it. */
+/** Returns the text to print for a written object. `index` is the number of objects before it. */
 export async function report(
   options: ReportOptions,
   {

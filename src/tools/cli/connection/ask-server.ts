@@ -1,10 +1,10 @@
-/** Questions to the server: objects of kinds that the server answers and never stores, such as access reviews. */
+/** Creates review objects, which the server answers and never stores, such as access reviews. */
 
 import type { JsonObject } from '../../../api/json/json.ts'
 import { inDomainOf, type ResourceType } from '../../../client/requests/resource-type.ts'
 import type { Session } from './session.ts'
 
-/** Returns the status of the answer. */
+/** Returns the status of the response. */
 export async function askServer<T>(
   { client, types, context: { signal } }: Session,
   type: ResourceType,

@@ -1,4 +1,4 @@
-/** From flags to a client that talks to the server they name. Whoever connects also closes. */
+/** Connects to the server that flags select. The caller closes the connection. */
 import { relative, resolve } from 'node:path'
 import type { JsonObject } from '../../../api/json/json.ts'
 import { version } from '../../../api/model/version.ts'
@@ -22,17 +22,17 @@ import { withWarnings } from './warnings.ts'
 
 export interface Connection {
   readonly client: Client
-  /** Its address. */
+  /** URL of the server. */
   readonly server: string
-  /** The namespace to look in. */
+  /** Default namespace. */
   readonly namespace: string
-  /** Asks for another protocol, on a connection of its own. */
+  /** Upgrades to another protocol on a separate connection. */
   readonly upgrade: HttpTransport['upgrade']
-  /** Any request, as it is, with the credentials of the user: for `orchctl proxy`. */
+  /** Sends any request unchanged with the user's credentials, for `orchctl proxy`. */
   readonly send: Transport
 }
 
-/** The connection lasts as long as `use` does. */
+/** Keeps the connection open until `use` completes. */
 export async function withConnection<T>(
   context: Context,
   options: ConnectionOptions,
@@ -81,13 +81,13 @@ type ConnectionOptions = OptionsOf<typeof connectionFlags> & {
   readonly dryRun?: unknown
 }
 
-/** What a dry run on the client's side often needs no more than: whatever is asked of a server fails. */
+/** A connection without a server, which is enough for many client-side dry runs. Every request fails. */
 function withoutServer(error: MissingConfigError, { namespace }: ConnectionOptions): Connection {
   const fail = () => Promise.reject(error)
   return { client: new Client(fail), server: '', namespace: namespace || 'default', upgrade: fail, send: fail }
 }
 
-/** The client config, less what flags say otherwise. */
+/** Returns the kubeconfig settings that flags override. */
 function choiceOf({ directory, terminal }: Context, options: ConnectionOptions): Omit<ConfigChoice, 'files' | 'parse'> {
   const cluster: JsonObject = {
     ...(options.certificateAuthority && { 'certificate-authority': options.certificateAuthority }),
@@ -116,7 +116,7 @@ function choiceOf({ directory, terminal }: Context, options: ConnectionOptions):
   }
 }
 
-/** The level of `-v` from which requests are shown, as kubectl has it. */
+/** Lowest `-v` level that shows requests, as in kubectl. */
 const tracedFrom = 6
 
 async function sendOf(
@@ -131,29 +131,29 @@ async function sendOf(
   return withTrace(warned, { server, level, tell: context.err })
 }
 
-/** `--match-server-version`. What a server says of its version begins with the level of the API, and ends with its own. */
+/** `--match-server-version`. The server's version starts with its API level and ends with its own version. */
 async function refuseOtherVersion(client: Client, { signal }: Context): Promise<void> {
   const { gitVersion = '' } = await client.read<{ gitVersion?: string }>('/version', { signal })
   if (!gitVersion.endsWith(`+orch.${version}`))
     throw new UsageError(`server version (${escapeLine(gitVersion)}) differs from client version (v${version})`)
 }
 
-/** `--warnings-as-errors`: everything was done, and yet the exit code tells. */
+/** `--warnings-as-errors`: fails with an exit code after all work is done. */
 function refuseWarnings({ size }: ReadonlySet<string>, { warningsAsErrors }: ConnectionOptions): void {
   if (warningsAsErrors && size > 0) throw new UsageError(`${size} ${size === 1 ? 'warning' : 'warnings'} received`)
 }
 
-/** The files of the client config: the one that is named, or else those that are usual. */
+/** Returns the kubeconfig files: the named file, or the default ones. */
 export function configFiles(context: Context, named: string): string[] {
   return named === '' ? usualFiles(context) : [resolve(context.directory, named)]
 }
 
-/** Whether only a config in the user's home directory says which server is asked. */
+/** Whether the server comes only from the kubeconfig in the home directory. */
 function isByChance({ env }: Context, { kubeconfig, context, server }: ConnectionOptions): boolean {
   return kubeconfig === '' && context === '' && server === '' && listedFiles(env) === undefined
 }
 
-/** Where a server was started in this directory, its user may well mean that one, and not the one that is asked. */
+/** Returns a note if a server was started in this directory but the command uses another one. */
 function otherServerNote({ directory }: Context, file: string, server: string): string {
   const local = localConfig(directory)
   if (local === undefined || local === file || textIfThere(local)?.includes(JSON.stringify(server))) return ''

@@ -1,4 +1,4 @@
-/** The flags that say where to go, and as whom: the same for every command, and accepted before its name too. */
+/** Flags that select the server and the user. Every command has them, and they can also precede the command name. */
 
 import { flag, repeated, text, toggle, UsageError } from '../../../base/flags/flags.ts'
 import { parseDuration } from '../../../base/time/duration.ts'
@@ -9,93 +9,98 @@ export const connectionFlags = {
     name: 'kubeconfig',
     value: 'FILE',
     read: text,
-    help: 'the client config to use; else $ORCHCONFIG or $KUBECONFIG, ~/.kube/config, ./.orch/admin.kubeconfig',
+    help: 'kubeconfig file; default: $ORCHCONFIG or $KUBECONFIG, then ~/.kube/config, then ./.orch/admin.kubeconfig',
   }),
   context: flag({
     name: 'context',
     value: 'NAME',
     read: text,
-    help: 'the context of the client config to use; else its current one',
+    help: 'kubeconfig context; default: the current context',
   }),
   cluster: flag({
     name: 'cluster',
     value: 'NAME',
     read: text,
-    help: 'the cluster of the client config to use; else that of the context',
+    help: "kubeconfig cluster; default: the context's cluster",
   }),
   configUser: flag({
     name: 'user',
     value: 'NAME',
     read: text,
-    help: 'the user of the client config to be; else that of the context',
+    help: "kubeconfig user to authenticate as; default: the context's user",
   }),
   server: flag({
     name: 'server',
     letter: 's',
     value: 'URL',
     read: readServer,
-    help: 'the server to talk to; else that of the context',
+    help: "URL of the API server; default: the context's server",
   }),
   namespace: flag({
     name: 'namespace',
     letter: 'n',
     value: 'NAME',
     read: text,
-    help: 'the namespace to look in; else that of the context, else default',
+    help: "namespace; default: the context's namespace, otherwise default",
   }),
   certificateAuthority: flag({
     name: 'certificate-authority',
     value: 'FILE',
     read: text,
-    help: 'who may have signed the certificate of the server',
+    help: "PEM file with the CA that signed the server's certificate",
   }),
   insecure: toggle({
     name: 'insecure-skip-tls-verify',
-    help: 'talk to the server whatever its certificate is: anybody could be it',
+    help: "skip verification of the server's certificate (insecure)",
   }),
   tlsServerName: flag({
     name: 'tls-server-name',
     value: 'NAME',
     read: text,
-    help: 'the name that the certificate of the server must be for',
+    help: "host name to verify in the server's certificate",
   }),
   clientCertificate: flag({
     name: 'client-certificate',
     value: 'FILE',
     read: text,
-    help: 'the certificate to present to the server',
+    help: 'PEM file with the client certificate',
   }),
-  clientKey: flag({ name: 'client-key', value: 'FILE', read: text, help: 'the key of that certificate' }),
-  token: flag({ name: 'token', value: 'TOKEN', read: text, help: 'the bearer token to present to the server' }),
+  clientKey: flag({
+    name: 'client-key',
+    value: 'FILE',
+    read: text,
+    help: 'PEM file with the private key of the client certificate',
+  }),
+  token: flag({ name: 'token', value: 'TOKEN', read: text, help: 'bearer token for authentication' }),
   basicUser: flag({
     name: 'username',
     value: 'NAME',
     read: text,
-    help: 'the name to present to the server, with a password',
+    help: 'user name for basic authentication',
   }),
-  basicPassword: flag({ name: 'password', value: 'PASSWORD', read: text, help: 'the password of that name' }),
+  basicPassword: flag({ name: 'password', value: 'PASSWORD', read: text, help: 'password for basic authentication' }),
   as: flag({
     name: 'as',
     value: 'USER',
     read: text,
-    help: 'act as this user, if that is allowed: system:serviceaccount:NAMESPACE:NAME, alice',
+    help: 'user to impersonate, such as alice or system:serviceaccount:NAMESPACE:NAME',
   }),
-  asGroup: repeated({ name: 'as-group', value: 'GROUP', read: text, help: 'act as a member of this group' }),
-  asUid: flag({ name: 'as-uid', value: 'UID', read: text, help: 'act with this UID: with --as' }),
+  asGroup: repeated({ name: 'as-group', value: 'GROUP', read: text, help: 'group to impersonate' }),
+  asUid: flag({ name: 'as-uid', value: 'UID', read: text, help: 'with --as: UID to impersonate' }),
   requestTimeout: flag({
     name: 'request-timeout',
     value: 'TIME',
     default: '0',
     read: readRequestTimeout,
-    help: 'how long an answer may take, and with -w the watch: 5s, 1m; 0: a good minute, and a watch without end',
+    help: 'request timeout, such as 5s or 1m; 0 means about a minute, and no limit for watches',
   }),
   warningsAsErrors: toggle({
     name: 'warnings-as-errors',
-    help: 'fail, at the end, where the server warned of something',
+    help: 'exit with an error if the server sent warnings',
   }),
   matchServerVersion: toggle({
     name: 'match-server-version',
-    help: 'refuse to talk to a server of another version than orchctl',
+    help: 'require the server to have the same version as orchctl',
   }),
   verbosity: flag({
     name: 'v',
@@ -103,12 +108,12 @@ export const connectionFlags = {
     value: 'LEVEL',
     default: '0',
     read: readLevel,
-    help: '5: say that a watch was ended by its timeout; 6: show each request and how long it took; 7: with headers; 8: with bodies; 9: with whole bodies, and as a call of curl',
+    help: 'verbosity: 5 reports the timeout of a watch, 6 shows requests and their durations, 7 adds headers, 8 adds bodies, 9 adds whole bodies and curl commands',
   }),
   ...refusedFlags,
 }
 
-/** Milliseconds. A bare number is seconds, as users of kubectl write it. */
+/** Parses a duration and returns milliseconds. A bare number means seconds, as in kubectl. */
 export function readTime(value: string): number {
   const ms = parseDuration(/^\d{1,9}$/.test(value) ? `${value}s` : value)
   if (ms === undefined) throw new UsageError(`${JSON.stringify(value)} is not a time such as 5s or 1m30s`)
@@ -128,7 +133,7 @@ function readLevel(value: string): number {
   return Number(value)
 }
 
-/** An address without a scheme is one of https. */
+/** Parses a server URL. The default scheme is https. */
 function readServer(value: string): string {
   const address = value === '' || /^\w+:\/\//.test(value) ? value : `https://${value}`
   if (address !== '' && !(URL.canParse(address) && ['https:', 'http:'].includes(new URL(address).protocol)))

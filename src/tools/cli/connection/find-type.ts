@@ -1,12 +1,12 @@
 /**
- * Which type a user means: by its plural, its kind, its singular or a short name, in any case, alone or with its group
- * (`leases.coordination.orch.io`, `leases.v1.coordination.orch.io`) or the beginning of its group (`leases.coord`). Of
- * equal matches the first in discovery wins: the core group comes first.
+ * Finds a type by its plural, kind, singular or short name in any case, alone or with its group
+ * (`leases.coordination.orch.io`, `leases.v1.coordination.orch.io`) or a prefix of its group (`leases.coord`). The
+ * first match in discovery order wins, and the core group comes first.
  */
 import { closestMatch, maxTypos, UsageError } from '../../../base/flags/flags.ts'
 import type { DiscoveredType, DiscoveredTypes } from '../../../client/requests/discovery.ts'
 
-/** The type that a word names: its plural, kind or short name, with or without a group. Throws UsageError. */
+/** Returns the type that a word names: its plural, kind or short name, with or without a group. Throws UsageError. */
 export function findType({ types, failures }: DiscoveredTypes, word: string): DiscoveredType {
   const dot = word.indexOf('.')
   const name = dot < 0 ? word : word.slice(0, dot)
@@ -20,9 +20,9 @@ export function findType({ types, failures }: DiscoveredTypes, word: string): Di
   )
 }
 
-/** The first of these types that has this name, of whichever sort. */
+/** Returns the first type with this plural, kind, singular or short name. */
 export function matchType(types: readonly DiscoveredType[], name: string): DiscoveredType | undefined {
-  // A type without a singular has '' for it, which nobody means.
+  // A type without a singular has '' as its singular, which must not match.
   if (name === '') return undefined
   const word = name.toLowerCase()
   return waysToName.map((fits) => types.find((type) => fits(type, word))).find((type) => type !== undefined)
@@ -34,7 +34,7 @@ const waysToName: readonly ((type: DiscoveredType, name: string) => boolean)[] =
   ({ shortNames }, name) => shortNames.includes(name),
 ]
 
-/** A group may be named by its beginning, unless there is one of just that name. */
+/** Matches a prefix of a group, unless a group has exactly that name. */
 function matchInGroup(types: readonly DiscoveredType[], name: string, place: string): DiscoveredType | undefined {
   const inGroup = types.filter((type) => isIn(type, place))
   const inLonger = types.filter(({ group }) => place !== '' && group.startsWith(place))
@@ -45,7 +45,7 @@ function isIn({ group, version }: DiscoveredType, place: string): boolean {
   return place === group || place === `${version}.${group}`
 }
 
-/** The type of that name in another group; or what was nearly written: one wrong letter in a short word, two in a long one. */
+/** Suggests the type of that name in another group, or a similar name: one typo in a short word, two in a long one. */
 function hint(types: readonly DiscoveredType[], word: string): string {
   const elsewhere = matchType(types, word)
   if (elsewhere !== undefined) {
@@ -57,7 +57,7 @@ function hint(types: readonly DiscoveredType[], word: string): string {
   return near === undefined ? '' : `; did you mean ${JSON.stringify(near)}?`
 }
 
-/** How one object of a type is called: `configmap`, `lease.coordination.orch.io`. */
+/** Returns the name of a single object of the type: `configmap`, `lease.coordination.orch.io`. */
 export function singularName({ kind, group }: Pick<DiscoveredType, 'kind' | 'group'>): string {
   return (group === '' ? kind : `${kind}.${group}`).toLowerCase()
 }

@@ -1,11 +1,11 @@
-/** What is not there may be so for want of its namespace: then that is what its user must know, as kubectl tells it. */
+/** Reports a missing namespace as the cause of a NotFound error, as kubectl does. */
 import type { Client } from '../../../client/requests/client.ts'
 import { isNotFound, StatusError } from '../../../client/requests/status-error.ts'
 import { SeveralErrors } from '../program/explain-error.ts'
 
 const inNamespace = /^\w+ \/apis?\/.*?\/namespaces\/([^/]+)\/./
 
-/** The same error, or that of the namespace. One that is the default is always there. */
+/** Returns the same error, or the error for the namespace. The default namespace always exists. */
 export async function withMissingNamespace(client: Client, error: unknown, signal: AbortSignal): Promise<unknown> {
   const errors = error instanceof SeveralErrors ? error.errors : [error]
   const namespaces = new Set(errors.flatMap(namespaceOf))
@@ -19,7 +19,7 @@ export async function withMissingNamespace(client: Client, error: unknown, signa
   return reasons.size === 1 ? [...reasons][0] : new SeveralErrors([...reasons])
 }
 
-/** Whoever may not read the namespace is told what was told so far. */
+/** If the user may not read the namespace, the original error is kept. */
 async function refusalOf(client: Client, name: string, signal: AbortSignal): Promise<StatusError | undefined> {
   try {
     await client.read(`/api/v1/namespaces/${name}`, { signal })

@@ -1,13 +1,13 @@
-/** For a name that is not there: those that are, and that the user may have meant. */
+/** Suggests an existing name that is similar to a missing one. */
 import { closestMatch, maxTypos } from '../../../base/flags/flags.ts'
 import type { DiscoveredType } from '../../../client/requests/discovery.ts'
 import { isNotFound, StatusError } from '../../../client/requests/status-error.ts'
 import type { Session } from './session.ts'
 
-/** More names than this are not looked through. */
+/** Larger collections are not searched. */
 const maxNames = 500
 
-/** The same error, with the nearest name if there is one. */
+/** Returns the same error, with the most similar name if there is one. */
 export async function withNearNames(
   session: Session,
   {
@@ -22,7 +22,7 @@ export async function withNearNames(
   const { value: page } = await session.client
     .pages(type, { ...place, limit: maxNames, signal: session.context.signal })
     .next()
-    // Who may read an object by its name need not be allowed to list: then there is no hint.
+    // The user may be allowed to read objects by name but not to list them. Then there is no hint.
     .catch((listError: unknown) => {
       if (listError instanceof StatusError) return { value: undefined }
       throw listError

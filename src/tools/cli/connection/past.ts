@@ -1,4 +1,4 @@
-/** Asks the server about the past: the changes of an object, and objects as they were at a revision or a time. */
+/** Queries the history of objects: the changes of an object, and objects at a past revision or time. */
 
 import type { JsonObject } from '../../../api/json/json.ts'
 import type { Step } from '../../../api/json/json-changes.ts'
@@ -16,19 +16,19 @@ export type HistoryRevision = NonNullable<StatusOf<kinds.ObjectHistory>['revisio
 
 export type FieldChange = NonNullable<HistoryRevision['changes']>[number]
 
-/** The path to the field that changed. */
+/** Returns the path to the changed field. */
 export function stepsOf({ steps = [] }: FieldChange): Step[] {
   return steps.map(({ member, named }) => (named === undefined ? { member: member ?? '' } : { named }))
 }
 
-/** One object, which may be gone by now. */
+/** An object, which may have been deleted. */
 export interface PastSubject {
   readonly type: DiscoveredType
   readonly name: string
   readonly namespace: string
 }
 
-/** The one object that the words name. */
+/** Returns the single object that the words name. */
 export async function pastSubject(session: Session, words: readonly string[]): Promise<PastSubject> {
   const [wanted, ...more] = readWanted(words)
   if (wanted?.name === undefined || more.length > 0) throw new UsageError('name one object: TYPE NAME or TYPE/NAME')
@@ -38,7 +38,7 @@ export async function pastSubject(session: Session, words: readonly string[]): P
 
 const pageSize = 100
 
-/** The changes of an object, newest first, as far back as they are known; stops when the reader does. */
+/** Returns the changes of an object, newest first, until the history ends or the consumer stops. */
 export async function* changesOf(session: Session, subject: PastSubject): AsyncGenerator<HistoryRevision> {
   for (let before = ''; ; ) {
     const spec = { ...specOf(subject), ...(before === '' ? {} : { before }), limit: pageSize }
@@ -49,7 +49,7 @@ export async function* changesOf(session: Session, subject: PastSubject): AsyncG
   }
 }
 
-/** Objects as they were: one, or all of a type where `name` is ''. */
+/** Returns past objects: a single one, or all of a type if `name` is ''. */
 export async function stateAt(session: Session, subject: PastSubject, at: string): Promise<ApiObject[]> {
   const found: ApiObject[] = []
   let when: JsonObject = momentOf(at)
@@ -60,12 +60,12 @@ export async function stateAt(session: Session, subject: PastSubject, at: string
     found.push(...items.map((item) => asObject(item as JsonObject)))
     if (next === '') return found
     rest = next
-    // All pages are of the state that the first one was.
+    // All pages show the same revision as the first.
     when = { revision }
   }
 }
 
-/** A resourceVersion, a time, or how long ago. */
+/** Parses a resourceVersion, a time or an age. */
 function momentOf(at: string): JsonObject {
   if (/^\d+$/.test(at)) return { revision: at }
   const ago = /^(\d+)(s|m|h|d)$/.exec(at)

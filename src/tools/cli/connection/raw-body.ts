@@ -1,4 +1,4 @@
-/** The JSON in an answer to a request that has no verb of its own in the client. */
+/** Parses the JSON response of a raw request. */
 import { parseJson } from '../../../api/json/portable-json.ts'
 import type { TransportResponse } from '../../../client/requests/transport.ts'
 

@@ -1,4 +1,7 @@
-/** `--raw`: a path of the server, with what a file holds where the verb sends something; the answer is printed as it is. */
+/**
+ * `--raw`: sends a request to a path of the server, with the content of a file if the verb has a body, and prints the
+ * response unchanged.
+ */
 
 import { parseJson } from '../../../api/json/portable-json.ts'
 import { closestMatch, flag, maxTypos, type OptionsOf, text, UsageError } from '../../../base/flags/flags.ts'
@@ -14,13 +17,13 @@ export const rawFlag = flag({
   name: 'raw',
   value: 'PATH',
   read: text,
-  help: 'send the file to this path of the server, and print its answer',
+  help: 'send the file to this path of the server, and print the response',
 })
 
 export interface RawCall {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly words: readonly string[]
-  /** Where the body is; left out: there is none. */
+  /** File with the body; unset for requests without a body. */
   readonly files?: FileOptions
 }
 
@@ -43,7 +46,7 @@ export async function callRaw(
   })
 }
 
-/** A path that leads nowhere, with one that does: the server lists its paths at the root, and each group its types. */
+/** Adds a suggestion for an unknown path: the server lists its paths at the root, and each group lists its types. */
 async function withPathsThere(
   client: Client,
   error: unknown,
@@ -52,7 +55,7 @@ async function withPathsThere(
   if (!(error instanceof StatusError) || !isNotFound(error) || error.status.details?.name !== undefined) return error
   const paths = await client.read<{ readonly paths?: readonly string[] }>('/', { signal }).then(
     (root) => root.paths ?? [],
-    // Who may not list the paths is told what was told so far.
+    // If the user may not list the paths, the original error is kept.
     (refusal: unknown) => (refusal instanceof StatusError ? [] : Promise.reject(refusal)),
   )
   const near = closestMatch(path, paths, maxTypos(path))
@@ -61,14 +64,14 @@ async function withPathsThere(
   return new StatusError({ ...error.status, message: `${error.message}: ${path}; ${hint}` }, error.request)
 }
 
-/** For a person: what drives a terminal is shown, and not sent. */
+/** Escapes control sequences for display on a terminal. */
 async function show({ out }: Context, body: AsyncIterable<Uint8Array>): Promise<void> {
   const decoder = new TextDecoder()
   for await (const chunk of body) out(escapeText(decoder.decode(chunk, { stream: true })))
   out(escapeText(decoder.decode()))
 }
 
-/** What commands with --raw also have, and what says nothing about a path. */
+/** Flags of commands with --raw that have no meaning for a path. */
 interface BesideRaw {
   readonly edit?: boolean
   readonly selector?: string

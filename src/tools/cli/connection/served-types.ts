@@ -1,6 +1,6 @@
 /**
- * The types of a server, asked for as late and as little as possible: a manifest needs the one group version that it
- * names, a word such as `cm` mostly the core group alone, and only other words all of them.
+ * Types that a server serves, discovered lazily: a manifest needs only its group version, a word such as `cm` usually
+ * only the core group, and other words all groups.
  */
 
 import { groupOf, versionOf } from '../../../api/model/api-version.ts'
@@ -11,7 +11,7 @@ import { type DiscoveredType, type DiscoveredTypes, discover, typesOf } from '..
 import { isNotFound } from '../../../client/requests/status-error.ts'
 import { findType, matchType } from './find-type.ts'
 
-/** The server has no such kind. */
+/** The server does not serve the kind. */
 export class UnknownKindError extends UsageError {}
 
 export class ServedTypes {
@@ -26,7 +26,7 @@ export class ServedTypes {
     this.#signal = signal
   }
 
-  /** What was learnt may be out of date, since new kinds were defined: it is asked for again. */
+  /** Discards discovered types, because new kinds may have been defined. */
   forget(): void {
     this.#versions.clear()
     this.#all = undefined
@@ -38,8 +38,8 @@ export class ServedTypes {
   }
 
   /**
-   * The type that a word names. What the core group has under this name comes first anyway, so that the other groups
-   * are not asked; nor are they where the word says group and version: `leases.v1.coordination.orch.io`.
+   * Returns the type that a word names. The core group has precedence, so a match there needs no other groups. Neither
+   * does a word with group and version: `leases.v1.coordination.orch.io`.
    */
   async named(word: string): Promise<DiscoveredType> {
     const [name = '', version = '', ...group] = word.split('.')
@@ -53,7 +53,7 @@ export class ServedTypes {
     return findType(await this.all(), word)
   }
 
-  /** The types that a word names: one, or those of a category such as `all`. */
+  /** Returns the types that a word names: one, or those of a category such as `all`. */
   async namedAll(word: string): Promise<DiscoveredType[]> {
     if (word === 'all') return await this.#inCategory(word)
     try {
@@ -70,7 +70,7 @@ export class ServedTypes {
     return (await this.all()).types.filter(({ categories }) => categories.includes(word))
   }
 
-  /** The type of an object, by its apiVersion and kind. */
+  /** Returns the type of an object by its apiVersion and kind. */
   async ofKind(apiVersion: string, kind: string): Promise<DiscoveredType> {
     const group = groupOf(apiVersion)
     const version = versionOf(apiVersion)
@@ -85,7 +85,7 @@ export class ServedTypes {
     )
   }
 
-  /** Whose names the server speaks: those of Kubernetes, or its own. */
+  /** Returns the vendor whose names the server uses: Kubernetes or orch. */
   vendor(): Promise<Vendor> {
     this.#vendor ??= this.#askVendor()
     return this.#vendor
@@ -97,7 +97,7 @@ export class ServedTypes {
     return vendorOf(groups.some(({ name }) => name === `storage.${groupDomain}`) ? 'kubernetes' : 'orch')
   }
 
-  /** Those of one group version; none where the server has no such version. */
+  /** Returns the types of one group version. Empty if the server does not serve the version. */
   #inVersion(group: string, version: string): Promise<DiscoveredType[]> {
     const key = `${group}/${version}`
     let asked = this.#versions.get(key)

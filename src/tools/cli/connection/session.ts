@@ -1,4 +1,4 @@
-/** What a command works with: the user's surroundings, the server, its types, and the namespace to look in. */
+/** The session of a command: its context, the server, its types, and the namespace. */
 
 import type { ApiObject } from '../../../api/model/object.ts'
 import type { OptionsOf } from '../../../base/flags/flags.ts'
@@ -13,11 +13,11 @@ import { ServedTypes } from './served-types.ts'
 export interface Session extends Connection {
   readonly context: Context
   readonly types: ServedTypes
-  /** Whether the user named the namespace on the command line. */
+  /** Whether the command line specifies the namespace. */
   readonly namespaceGiven: boolean
 }
 
-/** It lasts as long as `use` does. */
+/** Keeps the session open until `use` completes. */
 export async function withSession<T>(
   context: Context,
   options: OptionsOf<typeof connectionFlags>,
@@ -33,7 +33,7 @@ export async function withSession<T>(
   })
 }
 
-/** Where an object is whose name is known. */
+/** Returns the namespace and name of an object with a known name. */
 export function placeOf(
   { namespace }: { readonly namespace: string },
   { namespaced }: ResourceType,
@@ -42,7 +42,7 @@ export function placeOf(
   return namespaced ? { namespace, name } : { name }
 }
 
-/** Where an object is that a server has sent. */
+/** Returns the namespace and name of an object from the server. */
 export function placeOfObject({ namespaced }: DiscoveredType, { metadata }: ApiObject): ObjectName {
   const name = metadata.name ?? ''
   return namespaced ? { namespace: metadata.namespace ?? '', name } : { name }

@@ -1,17 +1,17 @@
 /**
- * What goes over the wire, for those who ask for it: `-v 6` shows each request and how long it took, 7 the headers too, 8 the
- * bodies in part and 9 as a whole, with the request as a call of curl. Nothing secret is shown: neither credentials in headers nor the bodies of secrets and tokens.
+ * Shows requests and responses: `-v 6` shows each request and its duration, 7 adds headers, 8 truncated bodies, 9 whole
+ * bodies and curl commands. Credentials in headers and bodies of secrets and tokens are hidden.
  */
 import { STATUS_CODES } from 'node:http'
 import type { Transport, TransportRequest, TransportResponse } from '../../../client/requests/transport.ts'
 import { escapeLine } from '../printers/escape.ts'
 
-/** The levels of `-v` from which more than a line for each request is shown. */
+/** Lowest `-v` levels that show more than one line per request. */
 const headersFrom = 7
 const bodiesFrom = 8
 const wholeFrom = 9
 const curlFrom = 9
-/** What level 8 shows of a body. */
+/** Maximum body size at level 8. */
 const shownBytes = 1024
 
 export interface TraceOptions {
@@ -20,7 +20,7 @@ export interface TraceOptions {
   readonly tell: (text: string) => void
 }
 
-/** A transport that shows what it sends and gets: whole requests that go on at the same time, in the order of their parts. */
+/** Wraps a transport to show its requests and responses. Parts of concurrent requests may interleave. */
 export function withTrace(send: Transport, { server, level, tell }: TraceOptions): Transport {
   return async (request) => {
     const began = performance.now()
@@ -47,7 +47,7 @@ function statusText(status: number): string {
   return `${status} ${STATUS_CODES[status] ?? ''}`.trimEnd()
 }
 
-/** The call of curl that would send the same, but for credentials and the body: kubectl prints it in their place. */
+/** Returns an equivalent curl command without credentials and body, as kubectl does. */
 function curlText({ method, headers }: TransportRequest, url: string): string {
   const shownHeaders = Object.entries(headers).map(
     ([name, value]) => ` -H ${quoted(`${name}: ${shownValue(name, value)}`)}`,
@@ -55,7 +55,7 @@ function curlText({ method, headers }: TransportRequest, url: string): string {
   return `curl -v -X${method}${shownHeaders.join('')} ${quoted(url)}\n`
 }
 
-/** For a shell, whatever is in it. */
+/** Quotes any text for a shell. */
 function quoted(text: string): string {
   return `'${escapeLine(text).replaceAll("'", "'\\''")}'`
 }
@@ -71,13 +71,13 @@ function shownValue(header: string, value: string): string {
   return secretHeaders.test(header) ? '<hidden>' : escapeLine(value)
 }
 
-/** Paths whose bodies hold what nobody but their reader may see. */
+/** Paths whose bodies contain secrets. */
 const secretPath =
   /\/(?:secrets|tokenreviews|certificatesigningrequests)(?:[/?]|$)|\/serviceaccounts\/[^/]+\/token(?:[/?]|$)/
-/** Of these a body has no end. */
+/** Requests with unbounded response bodies. */
 const endless = /[?&](?:watch|follow)=(?:true|1)(?:&|$)/
 
-/** The answer goes on to its reader as it comes, and is shown when it is whole. */
+/** Passes the response on as it arrives, and shows it when it is complete. */
 async function* shown(
   request: TransportRequest,
   { body }: TransportResponse,
@@ -100,9 +100,9 @@ function sized(bytes: Buffer): { bytes: Buffer; size: number } {
 
 interface Body {
   readonly title: string
-  /** Of the request that it belongs to. */
+  /** Path of the request. */
   readonly path: string
-  /** What is kept of it. */
+  /** The captured part of the body. */
   readonly bytes: Buffer
   readonly size: number
 }

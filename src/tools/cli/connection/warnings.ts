@@ -1,9 +1,9 @@
-/** What is laid around the way to the server: the warnings that answers carry are told. `trace.ts` shows requests. */
+/** Wraps a transport to print warnings in responses. `trace.ts` shows requests. */
 import type { Transport } from '../../../client/requests/transport.ts'
 import { warningTexts } from '../../../client/requests/warnings.ts'
 import { escapeLine } from '../printers/escape.ts'
 
-/** Tells each warning of the server once, whatever number of answers carry it. `told` holds those that were. */
+/** Prints each warning once, even if several responses contain it. `told` contains the printed warnings. */
 export function withWarnings(
   send: Transport,
   { tell, told }: { readonly tell: (text: string) => void; readonly told: Set<string> },

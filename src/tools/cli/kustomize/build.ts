@@ -1,6 +1,6 @@
 /**
- * Builds a kustomization: its resources and those of its bases, what it generates, and what it changes in all of them, in
- * the order of kustomize. Nothing outside the directories that are named is read, no network is used, no program is run.
+ * Builds a kustomization: its resources, those of its bases, generated objects, and the transformations of all of them,
+ * in the order of kustomize. Reads nothing outside the named directories, uses no network and runs no programs.
  */
 import { resolve } from 'node:path'
 import { isObject, type JsonObject, own } from '../../../api/json/json.ts'
@@ -17,11 +17,11 @@ import { checkDistinct, Resource } from './resource.ts'
 import { addAnnotations, addLabels, renameAll, setImages, setNamespace, setReplicas } from './transform.ts'
 import { fillVariables, type Variable } from './vars.ts'
 
-/** More directories than these inside each other are a mistake. */
+/** Maximum nesting of directories. */
 const maxDepth = 50
 const maxResources = 100_000
 
-/** The objects of the kustomization in this directory, as they would be applied. Throws UsageError. */
+/** Returns the objects of the kustomization in this directory, ready to be applied. Throws UsageError. */
 export async function buildKustomization({ directory, env }: Context, name: string): Promise<JsonObject[]> {
   if (/^[a-z][a-z\d+.-]*:\/\//i.test(name))
     throw new UsageError(`${name} is not loaded: kustomizations are built without the network`)
@@ -36,7 +36,7 @@ export async function buildKustomization({ directory, env }: Context, name: stri
   return inOrder(resources).map(({ object }) => object)
 }
 
-/** References follow the names that `change` changes. */
+/** Runs `change` and updates references to the names that it changed. */
 function changingNames(resources: readonly Resource[], change: () => void): void {
   const before = resources.map((resource) => ({ resource, before: resource.identity }))
   change()
@@ -92,7 +92,7 @@ class Builder {
     return resources
   }
 
-  /** A component changes what is there already. */
+  /** A component changes the objects that already exist. */
   async #component(resources: Resource[], files: RootFiles, around: readonly string[]): Promise<void> {
     const inside = this.#enter(files, around)
     const kustomization = await readKustomization(files)
@@ -114,7 +114,7 @@ function objectsIn(document: unknown, file: string): Resource[] {
   return [resource]
 }
 
-/** In the order of kustomize: patches see the names of the files, JSON patches those that came of them. */
+/** Transforms in the order of kustomize: patches match the names in the files, JSON patches the transformed names. */
 async function transform(resources: Resource[], files: RootFiles, kustomization: Kustomization): Promise<void> {
   await applyPatches(resources, files, kustomization)
   changingNames(resources, () => {

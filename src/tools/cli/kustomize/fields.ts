@@ -1,7 +1,7 @@
-/** Paths into objects such as `spec/template/spec/containers/image`: every element of a list on the way is entered. */
+/** Paths into objects, such as `spec/template/spec/containers/image`. A path enters every element of a list. */
 import { isObject, type Json, type JsonObject, own, setKey } from '../../../api/json/json.ts'
 
-/** Replaces each value at the path by what `change` returns; undefined leaves it as it is. */
+/** Replaces each value at the path with the result of `change`. Undefined keeps the value. */
 export function changeAt(object: Json | undefined, path: string, change: (value: Json) => Json | undefined): void {
   const steps = path.split('/')
   walk(object, steps.slice(0, -1), (parent) => {
@@ -13,7 +13,7 @@ export function changeAt(object: Json | undefined, path: string, change: (value:
   })
 }
 
-/** Calls `use` with each object at the path. With `create` those that are not there are made; a list, `[]`, never is. */
+/** Calls `use` with each object at the path. With `create`, creates missing objects, but never lists (`[]`). */
 export function objectsAt(
   object: Json | undefined,
   path: string,
@@ -54,12 +54,12 @@ const templates: { readonly [kind: string]: string } = {
   StatefulSet: 'spec/template',
 }
 
-/** Where objects of this kind have the template of their pods; undefined for those that have none. */
+/** Returns the path to the pod template in this kind. Undefined if it has none. */
 export function templatePath(kind: string): string | undefined {
   return Object.hasOwn(templates, kind) ? templates[kind] : undefined
 }
 
-/** Where objects of this kind say what runs in a pod. */
+/** Returns the path to the pod spec in this kind. */
 export function podSpecPath(kind: string): string | undefined {
   if (kind === 'Pod') return 'spec'
   const template = templatePath(kind)

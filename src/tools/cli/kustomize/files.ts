@@ -1,6 +1,6 @@
 /**
- * The files of one kustomization: those in its directory and below it, and no others, whatever names and links say. Another
- * directory may be named as a base; it has files of its own. Nothing is loaded from the network.
+ * Files of one kustomization: those in and below its directory and no others, whatever their names and links. A base is
+ * another directory with its own files. Nothing is loaded from the network.
  */
 import { realpathSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -13,9 +13,9 @@ import { parseSource } from '../manifests/parse-source.ts'
 const maxBytes = 64 * 1024 * 1024
 
 export class RootFiles {
-  /** As the user knows the directory. */
+  /** Directory as the user wrote it. */
   readonly name: string
-  /** Its true place. */
+  /** Resolved path of the directory. */
   readonly root: string
 
   constructor(path: string, name: string) {
@@ -29,7 +29,7 @@ export class RootFiles {
     return statSync(join(this.root, file), { throwIfNoEntry: false })?.isFile() === true
   }
 
-  /** Whether it names a directory, which may be outside. Throws UsageError for what is not on this machine. */
+  /** Whether the path is a directory, possibly outside the root. Throws UsageError for a remote resource. */
   isDirectory(path: string): boolean {
     refuseRemote(path)
     return statSync(resolve(this.root, path), { throwIfNoEntry: false })?.isDirectory() === true
@@ -39,7 +39,7 @@ export class RootFiles {
     return join(this.name, file)
   }
 
-  /** Throws UsageError for what is not there, outside, or no file. */
+  /** Throws UsageError if the path is missing, outside the root, or not a file. */
   async read(file: string): Promise<Buffer> {
     refuseRemote(file)
     const path = resolve(this.root, file)
@@ -58,13 +58,13 @@ export class RootFiles {
     }
   }
 
-  /** What stands in a file of YAML or JSON. */
+  /** Parses the documents of a YAML or JSON file. */
   async documents(file: string): Promise<Json[]> {
     const text = (await this.read(file)).toString('utf8')
     return await parseSource({ name: this.nameOf(file), text })
   }
 
-  /** Another directory, seen from this one. */
+  /** Returns another directory, relative to this one. */
   directory(path: string): RootFiles {
     return new RootFiles(resolve(this.root, path), join(this.name, path))
   }

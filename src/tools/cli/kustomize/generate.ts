@@ -1,4 +1,4 @@
-/** ConfigMaps and Secrets that a kustomization makes from files, literals and files of variables. */
+/** Generates ConfigMaps and Secrets of a kustomization from files, literals and env files. */
 import { isUtf8 } from 'node:buffer'
 import { basename } from 'node:path'
 import { type JsonObject, own, setKey } from '../../../api/json/json.ts'
@@ -13,13 +13,13 @@ export interface Generated {
   readonly behavior: 'create' | 'replace' | 'merge'
 }
 
-/** What the variables of files without a value are filled from. */
+/** Environment for variables without a value in env files. */
 type Environment = { readonly [name: string]: string | undefined }
 
 const members = ['name', 'namespace', 'behavior', 'files', 'literals', 'envs', 'env', 'options', 'type']
 const behaviors = ['create', 'replace', 'merge'] as const
 
-/** In the order in which they are listed, ConfigMaps first. */
+/** Returns the objects in the listed order, ConfigMaps first. */
 export async function generate(
   files: RootFiles,
   kustomization: Kustomization,
@@ -107,7 +107,7 @@ function isText([, value]: readonly [string, Buffer]): boolean {
   return isUtf8(value)
 }
 
-/** Those of the entry count before those of the whole. */
+/** Options of an entry override those of the kustomization. */
 function applyOptions(resource: Resource, all: readonly JsonObject[], place: string): void {
   resource.hashed = true
   for (const options of all) {
@@ -124,8 +124,8 @@ function applyOptions(resource: Resource, all: readonly JsonObject[], place: str
 }
 
 /**
- * Puts what was generated beside what is there, or into it. What was there keeps its name, and whether that ends in a
- * hash; its type is that of what was generated.
+ * Adds a generated object or merges it into an existing one. The existing object keeps its name and hash setting, and
+ * gets the type of the generated one.
  */
 export function addGenerated(resources: Resource[], { resource, behavior }: Generated): void {
   const { name, namespace } = resource.identity

@@ -1,6 +1,6 @@
 /**
- * The file `kustomization.yaml`: its fields, and what is known of each. A field that kustomize has and that is not built is
- * refused by its name, and so is one that nobody knows: nothing that a user wrote is passed over.
+ * The file `kustomization.yaml` and its fields. Rejects unsupported kustomize fields and unknown fields by name, so
+ * that nothing is silently ignored.
  */
 
 import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
@@ -9,7 +9,7 @@ import type { RootFiles } from './files.ts'
 
 const fileNames = ['kustomization.yaml', 'kustomization.yml', 'Kustomization']
 
-/** The fields that are built, with the sort of value that each has. */
+/** Supported fields with the type of their values. */
 const fields = {
   apiVersion: 'text',
   kind: 'text',
@@ -47,7 +47,7 @@ interface Sorts {
 }
 
 export type Kustomization = { readonly [F in keyof typeof fields]: Sorts[(typeof fields)[F]] } & {
-  /** As the user knows the file. */
+  /** File name as the user wrote it. */
   readonly file: string
 }
 
@@ -71,7 +71,7 @@ export async function readKustomization(files: RootFiles): Promise<Kustomization
   return { ...(Object.fromEntries(entries) as Omit<Kustomization, 'file'>), file }
 }
 
-/** Kustomize reads fields in any case, so that old files say `nameprefix`. */
+/** Accepts field names in any case, as kustomize does: old files contain `nameprefix`. */
 function withKnownFields(value: JsonObject, file: string): JsonObject {
   const known: JsonObject = {}
   for (const [field, content] of Object.entries(value)) {
@@ -118,14 +118,14 @@ function readField(value: Json | undefined, sort: keyof Sorts, place: string): S
   return list as string[] | JsonObject[]
 }
 
-/** A member of an entry that is a text; '' where it is not there. */
+/** Returns a string member of an entry; '' if it is missing. */
 export function textIn(entry: JsonObject, field: string, place: string): string {
   const value = own(entry, field) ?? ''
   if (typeof value !== 'string') throw new UsageError(`${place}.${field} is not a text`)
   return value
 }
 
-/** A member of an entry that is a list of texts. */
+/** Returns a member of an entry that is a list of strings. */
 export function textsIn(entry: JsonObject, field: string, place: string): string[] {
   const value = own(entry, field) ?? []
   if (!Array.isArray(value) || !value.every((item) => typeof item === 'string'))
@@ -133,7 +133,7 @@ export function textsIn(entry: JsonObject, field: string, place: string): string
   return value
 }
 
-/** A member of an entry that is a map of texts. */
+/** Returns a member of an entry that is a map of strings. */
 export function labelsIn(entry: JsonObject, field: string, place: string): JsonObject {
   const value = own(entry, field) ?? {}
   if (!isObject(value)) throw new UsageError(`${place}.${field} is not a map`)
@@ -142,7 +142,7 @@ export function labelsIn(entry: JsonObject, field: string, place: string): JsonO
   return value
 }
 
-/** Throws UsageError for a member that is not one of these. */
+/** Throws UsageError for an unknown member. */
 export function checkMembers(entry: JsonObject, known: readonly string[], place: string): void {
   for (const member of Object.keys(entry))
     if (!known.includes(member)) {

@@ -1,10 +1,10 @@
-/** The suffix of a generated name: a hash of the object's name and data, the same that kustomize computes. */
+/** The suffix of a generated name: a hash of the object's name and data, identical to that of kustomize. */
 import { createHash } from 'node:crypto'
 import { isObject, type Json, own } from '../../../api/json/json.ts'
 import { sortUtf8 } from '../../../base/collections/utf8-order.ts'
 import type { Resource } from './resource.ts'
 
-/** Ten characters of which none is easily mistaken, and none makes a word. */
+/** Returns ten characters from an alphabet without similar-looking characters and vowels. */
 export function nameHash({ object, kind, identity: { name } }: Resource): string {
   const parts: Record<string, Json> = { kind, name, data: own(object, 'data') ?? '' }
   if (kind === 'Secret') parts.type = own(object, 'type') ?? ''
@@ -16,7 +16,7 @@ export function nameHash({ object, kind, identity: { name } }: Resource): string
 
 const otherLetters: { readonly [letter: string]: string } = { 0: 'g', 1: 'h', 3: 'k', a: 'm', e: 't' }
 
-/** JSON as Go writes it: members in order, and with escapes for what has a meaning in HTML. */
+/** Formats JSON as Go does: sorted keys, and escapes for HTML characters. */
 function goJson(value: Json): string {
   if (Array.isArray(value)) return `[${value.map(goJson).join(',')}]`
   if (isObject(value))

@@ -1,4 +1,4 @@
-/** The order in which objects are printed: what others need comes first, webhooks come last, the rest by its names. */
+/** The output order of objects: dependencies first, webhooks last, the rest by name. */
 import type { Resource } from './resource.ts'
 
 const first = [

@@ -1,6 +1,6 @@
 /**
- * The patches of a kustomization: objects that are merged into others (strategically where the kind is built in), and JSON
- * patches. `patches` takes both, for one object or for all that a target chooses.
+ * Patches of a kustomization: strategic merge patches (merge patches for custom kinds) and JSON patches. `patches`
+ * accepts both, for one object or all that a target selects.
  */
 
 import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
@@ -17,7 +17,7 @@ import type { RootFiles } from './files.ts'
 import { checkMembers, type Kustomization, textIn } from './kustomization.ts'
 import { Resource } from './resource.ts'
 
-/** Those of `patchesStrategicMerge` and `patches`. Objects that a patch deletes leave the list. */
+/** Applies `patchesStrategicMerge` and `patches`. Removes objects that a patch deletes from the list. */
 export async function applyPatches(
   resources: Resource[],
   files: RootFiles,
@@ -25,7 +25,7 @@ export async function applyPatches(
 ): Promise<void> {
   for (const [i, text] of kustomization.patchesStrategicMerge.entries()) {
     const place = `${kustomization.file}: patchesStrategicMerge[${i}]`
-    // A text of several lines, or with a colon and a blank, is a patch itself; any other names its file.
+    // A text with several lines or a colon and a blank is an inline patch. Any other text is a file name.
     const documents = /\n|: /.test(text) ? await parseSource({ name: place, text }) : await files.documents(text)
     for (const document of documents) if (document !== null) await mergeInto(resources, document, { place })
   }
@@ -33,7 +33,7 @@ export async function applyPatches(
     await applyEntry(resources, files, { entry, place: `${kustomization.file}: patches[${i}]` })
 }
 
-/** Those of `patchesJson6902`, which come after the names are changed. */
+/** Applies `patchesJson6902`, after names have changed. */
 export async function applyJsonPatches(
   resources: Resource[],
   files: RootFiles,
@@ -75,7 +75,7 @@ function jsonPatch(resource: Resource, patch: Json[], place: string): void {
   })
 }
 
-/** A patch that is wrong is reported with its place. */
+/** Reports an invalid patch with its position. */
 function withPlace(place: string, work: () => void): void {
   try {
     work()
@@ -85,7 +85,7 @@ function withPlace(place: string, work: () => void): void {
   }
 }
 
-/** Merges into those that were chosen, or else into the one that the patch itself names. */
+/** Merges the patch into the selected objects, otherwise into the object that the patch names. */
 async function mergeInto(
   resources: Resource[],
   patch: Json,
@@ -111,7 +111,7 @@ async function mergeInto(
   }
 }
 
-/** A patch may name its object by an older name, and does not rename it. */
+/** A patch may refer to an object by an earlier name and does not rename it. */
 function identityOf({ object, metadata }: Resource, patch: JsonObject): JsonObject {
   const given = own(patch, 'metadata')
   const { name: _, namespace: _1, ...others } = isObject(given) ? given : {}

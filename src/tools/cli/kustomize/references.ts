@@ -1,6 +1,6 @@
 /**
- * Where objects name other objects: when a name changes, what refers to it changes with it. The fields are those that
- * kustomize knows, for the built-in kinds.
+ * References between objects: when a name changes, references to it change too. Covers the fields of built-in kinds
+ * that kustomize knows.
  */
 import { type JsonObject, own, setKey } from '../../../api/json/json.ts'
 import { changeAt, objectsAt, podSpecPath } from './fields.ts'
@@ -8,7 +8,7 @@ import { type Identity, isNamespaced, type Resource } from './resource.ts'
 
 const containers = ['containers', 'initContainers']
 
-/** Below the spec of a pod, by the kind that is referred to. */
+/** Reference fields in pod specs, by referenced kind. */
 const inPods: { readonly [kind: string]: readonly string[] } = {
   ConfigMap: [
     'volumes/configMap/name',
@@ -29,7 +29,7 @@ const inPods: { readonly [kind: string]: readonly string[] } = {
   PriorityClass: ['priorityClassName'],
 }
 
-/** Elsewhere: the kind that is referred to, the kind that refers, and the fields. */
+/** Other references: the referenced kind, the referring kind, and the fields. */
 const elsewhere: readonly (readonly [to: string, from: string, paths: readonly string[]])[] = [
   ['ConfigMap', 'Node', ['spec/configSource/configMap/name']],
   ['Secret', 'Ingress', ['spec/tls/secretName']],
@@ -59,13 +59,13 @@ const elsewhere: readonly (readonly [to: string, from: string, paths: readonly s
   ['IngressClass', 'Ingress', ['spec/ingressClassName']],
 ]
 
-/** What an object was called, and is called now. */
+/** The old and new name of an object. */
 export interface Renaming {
   readonly resource: Resource
   readonly before: Identity
 }
 
-/** Brings all references in line with the names that objects have now. */
+/** Updates all references to the current names of objects. */
 export function fixReferences(resources: readonly Resource[], renamings: readonly Renaming[]): void {
   const changed = renamings.filter(({ resource, before }) => {
     const { name, namespace } = resource.identity
@@ -90,7 +90,7 @@ function fixPods({ kind, object }: Resource, change: (kind: string) => (value: u
     for (const path of paths) changeAt(object, `${spec}/${path}`, change(to))
 }
 
-/** Those that say the kind beside the name: targets of autoscalers, roles and subjects of bindings. */
+/** Updates references that include the kind: autoscaler targets, and roles and subjects of bindings. */
 function fixNamedKinds(resource: Resource, byKind: ReadonlyMap<string, readonly Renaming[]>): void {
   const fix = (reference: JsonObject, namespace?: string) => {
     const kind = own(reference, 'kind')
@@ -103,7 +103,7 @@ function fixNamedKinds(resource: Resource, byKind: ReadonlyMap<string, readonly 
         : renamedIn(renamings, name, namespace)
     if (found === undefined) return
     setKey(reference, 'name', found.name)
-    // An object without a namespace goes wherever it is applied: the reference knows better.
+    // An object without a namespace is applied to any namespace, so the reference keeps its own.
     if (Object.hasOwn(reference, 'namespace') && found.namespace !== '') setKey(reference, 'namespace', found.namespace)
   }
   if (resource.kind === 'HorizontalPodAutoscaler')
@@ -128,14 +128,14 @@ function newName(renamings: readonly Renaming[] | undefined, name: string, from:
   return undefined
 }
 
-/** In the same namespace; or, where only one object was called so, that one. */
+/** Finds the renamed object in the same namespace, otherwise the only object that had the name. */
 function renamed(renamings: readonly Renaming[] = [], name: string, namespace: string): Identity | undefined {
   const same = renamings.filter(({ before }) => before.name === name)
   const here = same.find(({ resource, before }) => !isNamespaced(resource) || before.namespace === namespace)
   return (here ?? (same.length === 1 ? same[0] : undefined))?.resource.identity
 }
 
-/** The one that was called so and is, or was, in the namespace that a reference names. */
+/** Finds the object that had this name and is or was in the namespace of the reference. */
 function renamedIn(renamings: readonly Renaming[] = [], name: string, namespace: string): Identity | undefined {
   const isThere = (identity: Identity) => (identity.namespace || 'default') === namespace
   const found = renamings.find(

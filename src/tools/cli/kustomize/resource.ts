@@ -1,4 +1,4 @@
-/** The objects of a kustomization while it is built: each with the names that it had before, by which patches find it. */
+/** Objects of a kustomization during the build, with their earlier names, by which patches can refer to them. */
 
 import { isObject, type Json, type JsonObject, own, setKey } from '../../../api/json/json.ts'
 import { UsageError } from '../../../base/flags/flags.ts'
@@ -10,11 +10,11 @@ export interface Identity {
 
 export class Resource {
   object: JsonObject
-  /** What it was called in the kustomizations below this one, the oldest first. */
+  /** Names in the nested kustomizations, oldest first. */
   readonly former: Identity[] = []
-  /** Whether its name ends in the hash of what it holds. */
+  /** Whether its name ends with a hash of the content. */
   hashed = false
-  /** Where it comes from, for messages. */
+  /** Source of the object, for messages. */
   readonly origin: string
 
   constructor(object: JsonObject, origin: string) {
@@ -47,7 +47,7 @@ export class Resource {
     return { name: textOf(own(this.metadata, 'name')), namespace: textOf(own(this.metadata, 'namespace')) }
   }
 
-  /** All names that it has or had. */
+  /** Returns all current and earlier names. */
   get identities(): Identity[] {
     return [...this.former, this.identity]
   }
@@ -72,7 +72,7 @@ function textOf(value: Json | undefined): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** Throws UsageError where two objects would be one. */
+/** Throws UsageError if two objects have the same identity. */
 export function checkDistinct(resources: readonly Resource[]): void {
   const seen = new Map<string, Resource>()
   for (const resource of resources) {
@@ -93,7 +93,7 @@ const clusterScoped = new Set([
   ...['TokenReview', 'ValidatingWebhookConfiguration', 'VolumeAttachment'],
 ])
 
-/** Whether objects of this kind are in namespaces, as far as that is known without a server. */
+/** Whether the kind is namespaced, as far as known without a server. */
 export function isNamespaced({ kind }: { readonly kind: string }): boolean {
   return !clusterScoped.has(kind)
 }

@@ -1,4 +1,4 @@
-/** What a kustomization changes in all of its objects: namespace, names, labels, annotations, replicas and images. */
+/** Transformations of all objects of a kustomization: namespace, names, labels, annotations, replicas and images. */
 
 import { isObject, type Json, type JsonObject, own, setKey } from '../../../api/json/json.ts'
 import { UsageError } from '../../../base/flags/flags.ts'
@@ -15,7 +15,7 @@ export function setNamespace(resources: readonly Resource[], namespace: string):
       objectsAt(resource.object, 'subjects', {
         create: false,
         use: (subject) => {
-          // Others get the namespace of the account that they name, with the references.
+          // Other subjects get the namespace of their service account when references are updated.
           if (own(subject, 'kind') === 'ServiceAccount' && own(subject, 'name') === 'default')
             setKey(subject, 'namespace', namespace)
         },
@@ -24,7 +24,7 @@ export function setNamespace(resources: readonly Resource[], namespace: string):
   }
 }
 
-/** Kinds whose names mean something to others keep them. */
+/** Kinds whose names have a meaning and must not change. */
 const keepsName = new Set(['CustomResourceDefinition', 'APIService', 'Namespace'])
 
 export function renameAll(resources: readonly Resource[], { namePrefix, nameSuffix }: Kustomization): void {
@@ -35,7 +35,7 @@ export function renameAll(resources: readonly Resource[], { namePrefix, nameSuff
 
 interface Place {
   readonly path: string
-  /** Whether the map is made where it is not there. */
+  /** Whether to create a missing map. */
   readonly create: boolean
 }
 
@@ -44,7 +44,7 @@ const affinities = ['podAffinity', 'podAntiAffinity'].flatMap((kind) => [
   `affinity/${kind}/requiredDuringSchedulingIgnoredDuringExecution/labelSelector/matchLabels`,
 ])
 
-/** Where the labels of pods stand, and what selects by them. */
+/** Returns the paths to pod labels and to the selectors that match them. */
 function selectorPlaces({ kind, group }: Resource): Place[] {
   const template = templatePath(kind)
   const made = (path: string) => ({ path, create: true })
@@ -146,7 +146,7 @@ export function setImages(resources: readonly Resource[], { images, file }: Kust
   }
 }
 
-/** Kinds of users have containers too: they are found wherever they stand. */
+/** Custom kinds may have containers at any path. */
 function inContainers(value: Json | undefined, change: (image: string) => string | undefined): void {
   if (Array.isArray(value)) for (const item of value) inContainers(item, change)
   if (!isObject(value)) return
@@ -164,7 +164,7 @@ interface Image {
   readonly digest: string
 }
 
-/** A colon before the last slash is that of a port. */
+/** A colon before the last slash belongs to a port. */
 function imageOf(image: string, { name, newName, newTag, digest }: Image): string | undefined {
   const [, before = '', rest = ''] = /^(.*?)((?::[\w.{}-]*)?(?:@sha256:[\da-f]*)?)$/s.exec(image) ?? []
   if (before !== name) return undefined

@@ -1,4 +1,4 @@
-/** Variables: `$(NAME)` in commands, arguments, values and the like stands for a field of another object. */
+/** Variables: `$(NAME)` in commands, arguments, values and other fields is replaced with a field of another object. */
 
 import { isObject, type Json, type JsonObject, own, setKey } from '../../../api/json/json.ts'
 import { UsageError } from '../../../base/flags/flags.ts'
@@ -8,11 +8,11 @@ import type { Resource } from './resource.ts'
 
 export interface Variable {
   readonly entry: JsonObject
-  /** For messages. */
+  /** Position for messages. */
   readonly place: string
 }
 
-/** Those of all kustomizations, filled in at the end, when all names are known. */
+/** Replaces the variables of all kustomizations at the end, when all names are final. */
 export function fillVariables(resources: readonly Resource[], variables: readonly Variable[]): void {
   const values = new Map<string, string>()
   for (const { entry, place } of variables) {

@@ -1,10 +1,10 @@
-/** What a user has made of objects in an editor: the same objects still, though some may be left out. */
+/** Objects after an edit. They must be the same objects, but some may be missing. */
 
 import type { ApiObject } from '../../../api/model/object.ts'
 import { UsageError } from '../../../base/flags/flags.ts'
 import { type Manifest, manifestsIn } from './manifest.ts'
 
-/** The only object of a text. Throws UsageError where it is another, or none. */
+/** Parses the single object of a text. Throws UsageError if it is a different object or missing. */
 async function editedManifest(before: ApiObject, source: { name: string; text: string }): Promise<Manifest> {
   const manifests = await manifestsIn(source)
   if (manifests.length !== 1) throw new UsageError('the file must hold one object')
@@ -12,7 +12,7 @@ async function editedManifest(before: ApiObject, source: { name: string; text: s
   return manifests[0]!
 }
 
-/** What became of each object, in their order; undefined for one that is not in the text. Throws UsageError. */
+/** Returns the edited objects in their original order; undefined for one that is missing. Throws UsageError. */
 export async function editedManifests(
   before: readonly ApiObject[],
   source: { name: string; text: string },

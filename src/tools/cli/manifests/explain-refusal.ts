@@ -1,6 +1,6 @@
 /**
- * Why the server refused an object of a file: each cause with the line where its field stands, and for fields that
- * others own who that is and the ways out.
+ * Explains why the server rejected an object from a file: each cause with the line of its field, and for conflicts the
+ * field owners and possible solutions.
  */
 import type { StatusError } from '../../../client/requests/status-error.ts'
 import { statusSentence } from '../program/status-sentence.ts'
@@ -24,10 +24,10 @@ export function explainRefusal({ origin, doing, subject }: ManifestError, error:
   return [sentence, ...lines].join('\n')
 }
 
-/** The field that a server names where what a patch leads to cannot be read. */
+/** The field that a server reports if the result of a patch is invalid. */
 const wholePatch = 'patch'
 
-/** Where the message itself names fields: unknown ones, or one of the wrong type. */
+/** Extracts fields from the message: unknown fields, or a field of the wrong type. */
 function namedFields(origin: Origin, { reason, message }: StatusError): string[] {
   if (reason !== 'BadRequest' && reason !== 'Invalid') return []
   const unknown = [...message.matchAll(/unknown field "([^"]+)"/g)].map(([, field]) => field!)
@@ -40,7 +40,7 @@ function causeLine(origin: Origin, { field, message }: Cause): string[] {
   return [`  ${placeText(origin, field)}: ${field}: ${withoutLongValue(message ?? '')}`]
 }
 
-/** `Invalid value: {...}: field is immutable`: a value that fills lines is in the sentence above, and in the file. */
+/** Shortens `Invalid value: {...}: field is immutable`. The message above and the file contain a multi-line value. */
 function withoutLongValue(message: string): string {
   return message.replace(/^([\w ]+ value: ).{80,}(: [^:]+)$/s, '$1...$2')
 }
@@ -65,7 +65,10 @@ There are three ways out:
 * to own ${them} together: write the value that is there now into the file`
 }
 
-/** `.spec.template.spec.containers[name="a"].image`: what cannot be found by its key is found by what is around it. */
+/**
+ * Simplifies `.spec.template.spec.containers[name="a"].image`: an element that cannot be found by key is located by its
+ * parent.
+ */
 function plainField(field: string): string {
   return field.replace(/^\./, '').replace(/\[[^\]]*=.*$/, '')
 }

@@ -1,17 +1,17 @@
 /**
- * Where a field stands in the text that an object was read from, for messages about it: `spec.ports[0].name` of a
- * refusal becomes a line and a column. Asked only when something was refused, so it reads the text again.
+ * Locates fields in the text of an object, for error messages: `spec.ports[0].name` becomes a line and a column. Only
+ * used after an error, so it parses the text again.
  */
 import { EVENT_ID, type Event, getScalarValue, parseEvents } from 'js-yaml'
 import type { Origin } from './manifest.ts'
 
 export interface Place {
-  /** From 1. */
+  /** Starts at 1. */
   readonly line: number
   readonly column: number
 }
 
-/** The place of the field, or of the closest one around it that was written; undefined where there is none. */
+/** Returns the position of the field or its closest parent. Undefined if there is none. */
 export function locate(origin: Origin, field: string): Place | undefined {
   const walk = new Walk(origin.text)
   const offset = walk.find(origin.document, [...origin.path, ...stepsOf(field)])
@@ -20,7 +20,7 @@ export function locate(origin: Origin, field: string): Place | undefined {
   return { line: before.length, column: before.at(-1)!.length + 1 }
 }
 
-/** `spec.ports[0].name` as `spec`, `ports`, 0, `name`; in `data[a.b]` the key is what the brackets hold. */
+/** Splits `spec.ports[0].name` into `spec`, `ports`, 0, `name`. In `data[a.b]`, the brackets contain the key. */
 function stepsOf(field: string): (string | number)[] {
   const steps = field.matchAll(/\[([^\]]*)\]|([^.[\]]+)/g)
   return [...steps].map(([, key, name]) => (key === undefined ? name! : /^\d+$/.test(key) ? Number(key) : key))
@@ -43,7 +43,7 @@ class Walk {
     return this.#inNode(steps, undefined)
   }
 
-  /** `here` is where the key of this node stands. */
+  /** `here` is the position of this node's key. */
   #inNode([step, ...rest]: readonly (string | number)[], here: number | undefined): number | undefined {
     const event = this.#events[this.#next]
     if (event === undefined || step === undefined) return here ?? startOf(event)
@@ -73,7 +73,7 @@ class Walk {
     return here
   }
 
-  /** Past one node, whatever it holds. */
+  /** Skips one node with its content. */
   #skip(): void {
     let depth = 0
     do {

@@ -1,13 +1,13 @@
-/** A failure with an object of a file, and where that object was written: `explain-refusal.ts` words it. */
+/** An error for an object from a file, with the position of the object. `explain-refusal.ts` formats it. */
 import type { Origin } from './manifest.ts'
 
-/** Something went wrong with an object that was read from a file. */
+/** An operation on an object from a file failed. */
 export class ManifestError extends Error {
   override readonly name = 'ManifestError'
   readonly origin: Origin
-  /** What was being done with it: `creating`. */
+  /** The operation, such as `creating`. */
   readonly doing: string
-  /** The object as users name it: `configmap/a`. */
+  /** Display name of the object, such as `configmap/a`. */
   readonly subject: string
 
   constructor({ origin, doing, subject }: { origin: Origin; doing: string; subject: string }, cause: unknown) {

@@ -1,6 +1,6 @@
 /**
- * What users hand in: objects from files (`-f`). Everything is read and understood before anything is sent, so that a
- * mistake in the last file leaves nothing half done. What is wrong is told with the file, the document and the line.
+ * Reads objects from files (`-f`). All files are parsed before anything is sent, so that an error in the last file has
+ * no side effects. Errors name the file, the document and the line.
  */
 
 import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
@@ -12,12 +12,12 @@ import { parseSource } from './parse-source.ts'
 import type { FileName, Source } from './source.ts'
 import { readSources } from './sources.ts'
 
-/** Where an object was written. */
+/** Position of an object in a file. */
 export interface Origin extends Source {
-  /** Which document of the file, from 0. */
+  /** Index of the document in the file, starting at 0. */
   readonly document: number
   readonly documents: number
-  /** Where in the document, for an item of a list. */
+  /** Path within the document, for an item of a list. */
   readonly path: readonly (string | number)[]
 }
 
@@ -31,7 +31,7 @@ export interface FileOptions {
   readonly recursive: boolean
 }
 
-/** All objects of these files, in their order; those of lists one by one. Throws UsageError. */
+/** Returns all objects of these files in order, with lists expanded. Throws UsageError. */
 export async function readManifests(context: Context, options: FileOptions): Promise<Manifest[]> {
   const manifests: Manifest[] = []
   for (const { kustomize } of options.filename.filter((name) => typeof name !== 'string'))
@@ -40,7 +40,7 @@ export async function readManifests(context: Context, options: FileOptions): Pro
   return manifests
 }
 
-/** Those of the files that the selector fits. */
+/** Returns the objects that the label selector matches. */
 export async function chosenManifests(manifests: readonly Manifest[], selector: string): Promise<readonly Manifest[]> {
   if (selector === '') return manifests
   const { LabelMatcher, parseLabelSelector } = await import('../../../api/selectors/label-selector.ts')
@@ -48,7 +48,7 @@ export async function chosenManifests(manifests: readonly Manifest[], selector: 
   return manifests.filter(({ object }) => matcher.matches(object.metadata.labels))
 }
 
-/** Those of a kustomization: they stand in no file as they are, so that their fields have no place in one. */
+/** Returns the objects of a kustomization. They do not occur verbatim in a file, so their fields have no positions. */
 async function builtManifests(context: Context, name: string): Promise<Manifest[]> {
   const { buildKustomization } = await import('../kustomize/build.ts')
   const objects = await buildKustomization(context, name)
@@ -57,7 +57,7 @@ async function builtManifests(context: Context, name: string): Promise<Manifest[
   )
 }
 
-/** The objects of one text. */
+/** Parses the objects of one text. */
 export async function manifestsIn({ name, text }: Source): Promise<Manifest[]> {
   const source = { name, text: separateJson(text) }
   const values = await parseSource(source)
@@ -79,7 +79,7 @@ function objectsIn(value: Json, origin: Origin): Manifest[] {
   })
 }
 
-/** Items of `ConfigMapList` need not say what they are. */
+/** Items of `ConfigMapList` may omit apiVersion and kind. */
 function typeOfItem(list: JsonObject, kind: string): JsonObject {
   return kind === 'List' ? {} : { apiVersion: list.apiVersion!, kind: kind.replace(/List$/, '') }
 }
@@ -98,7 +98,7 @@ function checked(value: JsonObject, origin: Origin): ApiObject {
   return asObject({ ...value, metadata })
 }
 
-/** `pods.yaml`, `pods.yaml, document 2`, `pods.yaml, items[3]`. */
+/** Returns `pods.yaml`, `pods.yaml, document 2` or `pods.yaml, items[3]`. */
 export function placeName({ name, document, documents, path }: Origin): string {
   const which = documents > 1 ? `, document ${document + 1}` : ''
   const item =

@@ -1,14 +1,14 @@
-/** The documents of a text of YAML or JSON; what is wrong with it is reported with the document, the line and the column. */
+/** Parses the documents of a YAML or JSON text. Errors name the document, the line and the column. */
 
 import type { Json } from '../../../api/json/json.ts'
 import { ApiError } from '../../../api/model/api-error.ts'
 import { UsageError } from '../../../base/flags/flags.ts'
 import type { Source } from './source.ts'
 
-/** The most that one document may have, with what its references expand to. */
+/** Maximum size of one document, including expanded references. */
 const maxDocumentBytes = 64 * 1024 * 1024
 
-/** The documents of a text. Throws UsageError with the place of what is wrong. */
+/** Parses the documents of a text. Throws UsageError with the position of the error. */
 export async function parseSource(source: Source): Promise<Json[]> {
   const { parseYamlDocuments } = await import('../../../api/codec/yaml-text.ts')
   try {
@@ -22,7 +22,7 @@ export async function parseSource(source: Source): Promise<Json[]> {
   }
 }
 
-/** JSON is YAML, so this parser reads both; what it says is told with the place. */
+/** Adds the position to an error. The YAML parser also reads JSON. */
 async function yamlError({ name, text }: Source, error: ApiError): Promise<UsageError> {
   const { YAMLException } = await import('js-yaml')
   const { cause } = error

@@ -1,10 +1,10 @@
-/** What users name to read objects from, and the texts that come of it. */
+/** Sources of objects that users name, and their texts. */
 
-/** A file, a directory, an address or `-`; or the directory of a kustomization. */
+/** A file, directory or URL, `-`, or the directory of a kustomization. */
 export type FileName = string | { readonly kustomize: string }
 
 export interface Source {
-  /** As the user knows it. */
+  /** Name as the user wrote it. */
   readonly name: string
   readonly text: string
 }

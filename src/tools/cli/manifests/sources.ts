@@ -1,4 +1,4 @@
-/** The texts that `-f` names: files, the files of a directory, addresses, and `-` for the standard input. */
+/** Reads the texts that `-f` names: files, directories, URLs, and `-` for standard input. */
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { UsageError } from '../../../base/flags/flags.ts'
@@ -49,7 +49,7 @@ function readSource(path: string, name: string): Source {
 
 function decode(name: string, bytes: Uint8Array): string {
   try {
-    // Without the mark of byte order that some editors write.
+    // Strips the byte order mark that some editors write.
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
     throw new UsageError(`${name} is not text in UTF-8`)

@@ -1,12 +1,13 @@
 /**
- * What a patch would change that others have changed since the last apply: `apply --overwrite=false` refuses it. That is
- * where the server's object is neither what the file said then (`original`) nor what it says now (`modified`).
+ * Finds conflicts of a patch with changes by others since the last apply, which `apply --overwrite=false` rejects. A
+ * field conflicts if its live value equals neither the last applied file (`original`) nor the current file
+ * (`modified`).
  */
 import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
 import type { Schema } from '../../../api/schema/schema.ts'
 import { memberSchema, mergeKeyOf, type States, threeWayPatch, undescribed } from './three-way.ts'
 
-/** The paths of such fields: `spec.replicas`. A list without named elements counts as one field. */
+/** Returns the paths of conflicting fields, such as `spec.replicas`. A list without a merge key counts as one field. */
 export function conflictingPaths({ original, modified, current }: States, schema: Schema = undescribed): string[] {
   const wanted = threeWayPatch({ original, modified, current }, schema)
   const others = threeWayPatch({ original, modified: isObject(current) ? current : {}, current: original }, schema)
@@ -20,7 +21,7 @@ interface Place<T> {
   readonly path: string
 }
 
-/** Directives (`$setElementOrder/...`) change no field by themselves. */
+/** Ignores directives (`$setElementOrder/...`), which change no field. */
 function inObject({ wanted, others, schema, path }: Place<JsonObject>): string[] {
   const shared = Object.keys(wanted).filter((name) => !name.startsWith('$') && Object.hasOwn(others, name))
   return shared.flatMap((name) =>

@@ -1,4 +1,4 @@
-/** `--override-type`: how `--overrides` is merged. Apart from the merge itself, which loads every kind. */
+/** `--override-type`: how `--overrides` is merged. In a separate file because the merge loads every kind. */
 import { flag, type OptionsOf, oneOf } from '../../../base/flags/flags.ts'
 
 export const overrideTypeFlag = flag({
@@ -6,7 +6,7 @@ export const overrideTypeFlag = flag({
   value: 'merge|strategic|json',
   default: 'merge',
   read: oneOf(['merge', 'strategic', 'json']),
-  help: 'the form of --overrides: it replaces lists, merges them by name, or is a list of steps',
+  help: 'patch type of --overrides: merge replaces lists, strategic merges them by key, json is a list of operations',
 })
 
 export type OverrideType = OptionsOf<{ type: typeof overrideTypeFlag }>['type']

@@ -1,4 +1,4 @@
-/** `--overrides` of commands that make an object from flags: a patch, in JSON, that has the last word. */
+/** `--overrides` of commands that create an object from flags: a JSON patch document applied last. */
 
 import { isObject, type Json, type JsonObject } from '../../../api/json/json.ts'
 import { parseJson } from '../../../api/json/portable-json.ts'
@@ -9,7 +9,7 @@ import type { Patch } from '../../../client/requests/client.ts'
 import type { OverrideType } from './override-type.ts'
 import { patchHere } from './patch-here.ts'
 
-/** Throws UsageError where it is not a patch of its type, or would make another kind of the object. */
+/** Throws UsageError if the patch is invalid for its type or would change the kind of the object. */
 export async function readOverrides(
   object: ApiObject,
   { overrides, overrideType }: { readonly overrides: string; readonly overrideType: OverrideType },

@@ -1,4 +1,4 @@
-/** The patch for an object, in the form that its kind takes: strategic where the kind is built in, else a merge patch. */
+/** Makes the patch for an object: strategic for built-in kinds, otherwise a merge patch. */
 
 import type { JsonObject } from '../../../api/json/json.ts'
 import { groupName, profileNames, type Vendor, vendorOf } from '../../../api/model/vendor.ts'
@@ -7,9 +7,10 @@ import type { Patch } from '../../../client/requests/client.ts'
 import type { DiscoveredType } from '../../../client/requests/discovery.ts'
 import { type States, threeWayPatch } from './three-way.ts'
 
-/** Undefined where there is nothing to change. */
+/** Returns undefined if nothing changes. */
 export async function patchFor(type: DiscoveredType, vendor: Vendor, states: States): Promise<Patch | undefined> {
-  // What has no difference without a schema has none with it; most objects of a file that is applied again have none.
+  // If nothing differs without a schema, nothing differs with it. That is the case for most objects that are applied
+  // again.
   const plain = threeWayPatch(states)
   if (isEmpty(plain)) return undefined
   const schema = await schemaOf(type, vendor)
@@ -18,7 +19,7 @@ export async function patchFor(type: DiscoveredType, vendor: Vendor, states: Sta
   return isEmpty(strategic) ? undefined : { strategic }
 }
 
-/** The fields that such a patch would set although others have changed them since the last apply. */
+/** Returns the fields that the patch would set although others changed them since the last apply. */
 export async function conflictsOf(type: DiscoveredType, vendor: Vendor, states: States): Promise<string[]> {
   const { conflictingPaths } = await import('./conflicts.ts')
   return conflictingPaths(states, await schemaOf(type, vendor))
@@ -30,7 +31,7 @@ function isEmpty(patch: JsonObject): boolean {
 
 type TypeOfKind = Pick<DiscoveredType, 'group' | 'version' | 'kind'>
 
-/** That of a built-in kind. The kinds are many, and loaded only here. */
+/** Returns the schema of a built-in kind. Loads the kinds on demand because there are many. */
 async function schemaOf({ group, version, kind }: TypeOfKind, vendor: Vendor): Promise<Schema | undefined> {
   const { allKinds } = await import('../../../api/kinds/all.ts')
   const found = allKinds.find(
@@ -39,7 +40,7 @@ async function schemaOf({ group, version, kind }: TypeOfKind, vendor: Vendor): P
   return found?.life.strategicPatch === false ? undefined : found?.schema
 }
 
-/** The schema of a built-in kind in the names of whichever profile; undefined for a kind of users. */
+/** Returns the schema of a built-in kind, in the names of any profile. Undefined for custom kinds. */
 export async function builtInSchema(type: TypeOfKind): Promise<Schema | undefined> {
   for (const profile of profileNames) {
     const schema = await schemaOf(type, vendorOf(profile))

@@ -1,13 +1,13 @@
 /**
- * The patch that brings an object on the server to what a file says, from three states: what the file said when it was
- * last applied (`original`), what it says now (`modified`), and what is there (`current`). What the file says and the
- * server does not have is set; what the file used to say and says no more is removed; all else, such as what a control
- * loop has set, is left alone. An example:
+ * Computes a three-way merge patch that updates a live object to match a file. It uses three states: the last applied
+ * file (`original`), the current file (`modified`) and the live object (`current`). The patch sets fields of the file
+ * that the live object lacks, removes fields that the file no longer contains, and leaves all others unchanged, such as
+ * those set by control loops. For example:
  *
  *   original {a: 1, b: 2}, modified {a: 3}, current {a: 1, b: 2, c: 4}  gives  {a: 3, b: null}
  *
- * With the schema of its kind the patch is a strategic merge: lists whose elements have names merge by them. Without
- * one, or below what it describes, it is a JSON merge patch, which replaces lists as a whole.
+ * With the schema of the kind, the result is a strategic merge patch: lists with a merge key are merged by it. Without
+ * a schema, or below the described fields, it is a JSON merge patch, which replaces whole lists.
  */
 import { isObject, type Json, type JsonObject, own, sameJson, setKey } from '../../../api/json/json.ts'
 import type { ListSchema, Schema } from '../../../api/schema/schema.ts'
@@ -18,10 +18,10 @@ export interface States {
   readonly current: Json | undefined
 }
 
-/** Of what no schema describes. */
+/** Schema of values that no schema describes. */
 export const undescribed: Schema = { type: 'any' }
 
-/** Empty where there is nothing to change. */
+/** Returns an empty patch if nothing changes. */
 export function threeWayPatch({ original, modified, current }: States, schema: Schema = undescribed): JsonObject {
   const patch: JsonObject = {}
   const before = isObject(original) ? original : {}
@@ -45,7 +45,7 @@ function patchMember(patch: JsonObject, name: string, { states, schema, retains 
   const { modified, current, original } = states
   if (isObject(modified) && isObject(current)) {
     const inner = threeWayPatch({ original, modified, current }, schema)
-    // Who says which keys are left removes those that the server has filled in for another choice.
+    // Listing the retained keys removes those that the server has defaulted for another union member.
     if (retains && hasMembers(inner)) setKey(inner, '$retainKeys', Object.keys(modified).sort())
     if (hasMembers(inner)) setKey(patch, name, inner)
   } else if (Array.isArray(modified) && Array.isArray(current) && schema.type === 'list' && schema.patch === 'merge') {
@@ -76,7 +76,7 @@ interface ListStates {
   readonly schema: ListSchema
 }
 
-/** The field that elements of the list are named by; undefined for one of scalars. */
+/** Returns the merge key of the list's elements. Undefined for a list of scalars. */
 export function mergeKeyOf({ patch, mergeKey, keys }: ListSchema): string | undefined {
   return patch === 'merge' ? (mergeKey ?? keys?.[0]) : undefined
 }
@@ -87,7 +87,7 @@ function patchList(patch: JsonObject, name: string, states: ListStates): void {
   else patchKeyedList(patch, name, { ...states, key })
 }
 
-/** Scalars that merge by value: what is new, and by a word of its own what goes. */
+/** Patches a set of scalars: adds new values, and removes others with a directive. */
 function patchSet(patch: JsonObject, name: string, { original, modified, current }: ListStates): void {
   const added = modified.filter((value) => !current.includes(value))
   const gone = original.filter((value) => !modified.includes(value) && current.includes(value))
@@ -122,7 +122,7 @@ interface ElementContext {
   readonly schema: ListSchema
 }
 
-/** What changes in one element, under its name; a new one as it is. */
+/** Returns the changes of one element with its merge key, or a new element as is. */
 function elementPatch(element: Json, { before, now, key, schema }: ElementContext): Json[] {
   if (!isObject(element)) return [element]
   const id = JSON.stringify(own(element, key) ?? null)
@@ -138,7 +138,7 @@ function byKey(list: readonly Json[], key: string): Map<string, JsonObject> {
   return new Map(list.filter(isObject).map((element) => [JSON.stringify(own(element, key) ?? null), element]))
 }
 
-/** Whether the wanted elements stand in the wanted order; others may stand between them. */
+/** Whether the desired elements occur in the desired order, possibly with others in between. */
 function sameOrder(wanted: readonly string[], present: readonly string[]): boolean {
   const shared = present.filter((id) => wanted.includes(id))
   return shared.every((id, i) => id === wanted[i])

@@ -1,6 +1,6 @@
 /**
- * Bytes that are no text, in a text: each that is not ASCII stands as half of a pair of code units that no text holds
- * alone. So a template can decode what a Secret holds, and a pipe gets the bytes that were stored.
+ * Represents arbitrary bytes in a string: each non-ASCII byte becomes a lone surrogate, which no valid text contains.
+ * Templates can thus decode Secret values, and a pipe receives the original bytes.
  */
 import { isUtf8 } from 'node:buffer'
 
@@ -11,7 +11,7 @@ export function textOfBytes(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => String.fromCharCode(byte < 0x80 ? byte : firstUnit + byte)).join('')
 }
 
-/** What is written of such a text. */
+/** Returns the bytes that such a string represents. */
 export function bytesToWrite(text: string): string | Uint8Array {
   if (text.isWellFormed()) return text
   const parts = text.split(/((?<![\ud800-\udbff])[\udc80-\udcff])/)

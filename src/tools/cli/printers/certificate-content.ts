@@ -1,9 +1,9 @@
-/** What a certificate request asks for, decoded, in words that are safe to print. */
+/** The decoded content of a certificate signing request, safe to print. */
 import type { CertificateSigningRequest } from '../../../api/kinds/certificates/certificate-signing-request.ts'
 import { type CertificateRequest, readCertificateRequest } from '../../../api/pki/certificate-request.ts'
 import { MalformedInput } from '../../../api/pki/malformed-input.ts'
 
-/** The request inside the object, or why it cannot be read. */
+/** Returns the decoded request, or the reason why it is malformed. */
 export function decodeRequest({ spec }: Pick<CertificateSigningRequest, 'spec'>): CertificateRequest | MalformedInput {
   try {
     return readCertificateRequest(Buffer.from(spec?.request ?? '', 'base64'))
@@ -13,12 +13,12 @@ export function decodeRequest({ spec }: Pick<CertificateSigningRequest, 'spec'>)
   }
 }
 
-/** What strangers wrote: characters that steer terminals are shown as what they are. */
+/** Quotes untrusted text and escapes control characters. */
 export function quoted(texts: readonly string[]): string {
   return texts.map((text) => (/^[\x20-\x7e]*$/.test(text) ? text : JSON.stringify(text))).join(', ')
 }
 
-/** The sort of key and its size: `rsa, 2048 bits`. */
+/** Returns the key type and size: `rsa, 2048 bits`. */
 export function keyText({ publicKey }: CertificateRequest): string {
   const { asymmetricKeyType: type = '', asymmetricKeyDetails: details = {} } = publicKey
   const size = details.modulusLength === undefined ? details.namedCurve : `${details.modulusLength} bits`

@@ -1,7 +1,7 @@
 /**
- * Colours by meaning, for people at a terminal: green for what is well, yellow for what is on its way, red for what went
- * wrong. None where the output goes to a file or a program, with `NO_COLOR`, or on a terminal that has none. Where the
- * terminal has 256 colours, they are such as can be read on light and on dark ground.
+ * Semantic colors for terminals: green for success, yellow for progress, red for errors. Disabled if the output is a
+ * file or pipe, with `NO_COLOR`, or if the terminal has no colors. With 256 colors, uses shades that are readable on
+ * light and dark backgrounds.
  */
 import type { Context } from '../program/command.ts'
 
@@ -9,15 +9,15 @@ export type Meaning = 'good' | 'waiting' | 'bad'
 
 type Palette = { readonly [meaning in Meaning]: string }
 
-/** Of every terminal, and of its theme: its yellow on white can hardly be read. */
+/** Basic colors, which depend on the theme. Yellow is hard to read on white. */
 const basic: Palette = { good: '32', waiting: '33', bad: '31' }
-/** #008700, #af5f00 and #d70000: each has a contrast of about 4 to 5 with white and with black alike. */
+/** #008700, #af5f00 and #d70000: each has a contrast of about 4 to 5 with both white and black. */
 const onAnyGround: Palette = { good: '38;5;28', waiting: '38;5;130', bad: '38;5;160' }
 
-/** Puts a text into the colour of what it means. */
+/** Colors a text according to its meaning. */
 export type Painter = (text: string, meaning: Meaning | undefined) => string
 
-/** How what is written to this stream is painted; undefined where it has no colours. */
+/** Returns the painter for this stream. Undefined if it has no colors. */
 export function painterFor(context: Pick<Context, 'terminal' | 'env'>, stream: 'out' | 'err'): Painter | undefined {
   if (!hasColours(context, stream)) return undefined
   const { TERM = '', COLORTERM = '' } = context.env
@@ -26,7 +26,7 @@ export function painterFor(context: Pick<Context, 'terminal' | 'env'>, stream: '
     meaning === undefined || text === '' ? text : `\u001b[${palette[meaning]}m${text}\u001b[0m`
 }
 
-/** Whether what is written to this stream may have colours. */
+/** Whether output to this stream may contain colors. */
 export function hasColours({ terminal, env }: Pick<Context, 'terminal' | 'env'>, stream: 'out' | 'err'): boolean {
   return terminal[stream] && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb'
 }
@@ -54,7 +54,7 @@ const words: ReadonlyMap<string, Meaning> = new Map([
   ),
 ])
 
-/** What a status means; undefined where nobody can tell. Several words are as bad as the worst of them. */
+/** Returns the meaning of a status, or undefined if unknown. The worst of several words wins. */
 export function meaningOf(status: string): Meaning | undefined {
   const meanings = status
     .split(',')
@@ -64,7 +64,7 @@ export function meaningOf(status: string): Meaning | undefined {
 
 const statusHeadings = new Set(['STATUS', 'PHASE', 'TYPE', 'CONDITION'])
 
-/** What the cell of a table means, under its heading: a status, or how many of how many are ready. */
+/** Returns the meaning of a table cell by its heading: a status, or a ratio of ready items. */
 export function cellMeaning(heading: string, cell: string): Meaning | undefined {
   if (statusHeadings.has(heading)) return meaningOf(cell)
   const [, ready, all] = (heading === 'READY' && /^(\d+)\/(\d+)$/.exec(cell)) || []
@@ -72,11 +72,11 @@ export function cellMeaning(heading: string, cell: string): Meaning | undefined 
   return ready === all ? 'good' : 'waiting'
 }
 
-/** Conditions that are well when they are false. */
+/** Conditions whose good state is false. */
 const unwelcome =
   /Pressure$|Unavailable$|^(?:Failed|Stalled|Terminating|NamesNotAccepted|ReplicaFailure)$|(?:Failure|Deprecated)$/
 
-/** The text of `describe` with its statuses and conditions in colour. */
+/** Colors the statuses and conditions in the text of `describe`. */
 export function paintDescription(text: string, painted: Painter): string {
   let inConditions = false
   return text

@@ -1,11 +1,11 @@
 /**
- * Rows of cells as lines of aligned columns, the way users of kubectl know them: three blanks between columns, none
- * narrower than six, nothing after the last. A later part of the same text keeps the widths of the earlier ones.
+ * Formats rows as aligned columns like kubectl: three blanks between columns, a minimum width of six, no trailing
+ * blanks. Later rows keep the widths of earlier ones.
  */
 const gap = 3
 const narrowest = 6
 
-/** How a cell looks, such as in colour; what it adds has no width. */
+/** Decorates a cell, for example with colors, without changing its visible width. */
 export type Paint = (cell: string, column: number) => string
 
 export class Columns {
@@ -16,7 +16,7 @@ export class Columns {
     this.#paint = paint
   }
 
-  /** The next rows as text. */
+  /** Formats the next rows. */
   lines(rows: readonly (readonly string[])[]): string {
     for (const row of rows) for (const [i, cell] of row.slice(0, -1).entries()) this.#widen(i, length(cell) + gap)
     return rows.map((row) => `${this.#line(row)}\n`).join('')
@@ -32,7 +32,7 @@ export class Columns {
   }
 }
 
-/** In characters, not in units of UTF-16. */
+/** Counts characters, not UTF-16 code units. */
 function length(text: string): number {
   let count = 0
   for (const _ of text) count++

@@ -1,25 +1,25 @@
 /**
- * What comes from a server is not trusted to drive a terminal: control characters are shown, not sent, and with them
- * the characters that turn the direction of writing.
+ * Escapes text from a server, which must not control the terminal: control characters and bidirectional overrides
+ * become visible.
  */
 const unprintable = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
 
-/** Text that is one line: `^[` for escape, as terminals show it. */
+/** Escapes a single line: `^[` for escape, as terminals show it. */
 export function escapeLine(text: string): string {
   return text.replaceAll(unprintable, show)
 }
 
-/** Text of several lines, or in columns. */
+/** Escapes text with several lines or columns. */
 export function escapeText(text: string): string {
   return text.replaceAll(unprintable, (character) =>
     character === '\n' || character === '\t' ? character : show(character),
   )
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: it is what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern matches the escape character
 const colour = /\u001b\[[\d;]{0,20}m/g
 
-/** What programs print, on a terminal: colours pass, and what begins a line anew; all else that drives it is shown. */
+/** Escapes program output on a terminal. Keeps colors and carriage returns. */
 export function escapeOutput(text: string): string {
   let shown = ''
   let place = 0
@@ -34,7 +34,7 @@ function escapePlain(text: string): string {
   return text.replaceAll(unprintable, (character) => ('\n\t\r'.includes(character) ? character : show(character)))
 }
 
-/** JSON, in which only strings can hold such characters, and where the escape means the character still. */
+/** Escapes JSON, where only strings contain such characters and the escape keeps the value. */
 export function escapeJson(text: string): string {
   return text.replaceAll(unprintable, (character) => (character === '\n' ? character : unicodeEscape(character)))
 }

@@ -1,4 +1,4 @@
-/** Events as people read them: what happened to which object, when, how often. For `events` and `describe`. */
+/** Events as table rows for `events` and `describe`: what happened to which object, when and how often. */
 
 import type { ApiObject } from '../../../api/model/object.ts'
 import { humanDuration } from '../../../base/time/human-duration.ts'
@@ -17,7 +17,7 @@ export interface EventObject extends ApiObject {
   involvedObject?: { kind?: string; name?: string; namespace?: string; uid?: string }
 }
 
-/** `5m`, or `10s (x3 over 5m)` for one that came again. */
+/** Returns `5m`, or `10s (x3 over 5m)` for a repeated event. */
 export function eventAge(event: EventObject, now: number): string {
   const last = event.series?.lastObservedTime ?? event.lastTimestamp ?? event.eventTime
   const first = event.firstTimestamp ?? event.eventTime
@@ -26,7 +26,7 @@ export function eventAge(event: EventObject, now: number): string {
   return `${since(last, now)} (x${count} over ${since(first, now)})`
 }
 
-/** When it was last seen, for sorting. */
+/** Returns the time of the last occurrence, for sorting. */
 export function eventTime(event: EventObject): number {
   const time =
     event.series?.lastObservedTime ?? event.lastTimestamp ?? event.eventTime ?? event.metadata.creationTimestamp
@@ -37,7 +37,7 @@ function since(time: string | undefined | null, now: number): string {
   return time === undefined || time === null ? '<unknown>' : humanDuration(now - Date.parse(time))
 }
 
-/** Who reported it. */
+/** Returns the component that reported the event. */
 export function eventSource({ source, reportingComponent = '' }: EventObject): string {
   const component = source?.component || reportingComponent
   return source?.host ? `${component}, ${source.host}` : component

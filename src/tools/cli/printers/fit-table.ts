@@ -1,6 +1,6 @@
 /**
- * A table that stays within the terminal: the widest columns are cut until every line fits, and what is cut ends in `…`.
- * Names are never cut, since people copy them; where that leaves no room the lines stay longer.
+ * Fits a table into the terminal: truncates the widest columns with `…` until every line fits. Never truncates names,
+ * because users copy them. If there is no room left, lines stay longer.
  */
 const gap = 3
 const narrowest = 10

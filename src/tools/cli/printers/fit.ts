@@ -1,12 +1,12 @@
 /**
- * Help that fits a terminal: paragraphs are filled anew, and what stands right of a flag or a command goes on below
- * itself, or below the flag where little room is left beside it. Examples stay whole, since people copy them.
+ * Fits help into the terminal: rewraps paragraphs, and indents descriptions of flags and commands next to or, if there
+ * is little room, below them. Keeps examples on one line, because users copy them.
  */
 import { fillLines } from '../../../base/text/fill-lines.ts'
 
-/** Narrower than this, what explains a flag stands below it. */
+/** Minimum width of a description next to its flag. */
 const narrowest = 40
-/** Longer lines are hard to read, however wide the terminal is. */
+/** Maximum line width, for readability. */
 const widest = 120
 
 export function fitText(text: string, width: number): string {
@@ -15,7 +15,7 @@ export function fitText(text: string, width: number): string {
     .join('\n')
 }
 
-/** Lines that begin at the margin and follow each other are one. */
+/** Joins consecutive lines without indentation to a paragraph. */
 function inParagraphs(lines: readonly string[]): string[] {
   const joined: string[] = []
   for (const line of lines) {

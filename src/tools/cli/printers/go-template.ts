@@ -1,4 +1,4 @@
-/** Go templates as kubectl fills them: with two functions of its own. */
+/** Go templates with kubectl's two additional functions. */
 
 import { fillGoTemplate } from '../../../api/gotemplate/execute.ts'
 import { elementOf, goFunctions, only, type TemplateFunctions, text } from '../../../api/gotemplate/functions.ts'
@@ -15,7 +15,7 @@ const functions: TemplateFunctions = new Map([
   ['base64decode', (...args: Value[]) => decoded(text(only(args), 'base64decode'))],
 ])
 
-/** Makes text of a value. Throws UsageError, as what it returns does. */
+/** Returns a function that formats a value. Both throw UsageError. */
 export function readGoTemplate(
   template: string,
 ): (value: Json, how: { readonly missingKeys: 'allow' | 'refuse' }) => string {

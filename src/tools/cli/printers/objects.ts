@@ -1,4 +1,4 @@
-/** Objects for programs: JSON with four blanks a level, or YAML, keys in the order of their bytes. */
+/** Objects for programs: JSON indented by four blanks, or YAML, with keys in byte order. */
 
 import type { Json } from '../../../api/json/json.ts'
 import { type ApiObject, asJson } from '../../../api/model/object.ts'
@@ -9,7 +9,7 @@ export type DocumentFormat = 'json' | 'yaml'
 
 const style = { step: '    ', order: compareUtf8 }
 
-/** A value as JSON or YAML, as kubectl prints it. */
+/** Formats a value as JSON or YAML, as kubectl does. */
 export async function printDocument(value: Json, format: DocumentFormat): Promise<string> {
   if (format === 'json') {
     const { indentJson } = await import('../../../api/codec/indent-json.ts')
@@ -19,12 +19,12 @@ export async function printDocument(value: Json, format: DocumentFormat): Promis
   return stringifyYaml(value)
 }
 
-/** Several objects, of whatever kinds, as one: a List is made by clients alone. */
+/** Combines objects of any kinds into a List, a kind that only clients create. */
 export function listOf(objects: readonly ApiObject[]): Json {
   return { apiVersion: 'v1', kind: 'List', metadata: { resourceVersion: '' }, items: objects.map(asJson) }
 }
 
-/** Without the record of who owns which field, which is long and seldom asked for. */
+/** Removes managed fields, which are long and rarely needed. */
 export function withoutManagedFields<T extends ApiObject>(object: T): T {
   const { managedFields: _, ...metadata } = object.metadata
   return { ...object, metadata }

@@ -1,9 +1,9 @@
 /**
- * The forms of `-o`: which one a user asked for, and how objects look in it. Tables are left to those who fetch them.
+ * Output formats of `-o`: parses the flag and prints objects. Tables are printed elsewhere, with the data they need.
  *
  *   json, yaml, name, wide, jsonpath=TEMPLATE, go-template=TEMPLATE, custom-columns=NAME:PATH,...
  *
- * Those with a value take it from a file as well (`jsonpath-file=FILE`), templates from `--template` too.
+ * Formats with a value also read it from a file (`jsonpath-file=FILE`), and templates from `--template`.
  */
 import { readFileSync } from 'node:fs'
 import { isObject, type Json } from '../../../api/json/json.ts'
@@ -24,10 +24,10 @@ export type Output =
 export interface TemplateOutput {
   readonly form: 'template'
   readonly language: Language
-  /** undefined where `--template` has it; or, with `isFile`, the name of its file. */
+  /** The template; undefined if `--template` contains it. With `isFile`, the name of its file. */
   readonly text: string | undefined
   readonly isFile: boolean
-  /** Whether people see what it makes, and not a program: what drives a terminal is then shown, and not sent. */
+  /** Whether the output is a terminal, so that control characters are escaped. */
   readonly seen?: boolean
 }
 
@@ -36,7 +36,7 @@ const templateForms = 'jsonpath=..., jsonpath-as-json=... or go-template=... (ea
 const writeForms = `name, json, yaml, ${templateForms}`
 const forms = `wide, json, yaml, name, custom-columns=..., custom-columns-file=..., ${templateForms}`
 
-/** The languages of templates by what `-o` calls them. */
+/** Template languages by their name in `-o`. */
 const languages: { readonly [name: string]: Language } = {
   jsonpath: 'jsonpath',
   'jsonpath-as-json': 'jsonpath-as-json',
@@ -44,19 +44,19 @@ const languages: { readonly [name: string]: Language } = {
   template: 'go-template',
 }
 
-/** What templates need besides `-o`. */
+/** Flags of templates besides `-o`. */
 export const templateFlags = {
   template: flag({
     name: 'template',
     value: 'TEMPLATE',
     read: text,
-    help: 'the template of -o go-template, or its file; alone: -o go-template',
+    help: 'template for -o go-template, or its file; implies -o go-template',
   }),
   allowMissingTemplateKeys: flag({
     name: 'allow-missing-template-keys',
     default: 'true',
     read: readBoolean,
-    help: 'in templates, what an object does not have is no error',
+    help: 'allow missing keys in templates',
   }),
 }
 
@@ -97,7 +97,7 @@ function languageOf(name: string): { language: Language; isFile: boolean } | und
   return Object.hasOwn(languages, bare) ? { language: languages[bare]!, isFile } : undefined
 }
 
-/** The output with its template, wherever the user wrote that. Throws UsageError where there is none. */
+/** Returns the output with its template from either flag. Throws UsageError if it is missing. */
 export function outputOf({ output, template }: { readonly output: Output; readonly template: string }): Output {
   if (output.form === '' && template !== '') return withText({ language: 'go-template', isFile: false }, template)
   if (output.form !== 'template') return output
@@ -139,7 +139,7 @@ function columnsOf(text: string): { heading: string; path: string }[] {
   })
 }
 
-/** A line of headings, and below each its path. */
+/** Parses a header line with the paths below the headings. */
 function columnsOfFile(text: string): { heading: string; path: string }[] {
   const [headings = [], paths = []] = text.split('\n').map((line) => line.trim().split(/\s+/))
   if (headings.length !== paths.length)
@@ -147,7 +147,7 @@ function columnsOfFile(text: string): { heading: string; path: string }[] {
   return headings.map((heading, i) => ({ heading, path: paths[i]! }))
 }
 
-/** Objects as rows of the columns that the user asked for. */
+/** Formats objects as rows of custom columns. */
 export async function customRows(
   columns: readonly { readonly heading: string; readonly path: string }[],
   objects: readonly Json[],
@@ -166,7 +166,7 @@ export async function customRows(
   }
 }
 
-/** A value as kubectl shows it in a cell, which is as Go prints it: `map[a:1 b:[x y]]`. */
+/** Formats a value in a cell as kubectl does, in Go syntax: `map[a:1 b:[x y]]`. */
 function goText(value: Json | undefined): string {
   if (value === null || value === undefined) return '<nil>'
   if (Array.isArray(value)) return `[${value.map(goText).join(' ')}]`

@@ -1,10 +1,10 @@
 /**
- * Rules of roles as people look at them, in the way of kubectl: one row for each resource, resource name or path, with all
- * verbs that any rule allows on it, in the order of what they say.
+ * Formats RBAC rules as kubectl does: one row per resource, resource name or path, with all verbs that any rule allows,
+ * sorted by content.
  */
 import { compareUtf8 } from '../../../base/collections/utf8-order.ts'
 
-/** A rule of a role, as servers send it. */
+/** A rule of a role, as returned by servers. */
 export interface Rule {
   readonly verbs?: readonly string[]
   readonly apiGroups?: readonly string[]
@@ -13,10 +13,10 @@ export interface Rule {
   readonly nonResourceURLs?: readonly string[]
 }
 
-/** Above the rows. */
+/** Column headings. */
 export const ruleHeadings = ['Resources', 'Non-Resource URLs', 'Resource Names', 'Verbs']
 
-/** The cells of the rows. */
+/** Returns the cells of the rows. */
 export function ruleRows(rules: readonly Rule[]): string[][] {
   const { simple, paths } = splitRules(rules)
   return [...simple.values(), ...paths]
@@ -30,7 +30,7 @@ export function ruleRows(rules: readonly Rule[]): string[][] {
     ])
 }
 
-/** `deployments.apps/scale`: the group belongs to the type, not to its part. */
+/** Returns `deployments.apps/scale`: the group follows the resource, before the subresource. */
 function qualified(resource: string, group: string): string {
   const [type = '', ...part] = resource.split('/')
   return [group === '' ? type : `${type}.${group}`, ...part].join('/')
@@ -39,13 +39,13 @@ function qualified(resource: string, group: string): string {
 interface Row {
   readonly group: string
   readonly resource: string
-  /** At most one. */
+  /** At most one name. */
   readonly name: readonly string[]
   readonly path: readonly string[]
   readonly verbs: string[]
 }
 
-/** What is said of one resource, and maybe one name, is one row; a path has a row for each verb. */
+/** Merges rules for the same resource and name into one row. A path has one row per verb. */
 function splitRules(rules: readonly Rule[]): { simple: Map<string, Row>; paths: Row[] } {
   const simple = new Map<string, Row>()
   const paths: Row[] = []
@@ -67,7 +67,7 @@ function addTo(rows: Map<string, Row>, row: Row): void {
   else known.verbs.push(...row.verbs)
 }
 
-/** The text of a rule as a program in Go prints it: by that kubectl sorts. */
+/** Returns the Go representation of a rule, which kubectl sorts by. */
 function orderOf({ verbs, group, resource, name, path }: Row): string {
   const [groups, resources] = path.length === 0 ? [list([group]), list([resource])] : ['[]', '[]']
   return `Verbs:${list(verbs)},APIGroups:${groups},Resources:${resources},ResourceNames:${list(name)},NonResourceURLs:${list(path)},`

@@ -1,17 +1,17 @@
-/** A server's table as the rows that people read: which columns, under which headings, with what before and after. */
+/** Converts a server-side table to rows for display: selects columns, headings and additional cells. */
 
 import type { Json } from '../../../api/json/json.ts'
 import type { Table, TableColumn, TableRow } from '../../../client/requests/table.ts'
 import { escapeLine } from './escape.ts'
 
 export interface TableStyle {
-  /** The columns that are only in wide tables, too. */
+  /** Whether to include the columns of wide tables. */
   readonly wide: boolean
   readonly namespaces: boolean
   readonly labels: boolean
-  /** Labels that have a column each. */
+  /** Labels with their own column. */
   readonly labelColumns?: readonly string[]
-  /** What comes before each name: `configmap`. '' for nothing. */
+  /** Prefix of each name, such as `configmap`; '' for none. */
   readonly kind: string
 }
 
@@ -23,7 +23,7 @@ export function headings(columns: readonly TableColumn[], style: TableStyle): st
   return [...(style.namespaces ? ['NAMESPACE'] : []), ...names, ...labels, ...(style.labels ? ['LABELS'] : [])]
 }
 
-/** The cells of each row as text, with a namespace or labels where the style asks for them. */
+/** Returns the cells of each row as text, with namespace and labels if the style includes them. */
 export function tableRows({ columns, rows }: Pick<Table, 'columns' | 'rows'>, style: TableStyle): string[][] {
   const places = shown(columns, style)
   return rows.map((row) => {
@@ -46,7 +46,7 @@ function prefixed(cell: string, { format }: TableColumn, kind: string): string {
   return format === 'name' && kind !== '' ? `${kind}/${cell}` : cell
 }
 
-/** One line: what a text has after its first is cut off, and marked as cut. */
+/** Returns the first line of a text and marks truncation. */
 function cellText(cell: Json | undefined): string {
   if (cell === undefined || cell === null) return ''
   const text = typeof cell === 'object' ? JSON.stringify(cell) : String(cell)

@@ -1,6 +1,6 @@
 /**
- * Text with tabs as aligned columns: a tab ends a cell, and cells of lines that follow each other line up. What has no
- * cell in a column ends the column there, so that unrelated parts of a text do not widen each other:
+ * Aligns tab-separated text: a tab ends a cell, and cells of consecutive lines are aligned. A line without a cell in a
+ * column ends that column block, so that unrelated parts do not widen each other:
  *
  *   Name:<tab>a          Name:       a
  *   Namespace:<tab>b     Namespace:  b
@@ -22,7 +22,7 @@ interface Block {
   readonly column: number
 }
 
-/** Finds the runs of lines that have a cell in this column, and within each those of the next. */
+/** Finds runs of lines with a cell in this column, and recursively in the next column. */
 function measure(lines: readonly (readonly string[])[], widths: number[][], { start, end, column }: Block): void {
   for (let i = start; i < end; i++) {
     if (!hasCell(lines[i]!, column)) continue

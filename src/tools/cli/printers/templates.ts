@@ -1,4 +1,4 @@
-/** What templates make of an object or a list of them: JSONPath, and Go's language. Each is loaded where it is asked for. */
+/** Fills JSONPath and Go templates with objects. Each language is loaded on demand. */
 import type { Json } from '../../../api/json/json.ts'
 import { escapeText } from './escape.ts'
 import { type Output, outputOf, type TemplateOutput } from './output.ts'
@@ -7,7 +7,7 @@ export interface TemplateOptions {
   readonly allowMissingTemplateKeys: boolean
 }
 
-/** The output that flags ask for, with its template, which is known to be well formed. Throws UsageError. */
+/** Returns the selected output with its validated template. Throws UsageError. */
 export async function readyTemplate({
   seen,
   ...options
@@ -22,10 +22,10 @@ export async function readyTemplate({
   return { ...output, seen }
 }
 
-/** A template that was parsed: makes text of a value. */
+/** A parsed template: formats a value. */
 type Fill = (value: Json, how: { readonly missingKeys: 'allow' | 'refuse' }) => string | Promise<string>
 
-/** Throws UsageError where the template names what is not there and that is not allowed. */
+/** Throws UsageError if the template refers to a missing key and missing keys are not allowed. */
 export async function fillTemplate(
   output: TemplateOutput,
   value: Json,

@@ -1,6 +1,6 @@
 /**
- * What a command is: its flags, its help, and what it does with what it is given. One command per file;
- * `commands/all.ts` lists them. A command writes through its context and throws what went wrong; it never touches the process.
+ * Definition of a command: its flags, its help and its action. There is one command per file, and `commands/all.ts`
+ * lists them. A command writes through its context and throws errors. It never touches the process.
  */
 import { helpText } from '../../../base/flags/flag-help.ts'
 import { type CommandLine, type Flag, type Flags, parseCommandLine, UsageError } from '../../../base/flags/flags.ts'
@@ -10,38 +10,44 @@ import type { Output } from '../printers/output.ts'
 
 export interface Context {
   readonly out: (text: string | Uint8Array) => void
-  /** Resolves when what was written has been taken: for output without end. */
+  /** Resolves when the written output has been consumed, for unbounded output. */
   readonly drained: () => Promise<void>
   readonly err: (text: string) => void
-  /** All of the standard input. */
+  /** Reads all of standard input. */
   readonly input: () => Promise<Buffer>
-  /** The same piece by piece, as it is typed. */
+  /** Reads standard input in chunks, as the user types. */
   readonly inputStream: () => AsyncIterable<Buffer>
-  /** Hands every key to the program and shows none; returns what undoes it. Does nothing without a terminal. */
+  /**
+   * Switches the terminal to raw mode without echo. Returns a function that restores it. Does nothing without a
+   * terminal.
+   */
   readonly rawInput: () => () => void
-  /** Calls with the size of the terminal, now and whenever it changes; returns what stops that. */
+  /** Calls back with the terminal size, now and after each change. Returns a function that stops the calls. */
   readonly followSize: (onSize: (size: { readonly columns: number; readonly rows: number }) => void) => () => void
-  /** Whether people see what is written: colour and progress are for them alone; in how many columns; and whether they can answer. */
+  /**
+   * Which streams are terminals, and their width. Colors and progress only appear on terminals, and prompts need one as
+   * input.
+   */
   readonly terminal: {
     readonly out: boolean
     readonly err: boolean
     readonly input?: boolean
     readonly columns?: number | undefined
   }
-  /** Runs another program on the user's terminal, such as an editor; gives its exit code. */
+  /** Runs another program, such as an editor, on the user's terminal. Returns its exit code. */
   readonly runProgram: (program: string, args: readonly string[]) => Promise<number>
   readonly env: { readonly [name: string]: string | undefined }
   readonly home: string
   readonly directory: string
-  /** As the user wrote it: `orchctl get pods`. */
+  /** The command line as the user typed it: `orchctl get pods`. */
   readonly commandLine: string
-  /** Aborts when the user has had enough. */
+  /** Aborts when the user interrupts the command. */
   readonly signal: AbortSignal
 }
 
 export interface CommandDefinition<F extends Flags> {
   readonly name: string
-  /** What may stand after the name, one line for each way. */
+  /** Arguments after the name, one line per variant. */
   readonly forms: readonly string[]
   readonly about: string
   readonly examples: readonly string[]
@@ -49,10 +55,10 @@ export interface CommandDefinition<F extends Flags> {
   readonly run: (context: Context, line: CommandLine<F>) => Promise<void>
 }
 
-/** A command whatever its flags are. */
+/** A command with any flags. */
 export interface Command {
   readonly help: string
-  /** For those who complete words: what may stand after the name. */
+  /** Arguments after the name, for shell completion. */
   readonly forms: readonly string[]
   readonly flags: Flags
   readonly run: (context: Context, args: readonly string[]) => Promise<void>
@@ -71,9 +77,9 @@ export function defineCommand<F extends Flags>(definition: CommandDefinition<F>)
 }
 
 /**
- * Every command takes the flags of all commands, as in kubectl: an alias or a script may set them once. A flag of the
- * command itself counts before one of all commands with the same name, which then has its default: `--user` of
- * `create rolebinding` is a subject, and not a user of the client config.
+ * Every command accepts the global flags, as in kubectl, so that an alias or script can set them once. A command's own
+ * flag takes precedence over a global flag of the same name, which then keeps its default: `--user` of `create
+ * rolebinding` is a subject, not a kubeconfig user.
  */
 function parseOwnFirst<F extends Flags>(flags: F, args: readonly string[]): CommandLine<F> {
   const global: readonly Flag<unknown>[] = Object.values(connectionFlags)
@@ -89,7 +95,7 @@ function parseOwnFirst<F extends Flags>(flags: F, args: readonly string[]): Comm
   return { options: Object.fromEntries(values) as CommandLine<F>['options'], words }
 }
 
-/** `-k` stands in place of `-f`: whatever reads files reads what it builds. */
+/** Replaces `-f` with the kustomization of `-k`, so that all commands that read files support both. */
 function withKustomization<T extends object>(options: T): T {
   const { kustomize = '', filename = [] } = options as { kustomize?: string; filename?: readonly FileName[] }
   if (kustomize === '') return options
@@ -97,7 +103,7 @@ function withKustomization<T extends object>(options: T): T {
   return { ...options, filename: [{ kustomize }] }
 }
 
-/** A template is read before anything is sent: what is wrong with it leaves nothing half done. */
+/** Parses the template before anything is sent, so that an invalid template has no side effects. */
 async function withTemplate<T extends object>({ terminal }: Context, options: T): Promise<T> {
   const { output, template } = options as { output?: Output; template?: string }
   if (output === undefined || template === undefined || (output.form !== 'template' && template === '')) return options
@@ -117,7 +123,7 @@ ${examples.map((example) => `  ${example}`).join('\n')}
 ${flagsHelp(flags)}`
 }
 
-/** Those that every command has are listed by `orchctl options`, once. */
+/** Lists the command's own flags. `orchctl options` lists the global ones. */
 function flagsHelp(flags: Flags): string {
   const global: readonly Flag<unknown>[] = Object.values(connectionFlags)
   const entries = Object.entries(flags)
@@ -125,10 +131,10 @@ function flagsHelp(flags: Flags): string {
   const hasAll = entries.length - others.length === global.length
   const own = Object.fromEntries(hasAll ? others : entries)
   const list = Object.keys(own).length === 0 ? '' : `Flags:\n${helpText(own)}\n`
-  return hasAll ? `${list}${list && '\n'}Flags of all commands, such as -n: see \`orchctl options\`.\n` : list
+  return hasAll ? `${list}${list && '\n'}For the flags of all commands, such as -n, run \`orchctl options\`.\n` : list
 }
 
-/** What was asked has an answer that is told by the exit code alone: `diff` with differences, `can-i` with "no". */
+/** Ends the command with an exit code that is the answer, such as differences in `diff` or "no" in `can-i`. */
 export class ExitCode extends Error {
   override readonly name = 'ExitCode'
   readonly code: number
@@ -139,7 +145,7 @@ export class ExitCode extends Error {
   }
 }
 
-/** What went wrong, for a command whose exit code 1 says something else: `diff` with differences. */
+/** A failure of a command for which exit code 1 has another meaning, such as differences in `diff`. */
 export class Failure extends Error {
   override readonly name = 'Failure'
   readonly code: number
@@ -150,7 +156,7 @@ export class Failure extends Error {
   }
 }
 
-/** For commands that take none. */
+/** Rejects arguments, for commands that take none. */
 export function refuseWords(words: readonly string[]): void {
   if (words.length > 0) throw new UsageError(`unexpected argument ${JSON.stringify(words[0])}`)
 }

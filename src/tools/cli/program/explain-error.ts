@@ -1,4 +1,4 @@
-/** What went wrong, in the words of a user: one line for each thing, ready to be printed. */
+/** Converts errors to messages for users: one line per error. */
 
 import { ApiError } from '../../../api/model/api-error.ts'
 import { UsageError } from '../../../base/flags/flags.ts'
@@ -11,7 +11,7 @@ import { ManifestError } from '../manifests/manifest-error.ts'
 import { escapeText } from '../printers/escape.ts'
 import { statusSentence } from './status-sentence.ts'
 
-/** Several things went wrong, one after the other, while the rest was done. */
+/** Several errors that occurred while the rest of the work was completed. */
 export class SeveralErrors extends Error {
   override readonly name = 'SeveralErrors'
   readonly errors: readonly unknown[]
@@ -31,14 +31,14 @@ export async function explainError(error: unknown): Promise<string> {
   return `${escapeText(sentence(error instanceof ManifestError ? error.cause : error))}\n`
 }
 
-/** What the user can fix: the message is enough. */
+/** Errors that users can fix. Their message is sufficient. */
 const toMend = [UsageError, ConfigError, NameError, ApiError]
 
 function sentence(error: unknown): string {
   if (error instanceof StatusError) return statusSentence(error)
   if (toMend.some((type) => error instanceof type)) return `error: ${messageOf(error)}`
   if (error instanceof TransportError) return `error: ${withCauses(error)}${nextStep(error)}`
-  // A bug of this program: whoever fixes it needs to know where.
+  // A bug in this program: the stack trace helps to fix it.
   return `error: ${isError(error) ? (error.stack ?? error.message) : String(error)}`
 }
 
@@ -56,7 +56,7 @@ function withCauses(error: Error): string {
     .join(': ')
 }
 
-/** What to do about a server that is not reached, by the code of the reason. */
+/** Hints for an unreachable server, by error code. */
 const nextSteps: readonly (readonly [code: RegExp, step: string])[] = [
   [
     /^ECONNREFUSED$/,

@@ -1,6 +1,6 @@
 /**
- * One run of orchctl, from its arguments to its exit code: finds the command, gives help, and says what went wrong.
- * The process itself (its streams and signals) is left to `orchctl.ts`.
+ * One run of orchctl, from its arguments to its exit code: finds the command, prints help and reports errors.
+ * `orchctl.ts` handles the process with its streams and signals.
  */
 
 import { version } from '../../../api/model/version.ts'
@@ -12,7 +12,7 @@ import { isNotBuilt } from '../commands/not-built.ts'
 import { connectionFlags } from '../connection/connection-flags.ts'
 import { type Context, ExitCode, Failure } from './command.ts'
 
-/** A context without what the arguments say. */
+/** The context without the arguments. */
 export type Surroundings = Omit<Context, 'commandLine'>
 
 type Entry = CommandEntry | CommandGroup
@@ -23,7 +23,7 @@ export async function main(surroundings: Surroundings, args: readonly string[]):
     await run(context, args)
     return 0
   } catch (error) {
-    // The user ended it: nothing to report.
+    // The user interrupted the command, so there is nothing to report.
     if (context.signal.aborted) return interrupted
     if (error instanceof ExitCode) return error.code
     const [{ explainError }, { painterFor }] = await Promise.all([
@@ -39,7 +39,7 @@ export async function main(surroundings: Surroundings, args: readonly string[]):
   }
 }
 
-/** What shells report of a program that SIGINT ended. */
+/** Exit code that shells report for a program ended by SIGINT. */
 const interrupted = 130
 
 async function run(context: Context, args: readonly string[]): Promise<void> {
@@ -58,7 +58,7 @@ function isCommand(name: string): boolean {
   return commands.some((command) => command.name === name || command.aliases?.includes(name))
 }
 
-/** A word that is no command of ours may be the name of a plugin. Throws ExitCode where the plugin fails. */
+/** Runs a plugin if the first word is not a built-in command. Throws ExitCode if the plugin fails. */
 async function ranPlugin(context: Context, args: readonly string[]): Promise<boolean> {
   const { findPlugin } = await import('./plugins.ts')
   const plugin = findPlugin(context, args)
@@ -68,19 +68,19 @@ async function ranPlugin(context: Context, args: readonly string[]): Promise<boo
   return true
 }
 
-/** Flags of all commands may stand before `help`, as before any other command; they change nothing there. */
+/** Global flags may precede `help`, as they may precede any command. They have no effect there. */
 function wordsOf(args: readonly string[]): readonly string[] {
   return parseCommandLine(connectionFlags, args).words
 }
 
-/** What shells call while words are typed: see `orchctl completion`. */
+/** Called by shells for completion: see `orchctl completion`. */
 async function complete(context: Context, words: readonly string[]): Promise<void> {
   const { candidates } = await import('../commands/completion/candidates.ts')
   context.out((await candidates(context, commands, words)).map((word) => `${word}\n`).join(''))
 }
 
 interface Call {
-  /** What stands after the name of the command. */
+  /** The words after the command name. */
   readonly rest: readonly string[]
   readonly asksHelp: boolean
   /** The words that lead to the command. */
@@ -97,11 +97,11 @@ async function runEntry(context: Context, entry: Entry, call: Call): Promise<voi
   if (entry.load !== undefined && !call.asksHelp)
     return await callCommand(context, { ...entry, load: entry.load }, call)
   await showHelp(context, await helpOf(entry, call.before))
-  // A word is missing: who did not ask for help has done nothing.
+  // A word is missing and help was not requested, so the command failed.
   if (!call.asksHelp) throw new ExitCode(1)
 }
 
-/** The next word that is not a flag; nothing where a flag comes before it that belongs to the command itself. */
+/** Returns the next word that is not a flag. Returns nothing if a flag of the command itself precedes it. */
 function wordAfter(args: readonly string[]): { command: string | undefined; rest?: string[] } {
   try {
     return splitCommand(connectionFlags, args)
@@ -136,7 +136,7 @@ async function showHelp({ out, terminal }: Context, text: string): Promise<void>
   out(fitText(text, terminal.columns))
 }
 
-/** The help of a command, with the commands below it. */
+/** Returns the help of a command, including its subcommands. */
 async function helpOf(entry: Entry, before: string): Promise<string> {
   if (!('commands' in entry)) return (await entry.load()).help
   const own =
@@ -170,7 +170,7 @@ Usage:
   orchctl COMMAND [arguments] [flags]
 
 Commands:
-${listed([...commands, { name: 'help COMMAND', summary: 'show what a command does and its flags' }])}
+${listed([...commands, { name: 'help COMMAND', summary: 'show the help of a command' }])}
 
 Flags of all commands:
 ${helpText(connectionFlags)}

@@ -1,6 +1,7 @@
 /**
- * The program `orchctl`: the process around `main.ts`. Ctrl-C ends what is under way, a second one the process; when
- * nobody reads on (`| head`), it ends without a word, and the exit code says that it did not finish.
+ * The program `orchctl`: the process around `main.ts`. Ctrl-C aborts the command, a second one ends the process. If the
+ * reader of the output exits (`| head`), the program ends silently with an exit code that reports the incomplete
+ * output.
  */
 import { writeSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -44,14 +45,14 @@ void ended.then((code) => {
   stopInput()
 })
 
-/** What shells report of a program that SIGPIPE ended: Node has no such end. */
+/** Exit code that shells report for a program ended by SIGPIPE, which Node.js ignores. */
 const unread = 141
 
 function endUnread({ code }: NodeJS.ErrnoException): never {
   process.exit(code === 'EPIPE' ? unread : 1)
 }
 
-/** What nobody reads any more would keep the process waiting for keys. */
+/** Stops reading when the consumer stops, because an open input would keep the process alive. */
 function inputStream(): AsyncIterable<Buffer> {
   stopInput = () => process.stdin.destroy()
   return process.stdin

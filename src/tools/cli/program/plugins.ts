@@ -1,6 +1,7 @@
 /**
- * Plugins: programs `orchctl-NAME` and `kubectl-NAME` on the PATH, which are called where the first words are no command of
- * ours. `orchctl a b` finds `orchctl-a-b` before `orchctl-a`; a dash in a word is an underscore in the name of a program.
+ * Plugins: programs `orchctl-NAME` and `kubectl-NAME` on the PATH, called if the first words are not a built-in
+ * command. `orchctl a b` prefers `orchctl-a-b` to `orchctl-a`. A dash in a word becomes an underscore in the program
+ * name.
  */
 import { accessSync, constants, readdirSync, statSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
@@ -10,11 +11,11 @@ const prefixes = ['orchctl-', 'kubectl-']
 
 export interface Plugin {
   readonly file: string
-  /** How it is called: `a b` for `orchctl-a-b`. */
+  /** The words that call the plugin: `a b` for `orchctl-a-b`. */
   readonly words: readonly string[]
 }
 
-/** The plugin that these arguments call, with the arguments that are left for it. */
+/** Returns the plugin for these arguments, with the remaining arguments. */
 export function findPlugin(
   context: Context,
   args: readonly string[],
@@ -36,7 +37,7 @@ export function findPlugin(
   return undefined
 }
 
-/** All that are on the PATH, in its order. */
+/** Returns all plugins, in the order of the PATH. */
 export function allPlugins(context: Context): Plugin[] {
   return directoriesOf(context).flatMap((directory) =>
     namesIn(directory).flatMap((name) => {
@@ -64,7 +65,7 @@ function namesIn(directory: string): string[] {
   try {
     return readdirSync(directory).sort()
   } catch {
-    // Not every directory of a PATH is there.
+    // A directory of the PATH may not exist.
     return []
   }
 }

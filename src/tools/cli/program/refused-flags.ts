@@ -1,6 +1,6 @@
 /**
- * Flags that kubectl has for all its commands and that have nothing to do here. A script that sets one of them to what
- * orchctl does anyway runs on; any other value is refused with the reason, rather than taken and ignored.
+ * Global kubectl flags that have no purpose in orchctl. A value that matches orchctl's behavior is accepted, so that
+ * scripts keep working. Any other value is rejected with a reason rather than silently ignored.
  */
 import { refusedFlag } from '../../../base/flags/flags.ts'
 

@@ -1,8 +1,8 @@
-/** A refusal of the server as a sentence, as users of kubectl know it, and what to do next where orchctl knows it. */
+/** Formats an error response of the server as kubectl does, and adds a hint if orchctl knows one. */
 import { refusedAction } from '../../../client/requests/refused-action.ts'
 import type { StatusError } from '../../../client/requests/status-error.ts'
 
-/** `doing` says what was being done, where that is not plain. */
+/** `doing` describes the action, if it is not obvious. */
 export function statusSentence(error: StatusError, doing = ''): string {
   const { reason, message } = error
   if (reason === 'Unauthorized') return `error: You must be logged in to the server (${message})`
@@ -10,10 +10,10 @@ export function statusSentence(error: StatusError, doing = ''): string {
   return `${head}: ${doing}${message}${reason === 'Forbidden' ? wayToAsk(message) : ''}`
 }
 
-/** What a shell takes as it is. */
+/** Words that a shell needs no quotes for. */
 const plain = /^[\w/][\w.:@/-]*$/
 
-/** Who may ask why is told so by the server itself; for all others an administrator can. */
+/** Suggests that an administrator run `auth why`. The server itself suggests it to users who may run it. */
 function wayToAsk(message: string): string {
   const refused = message.includes('auth why') ? undefined : refusedAction(message)
   if (refused === undefined) return ''

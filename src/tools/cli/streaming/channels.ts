@@ -1,13 +1,14 @@
 /**
- * Streams of a pod over one WebSocket: the first byte of each message says which stream it belongs to. With the protocol
- * `v4.channel.k8s.io` a stream cannot be ended alone; with `v5.channel.k8s.io` it can, which is used where the server has it.
+ * Streams of a pod over one WebSocket: the first byte of each message selects the stream. The protocol
+ * `v5.channel.k8s.io` can close a single stream, while `v4.channel.k8s.io` cannot. The client prefers v5 if the server
+ * supports it.
  */
 import { UpgradeRefused } from '../../../client/node/upgrade.ts'
 import { WebSocketClient, webSocketRequest } from '../../../client/node/web-socket.ts'
 import { errorOf } from '../../../client/requests/status-error.ts'
 import type { Session } from '../connection/session.ts'
 
-/** The streams of a command that runs in a container. */
+/** Streams of a command in a container. */
 export const streams = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4 } as const
 
 const protocols = ['v5.channel.k8s.io', 'v4.channel.k8s.io']
@@ -32,7 +33,7 @@ export class Channels {
     await this.#socket.send(message)
   }
 
-  /** Whether one stream can be ended while the others go on. */
+  /** Whether a single stream can be closed while the others stay open. */
   get canEnd(): boolean {
     return this.#socket.protocol.startsWith('v5.')
   }
@@ -51,7 +52,7 @@ export class Channels {
   }
 }
 
-/** Throws what the server says against it as a StatusError. The connection ends with the user's patience. */
+/** Throws an error response of the server as a StatusError. Closes the connection when the user interrupts. */
 export async function openChannels(
   { upgrade, context: { signal } }: Pick<Session, 'upgrade' | 'context'>,
   path: string,

@@ -1,6 +1,7 @@
 /**
- * The pod and the container that a command talks to: `POD`, `TYPE/NAME` of something that has pods, and `-c`. Without `-c`
- * it is the container that the pod's annotation names, else the first, which is said where there are others.
+ * Selects the pod and container of a command: `POD`, `TYPE/NAME` of an object with pods, and `-c`. Without `-c`, uses
+ * the container that the pod's default-container annotation names, otherwise the first, and says so if there are
+ * several.
  */
 
 import type { ApiObject } from '../../../api/model/object.ts'
@@ -34,10 +35,10 @@ export const podRunningTimeoutFlag = flag({
   value: 'TIME',
   default: '1m',
   read: readTime,
-  help: 'how long to wait until one of its pods runs',
+  help: 'maximum time to wait until a pod runs',
 })
 
-/** The pod of the words `NAME`, `TYPE/NAME` or `TYPE NAME`; of something that has pods, as soon as one runs. */
+/** Finds the pod for `NAME`, `TYPE/NAME` or `TYPE NAME`. For an object with pods, waits until one runs. */
 export async function findPod(session: Session, words: readonly string[], waitMs = 0): Promise<Pod> {
   const { pods, owner } = await podsOnce(isRunning, session, { words, waitMs })
   const [pod] = pods
@@ -49,12 +50,12 @@ export async function findPod(session: Session, words: readonly string[], waitMs
 
 const lookMs = 500
 
-/** All pods of what the words name, as soon as there is one. */
+/** Returns all pods of the named object, once one exists. */
 export async function podsOnceThere(session: Session, words: readonly string[], waitMs: number): Promise<FoundPods> {
   return await podsOnce(() => true, session, { words, waitMs })
 }
 
-/** Looks again while none of an owner's pods is as wanted, as long as there is time. */
+/** Retries until one of the owner's pods is suitable or the time is up. */
 async function podsOnce(
   isWanted: (pod: Pod) => boolean,
   session: Session,
@@ -74,12 +75,12 @@ function isRunning(pod: Pod): boolean {
 
 export interface FoundPods {
   readonly pods: readonly Pod[]
-  /** As users call what the pods are of. */
+  /** Display name of the pods' owner. */
   readonly owner: string
   readonly isPod: boolean
 }
 
-/** All pods of what the words name, those that run first; and how users call it. */
+/** Returns all pods of the named object, running ones first, and the object's display name. */
 async function findPods(session: Session, words: readonly string[]): Promise<FoundPods> {
   const { client, context } = session
   const [first = '', second, ...more] = words
@@ -101,7 +102,7 @@ async function findPods(session: Session, words: readonly string[]): Promise<Fou
   return { pods: items.toSorted((a, b) => rank(a) - rank(b)), owner, isPod: false }
 }
 
-/** Pods that are ready first, then those that run. */
+/** Ranks ready pods first, then running ones. */
 function rank({ status }: Pod): number {
   if (status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True')) return 0
   return status?.phase === 'Running' ? 1 : 2
@@ -119,7 +120,7 @@ interface Expression {
   readonly values?: readonly string[]
 }
 
-/** As a query has it; undefined where the object selects nothing. */
+/** Returns the label selector as a query. Undefined if the object selects nothing. */
 function selectorOf({ kind }: DiscoveredType, object: ApiObject): string | undefined {
   const selector = (object as Selecting).spec?.selector
   if (selector === undefined) return undefined
@@ -142,12 +143,12 @@ function expression({ key, operator, values = [] }: Expression): string {
 
 const defaultAnnotation = 'kubectl.kubernetes.io/default-container'
 
-/** Names all containers, those for the start and those for debugging last. */
+/** Returns all containers, with init and ephemeral containers last. */
 export function containersOf({ spec = {} }: Pod): Container[] {
   return [...(spec.containers ?? []), ...(spec.initContainers ?? []), ...(spec.ephemeralContainers ?? [])]
 }
 
-/** Throws UsageError where there is none of this name; '' asks for the default, which is said unless `quiet`. */
+/** Throws UsageError if no container has this name. '' selects the default, which is reported unless `quiet`. */
 export function chooseContainer(
   { context }: Pick<Session, 'context'>,
   pod: Pod,
@@ -171,7 +172,7 @@ export function chooseContainer(
   return first
 }
 
-/** As kubectl lists them: `app, debugger (ephem), setup (init)`. */
+/** Lists containers as kubectl does: `app, debugger (ephem), setup (init)`. */
 function containerNames({ spec = {} }: Pod): string {
   const { containers = [], ephemeralContainers = [], initContainers = [] } = spec
   const named = (list: readonly Container[], mark: string) => list.map(({ name = '' }) => `${escapeLine(name)}${mark}`)

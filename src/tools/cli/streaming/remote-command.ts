@@ -1,6 +1,6 @@
 /**
- * A program in a container with the user's terminal: its input, its output, and its exit code. On a terminal, output that
- * is not that of a terminal of its own (`-t`) is shown without what drives one, except for colours.
+ * Runs a command in a container with the user's input, output and exit code. On a terminal, output without a remote
+ * terminal (`-t`) is shown with control sequences escaped, except for colors.
  */
 import { TransportError } from '../../../client/requests/transport.ts'
 import type { Session } from '../connection/session.ts'
@@ -9,20 +9,20 @@ import { type Context, ExitCode } from '../program/command.ts'
 import { type Channels, openChannels, streams } from './channels.ts'
 
 export interface RemoteCommand {
-  /** The path of `exec` or `attach` of a pod. */
+  /** Path of the pod's `exec` or `attach` subresource. */
   readonly path: string
   readonly container: string
-  /** Of `exec`: the program and its arguments. */
+  /** For `exec`: the command and its arguments. */
   readonly command?: readonly string[]
   readonly tty: boolean
-  /** What the program reads; undefined: nothing. */
+  /** Standard input of the command; undefined for none. */
   readonly input?: AsyncIterable<Uint8Array> | undefined
-  /** Where its output goes, if not to the user. */
+  /** Receives the output instead of the user. */
   readonly onOutput?: (data: Buffer) => Promise<void>
   readonly onOpen?: (channels: Channels) => void
 }
 
-/** Throws ExitCode where the program failed. */
+/** Throws ExitCode if the command failed. */
 export async function runRemotely(session: Session, remote: RemoteCommand): Promise<void> {
   const channels = await openChannels(session, remote.path, queryOf(remote))
   remote.onOpen?.(channels)
@@ -31,13 +31,13 @@ export async function runRemotely(session: Session, remote: RemoteCommand): Prom
   const stopSizes = remote.tty
     ? context.followSize(({ columns, rows }) => {
         const size = Buffer.from(JSON.stringify({ Width: columns, Height: rows }))
-        // A connection that has ended has no size.
+        // A closed connection has no terminal size.
         channels.send(streams.resize, size).catch(() => {})
       })
     : () => {}
   try {
     const feeding = remote.input === undefined ? undefined : feed(channels, remote.input)
-    // What goes wrong with the input ends the connection, and is told as that.
+    // An input error closes the connection and is reported as such.
     feeding?.catch(() => channels.close())
     judge(context, await readOutput(session, channels, remote))
   } finally {
@@ -62,7 +62,7 @@ async function feed(channels: Channels, input: AsyncIterable<Uint8Array>): Promi
   await channels.end(streams.stdin)
 }
 
-/** What the server says at the end; undefined where it said nothing. */
+/** Returns the final status of the server. Undefined if it sent none. */
 async function readOutput(
   { context }: Session,
   channels: Channels,
@@ -84,7 +84,7 @@ async function readOutput(
   return status
 }
 
-/** Characters that are cut between two pieces are put together. */
+/** Joins characters that are split between two chunks. */
 function decoding(change: (text: string) => string): (data: Buffer) => string {
   const decoder = new TextDecoder()
   return (data) => change(decoder.decode(data, { stream: true }))

@@ -1,6 +1,6 @@
 /**
- * Archives in the form of tar (ustar, with PAX headers for long names), written and read piece by piece: what `cp` sends and
- * receives. Read entries are as the sender says: whoever unpacks them checks their names.
+ * Writes and reads tar archives (ustar, with PAX headers for long names) in chunks, for `cp`. Entries that are read are
+ * untrusted: the caller must check their names.
  */
 import { UsageError } from '../../../base/flags/flags.ts'
 
@@ -14,7 +14,7 @@ export interface Entry {
   readonly size: number
 }
 
-/** The header of an entry; of a long name, with one before it that holds the name. */
+/** Returns the header of an entry, preceded by a PAX header if the name is long. */
 export function entryHeader({ name, type, mode, size }: Entry, modified: number): Buffer {
   const head = plainHeader({ name, type, mode, size }, modified)
   if (Buffer.byteLength(name) <= 100) return head
@@ -24,7 +24,7 @@ export function entryHeader({ name, type, mode, size }: Entry, modified: number)
   return Buffer.concat([sealed(before), record, padding(record.length), head])
 }
 
-/** `LENGTH key=value\n`, where the length counts itself. */
+/** `LENGTH key=value\n`, where the length includes itself. */
 function paxRecord(key: string, value: string): Buffer {
   const rest = Buffer.byteLength(` ${key}=${value}\n`)
   let length = rest + String(rest).length
@@ -55,7 +55,7 @@ function octal(header: Buffer, { value, at, length }: { value: number; at: numbe
   )
 }
 
-/** With the sum of all bytes, for which its own place counts as blank. */
+/** Sets the checksum over all bytes, with the checksum field counted as blanks. */
 function sealed(header: Buffer): Buffer {
   header.fill(' ', 148, 156)
   const sum = header.reduce((total, byte) => total + byte, 0)
@@ -63,25 +63,25 @@ function sealed(header: Buffer): Buffer {
   return header
 }
 
-/** What fills the last block of so many bytes. */
+/** Returns the padding of the last block. */
 export function padding(size: number): Buffer {
   return Buffer.alloc((block - (size % block)) % block)
 }
 
-/** The end of an archive. */
+/** End of an archive. */
 export const endOfArchive = Buffer.alloc(2 * block)
 
 /** Receives the entries of an archive. */
 export interface Unpacker {
-  /** A new entry: returns what takes its content, or undefined to leave it out. */
+  /** Starts an entry. Returns a function that receives its content, or undefined to skip it. */
   entry(entry: Entry): Promise<((data: Buffer) => Promise<void>) | undefined>
-  /** The entry is whole, or will never be. Also called where no entry has begun. */
+  /** Called when the entry is complete or will never be. Also called if no entry has started. */
   end(): Promise<void>
 }
 
 /**
- * Reads an archive in pieces of any length. Throws UsageError where it is none; the entry that has begun is ended first, and
- * nothing that follows is read.
+ * Reads an archive in chunks of any size. Throws UsageError if it is invalid. Ends the current entry first and reads
+ * nothing further.
  */
 export class TarReader {
   readonly #unpacker: Unpacker
@@ -91,7 +91,7 @@ export class TarReader {
   #take: ((data: Buffer) => Promise<void>) | undefined
   #longName = ''
   #inEntry = false
-  /** Why nothing more is read. */
+  /** The error after which nothing more is read. */
   #fault: { readonly error: unknown } | undefined
 
   constructor(unpacker: Unpacker) {
@@ -110,13 +110,13 @@ export class TarReader {
     }
   }
 
-  /** Throws UsageError where an entry is not whole. */
+  /** Throws UsageError if an entry is incomplete. */
   async end(): Promise<void> {
     await this.#unpacker.end()
     if (this.#left > 0 || this.#inEntry) throw new UsageError('the archive ended in the middle of a file')
   }
 
-  /** Whether there is more to do with what has come. */
+  /** Whether the received data can be processed further. */
   async #step(): Promise<boolean> {
     if (this.#left > 0) return await this.#content()
     if (this.#inEntry) {
@@ -163,7 +163,7 @@ export class TarReader {
     return true
   }
 
-  /** A header for the entry after it: it may hold a longer name. */
+  /** Processes an extension header, which may contain a longer name for the next entry. */
   #extension(letter: string, size: number): boolean {
     if (size > maxHeader) throw new UsageError('the archive has a header that is too long')
     const whole = block + size + padding(size).length
@@ -192,7 +192,7 @@ function textAt(header: Buffer, at: number, length: number): string {
   return header.toString('utf8', at, at + length).replace(/\0.*$/s, '')
 }
 
-/** Octal digits; or, of large numbers, bytes behind a mark. */
+/** Reads a number: octal digits, or binary with a marker for large values. */
 function numberAt(header: Buffer, at: number, length: number): number {
   if ((header[at]! & 0x80) !== 0) return Number(header.readBigUInt64BE(at + length - 8))
   const text = textAt(header, at, length).trim()

@@ -1,6 +1,6 @@
 /**
- * Unpacks an archive from a container into a directory of the user. A container is not trusted: no entry leaves the
- * directory, by its name or through a link; links are left out and named.
+ * Unpacks an archive from a container into a local directory. The container is untrusted: no entry can leave the
+ * directory by its name or through a link. Links are skipped and reported.
  */
 import { lstatSync, mkdirSync } from 'node:fs'
 import { open } from 'node:fs/promises'
@@ -10,14 +10,14 @@ import { escapeLine } from '../printers/escape.ts'
 import type { Entry, Unpacker } from './tar.ts'
 
 export interface UnpackOptions {
-  /** What the names of the archive begin with: the path that was asked for. */
+  /** Prefix of the names in the archive: the requested path. */
   readonly prefix: string
-  /** Where that goes. */
+  /** Local path that replaces the prefix. */
   readonly target: string
   readonly warn: (text: string) => void
 }
 
-/** The receiver of the entries. Throws UsageError for a name that leads outside. */
+/** Returns the receiver of entries. Throws UsageError for a name that leads outside. */
 export function unpackInto({ prefix, target, warn }: UnpackOptions): Unpacker {
   let file: Awaited<ReturnType<typeof open>> | undefined
   return {
@@ -47,7 +47,7 @@ export function unpackInto({ prefix, target, warn }: UnpackOptions): Unpacker {
   }
 }
 
-/** Below the target; undefined for what was not asked for. */
+/** Returns the path below the target. Undefined for an entry that was not requested. */
 function placeOf({ name }: Entry, { prefix, target }: { prefix: string; target: string }): string | undefined {
   const wanted = posix
     .normalize(prefix)
@@ -73,7 +73,7 @@ function placeOf({ name }: Entry, { prefix, target }: { prefix: string; target: 
   return path
 }
 
-/** A link below the target that was there before must not lead a file elsewhere. */
+/** An existing link below the target must not redirect a file. */
 function refuseLinks(target: string, path: string): void {
   const root = resolve(target)
   const steps = path

@@ -1,12 +1,12 @@
 /**
- * Writes schemas of OpenAPI as TypeScript: what a schema describes becomes a type, with its descriptions as comments. What
- * a document defines under a name, and has fields, becomes an interface of its own; everything else is written in place.
+ * Prints OpenAPI schemas as TypeScript types, with descriptions as comments. A named definition with fields becomes an
+ * interface. All other schemas are printed inline.
  */
 import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
 
-/** A kind whose type, and the value that says where its objects are, is written. */
+/** A kind whose type and resource type constant are printed. */
 export interface PrintedKind {
-  /** What it is called in TypeScript. */
+  /** Name in TypeScript. */
   readonly name: string
   readonly schema: JsonObject
   readonly type: {
@@ -18,10 +18,13 @@ export interface PrintedKind {
   }
 }
 
-/** Definitions by their names, as `$ref` names them. */
+/** Definitions by name, as in `$ref`. */
 export type Definitions = { readonly [name: string]: Json | undefined }
 
-/** The types of kinds and of all that they refer to. `names` are those that definitions get; the others get one here. */
+/**
+ * Prints the types of kinds and of all their references. `names` are fixed names of definitions. Others are chosen
+ * here.
+ */
 export class TypePrinter {
   readonly #definitions: Definitions
   readonly #names: Map<string, string>
@@ -34,7 +37,7 @@ export class TypePrinter {
     this.#taken = new Set([...taken, ...names.values()])
   }
 
-  /** The interface of whole objects: these three fields are always there. */
+  /** Prints the interface of a whole object: apiVersion, kind and metadata are always present. */
   kind({ name, schema }: PrintedKind): string {
     const whole = this.#resolved(schema)
     const base = { apiVersion: 'string', kind: 'string', metadata: 'ObjectMeta' }
@@ -43,7 +46,7 @@ export class TypePrinter {
     return `${comment(own(whole, 'description'), '')}export interface ${name} {\n${fixed.join('')}${others}}\n`
   }
 
-  /** The interfaces that were referred to and are not written yet. */
+  /** Prints interfaces that were referenced but not yet printed. */
   referred(): string {
     let text = ''
     for (let name = this.#waiting.shift(); name !== undefined; name = this.#waiting.shift()) {
@@ -112,7 +115,7 @@ export class TypePrinter {
     return `{ [key: string]: ${isObject(values) ? this.#type(values, indent) : 'unknown'} }`
   }
 
-  /** A definition without fields, such as a time, is what it stands for. */
+  /** A definition without fields, such as a time, is printed inline. */
   #reference(name: string, indent: string): string {
     if (name.endsWith('.ObjectMeta')) return 'ObjectMeta'
     const schema = this.#definitions[name]
@@ -127,7 +130,10 @@ export class TypePrinter {
     return chosen
   }
 
-  /** `io.orch.api.core.v1.PodSpec`: `PodSpec`, else `CorePodSpec`, else `CorePodSpecV1`, else with a number. */
+  /**
+   * Shortens `io.orch.api.core.v1.PodSpec` to `PodSpec`, otherwise `CorePodSpec` or `CorePodSpecV1`, otherwise adds a
+   * number.
+   */
   #choose(definition: string): string {
     const [last = '', version = '', group = ''] = definition.split('.').reverse()
     const plain = pascal(last)
@@ -148,14 +154,14 @@ export class TypePrinter {
   }
 }
 
-/** The value that says to a client where the objects of a kind are. */
+/** Prints the constant that tells a client where the objects of a kind are served. */
 export function printResourceType({ name, type }: PrintedKind): string {
   const { group, version, kind, plural, namespaced } = type
   const names = Object.entries({ group, version, kind, plural }).map(([key, text]) => `  ${key}: ${quoted(text)},\n`)
   return `export const ${name}: ResourceType<${name}> = {\n${names.join('')}  namespaced: ${namespaced},\n}\n`
 }
 
-/** A name for the type of a kind: the kind, made an identifier. */
+/** Converts the name of a kind to an identifier. */
 export function pascal(text: string): string {
   const words = text.split(/[^A-Za-z0-9]+/).filter((word) => word !== '')
   const joined = words.map((word) => word[0]!.toUpperCase() + word.slice(1)).join('')
@@ -188,7 +194,7 @@ function keepsUnknown(schema: JsonObject): boolean {
   return hasMark(schema, 'preserve-unknown-fields')
 }
 
-/** Extensions begin with the vendor's prefix. */
+/** Extensions start with the vendor's prefix. */
 function hasMark(schema: JsonObject, mark: string): boolean {
   return Object.entries(schema).some(
     ([key, value]) => key.startsWith('x-') && key.endsWith(`-${mark}`) && value === true,
