@@ -1,8 +1,8 @@
 /**
- * Every command of orchctl has a row in `rows/`: `--help` is read for what there is, and a command without a row fails. What
- * is in stdout, in stderr and the exit code are compared, all three, always. The first row of each part runs the real program,
- * as does the first that sets its environment (in the long form: the first of each command, and all that set it); the others
- * run inside this process, which is the same but for the start.
+ * Runs every command of orchctl. `--help` lists the commands, and a command without a row in `rows/` fails. Each row
+ * compares stdout, stderr and the exit code. The first row of each part runs the real program, as does the first row
+ * that sets its environment. The long form runs the first row of each command and all rows that set the environment
+ * this way. All other rows run inside this process, which only skips the program start.
  */
 import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -19,10 +19,10 @@ import type { Part, Row } from './rows/row.ts'
 
 const server = await serveUp({ after }, ['--profile=kubernetes', withoutRootCa])
 const rows = parts.flatMap((part) => part.rows)
-// What was edited in vain is kept for its author: here it goes with the server's directory.
+// A failed edit keeps its file for the user. Here the file is deleted with the server's directory.
 process.env.TMPDIR = server.directory
 
-/** Where the rows of a part run: a directory, and a namespace that looks like the default one. */
+/** Where the rows of a part run: a directory, and a namespace that is shown as the default one. */
 interface Place {
   readonly directory: string
   readonly namespace: string
@@ -64,7 +64,7 @@ function runsProgram(row: Row): boolean {
   return setsEnvironment(row) || rows.find(({ command }) => command === row.command) === row
 }
 
-/** What differs from run to run. */
+/** Masks values that differ between runs. */
 function masked(text: string, { directory, namespace }: Place): string {
   return text
     .replaceAll(directory, 'DIR')
@@ -105,7 +105,7 @@ for (const part of parts)
       })
   })
 
-/** The names in the list of commands that a help shows. */
+/** Returns the command names that a help text lists. */
 function commandsIn(help: string): string[] {
   const [, list = ''] = /\nCommands:\n((?: {2}.*\n)*)/.exec(help) ?? []
   return list
@@ -136,7 +136,7 @@ test('every command has a row', async () => {
   )
 })
 
-test('the help of every command fits a terminal, however narrow, but for examples and what is one word', async () => {
+test('the help of every command fits narrow terminals, except for examples and single words', async () => {
   const known = await allCommands([])
   for (const columns of [40, 60, 80])
     for (const command of ['', ...known]) {
@@ -148,20 +148,20 @@ test('the help of every command fits a terminal, however narrow, but for example
         [],
         `help ${command}`,
       )
-      // What is filled anew says the same.
+      // Rewrapped help has the same words.
       const plain = await orchctl(['help', ...command.split(' ').filter((word) => word !== '')])
       assert.equal(stdout.replaceAll(/\s+/g, ' '), plain.stdout.replaceAll(/\s+/g, ' '))
     }
 })
 
-test('flags of all commands may stand before help, and are listed once', async () => {
+test('global flags can precede help and are listed once', async () => {
   const plain = await orchctl(['help', 'get'])
   assert.deepEqual(await orchctl(['-n', 'shop', '--context=x', 'help', 'get']), plain)
   assert.doesNotMatch(plain.stdout, /--kubeconfig/)
   assert.match(plain.stdout, /For the flags of all commands, such as -n, run `orchctl options`\.\n$/)
 })
 
-test('a config file is whole and private after every change', async () => {
+test('a kubeconfig is complete and private after every change', async () => {
   const place = { directory: join(server.directory, 'whole'), namespace: 'default' }
   mkdirSync(place.directory)
   const file = join(place.directory, configFile)

@@ -1,4 +1,7 @@
-/** `orchctl describe csr` decodes a request and says why it is where it is, as wide tables do; all that kubectl shows is there too. */
+/**
+ * `orchctl describe csr` decodes a request and explains its state, as wide tables do. It also shows everything that
+ * kubectl shows.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { generateKey } from '../../../src/api/pki/keys.ts'
@@ -69,7 +72,7 @@ const rows: readonly Row[] = [
   },
 ]
 
-test('descriptions of certificate requests', async (t) => {
+test('certificate signing requests are decoded and their state is explained', async (t) => {
   const server = await serve(t, ['--profile=kubernetes'])
   const client = server.client()
   const key = generateKey()

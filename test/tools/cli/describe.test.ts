@@ -1,6 +1,6 @@
 /**
- * `orchctl describe` of the kinds that have a description of their own (`described.yaml`), beside kubectl's on the same
- * server: every row that kubectl shows is there, but for those that a decision leaves out.
+ * Compares `orchctl describe` with kubectl on the same server, for the kinds with their own description
+ * (`described.yaml`): orchctl shows every row that kubectl shows, except for those omitted by decision.
  */
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -19,7 +19,7 @@ import { untilTrue } from '../../support/until.ts'
 const server = await serveUp({ after }, ['--profile=kubernetes', `${withoutRootCa},scheduler`])
 const env = { KUBECONFIG: configOf(server) }
 
-test('a pod that has no node is told what stands against each node', async () => {
+test('describing an unscheduled pod shows why each node is unsuitable', async () => {
   const client = server.client()
   const spec = { containers: [{ name: 'c', image: 'i' }], automountServiceAccountToken: false }
   assert.equal(
@@ -95,7 +95,7 @@ before(async () => {
   assert.equal((await client.post('/api/v1/namespaces/default/events', event)).status, 201)
 })
 
-/** Names of objects, by the kinds of the list of describers; what kubectl shows and we do not. */
+/** Object names by kind, in the order of the describers, with the kubectl rows that orchctl omits. */
 const rows: readonly (readonly [object: string, leftOut?: readonly string[]])[] = [
   ['pod/p', ['ConfigMapName', 'ConfigMapOptional', 'DownwardAPI', 'TokenExpirationSeconds']],
   ['node/n1', ['Lease']],
@@ -124,7 +124,7 @@ const rows: readonly (readonly [object: string, leftOut?: readonly string[]])[] 
   ['ingressclass/nginx'],
 ]
 
-/** The descriptions in a text, each as its lines. */
+/** Splits a text into descriptions, each as its lines. */
 function split(text: string): string[] {
   return text.split(/\n\n(?=\n?Name:)|(?<=^)(?=Name:)/m).filter((part) => part.trim() !== '')
 }
@@ -135,7 +135,7 @@ function titles(text: string): string[] {
 
 const names = rows.map(([object]) => object)
 
-test('every row that kubectl shows is there', async () => {
+test('orchctl describe shows every row that kubectl shows', async () => {
   const [mine, others] = await Promise.all([
     orchctl(['describe', ...names], { env }),
     kubectl(server, ['describe', ...names]),
@@ -151,14 +151,14 @@ test('every row that kubectl shows is there', async () => {
   }
 })
 
-/** The value with a null at the beginning of every list in it. */
+/** Returns the value with a null at the start of every list. */
 function withNulls(value: unknown): unknown {
   if (Array.isArray(value)) return [null, ...value.map(withNulls)]
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, withNulls(member)]))
 }
 
-/** Commands that read objects as their types say. */
+/** Commands that rely on the types of objects. */
 const typed: readonly string[] = [
   'auth can-i --list',
   'auth reconcile -f roles.yaml --dry-run=client',
@@ -174,7 +174,7 @@ const typed: readonly string[] = [
   'tree statefulset/ss',
 ]
 
-test('what a server sends with nulls in its lists is read as without them', async (t) => {
+test('nulls in lists from the server are ignored', async (t) => {
   const client = server.client()
   const relay = createServer(async (request, response) => {
     const { url = '' } = request
@@ -202,7 +202,7 @@ test('what a server sends with nulls in its lists is read as without them', asyn
   }
 })
 
-test('every kind with a description of its own is described here, or by the rows of commands', () => {
+test('every kind with its own description is tested here or in the command rows', () => {
   const manifest = readFileSync(join(import.meta.dirname, 'described.yaml'), 'utf8')
   const here = Array.from(manifest.matchAll(/^kind: (\w+)$/gm), ([, kind]) => kind!)
   const elsewhere = [
@@ -217,7 +217,7 @@ test('every kind with a description of its own is described here, or by the rows
   assert.deepEqual(describers.map(({ kind }) => kind).toSorted(), [...here, ...elsewhere].toSorted())
 })
 
-/** What is said of an object, but for what differs from run to run. */
+/** Returns the description of an object with values masked that differ between runs. */
 async function description(object: string): Promise<string> {
   const { stdout } = await orchctl(['describe', object], { env })
   return stdout
@@ -226,15 +226,15 @@ async function description(object: string): Promise<string> {
     .replace(/^(CreationTimestamp: +).*/m, '$1DATE')
 }
 
-test('a pod is described with its containers, how they are, its volumes and its events', async () => {
+test('a pod description includes containers with their state, volumes and events', async () => {
   assert.equal(await description('pod/p'), podText)
 })
 
-test('a node is described with its pods, and how much they ask for', async () => {
+test('a node description includes its pods and their resource requests', async () => {
   assert.equal(await description('node/n1'), nodeText)
 })
 
-test('an ingress says who answers behind it', async () => {
+test('an ingress description includes the endpoints of its backends', async () => {
   const { stdout } = await orchctl(['describe', 'ingress', 'ing'], { env })
   assert.match(stdout, /^ +\/x +web:http \(<there is no such service>\)$/m)
   const service = {

@@ -1,4 +1,4 @@
-/** What holds for all commands of orchctl: where objects come from, how the server is reached, what a break does. */
+/** Behavior common to all orchctl commands: sources of objects, connections to the server, and interruptions. */
 import assert from 'node:assert/strict'
 import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -29,7 +29,7 @@ before(() => {
   writeFileSync(join(directory, 'tree/inner/c.yml'), map('tree-c'))
 })
 
-test('a directory is its files, in their order; -R goes deeper', async () => {
+test('a directory is read in file order, and recursively with -R', async () => {
   assert.equal((await run('apply -f tree')).stdout, 'configmap/tree-a created\nconfigmap/tree-b created\n')
   const deep = await run('apply -R -f tree')
   assert.equal(deep.stdout, 'configmap/tree-a unchanged\nconfigmap/tree-b unchanged\nconfigmap/tree-c created\n')
@@ -37,7 +37,7 @@ test('a directory is its files, in their order; -R goes deeper', async () => {
   assert.match((await run('apply -f hollow')).stderr, /^error: error reading \[hollow\]: .*-R looks into/)
 })
 
-test('an address is read, and told when it cannot be', async (t) => {
+test('-f reads a URL and reports one that cannot be read', async (t) => {
   const web = createServer((request, response) => {
     response.statusCode = request.url === '/cm.yaml' ? 200 : 404
     response.end(map('from-web'))
@@ -51,7 +51,7 @@ test('an address is read, and told when it cannot be', async (t) => {
   assert.equal(code, 1)
 })
 
-test('flags say where to go and as whom, without a client config', async () => {
+test('flags select the server and the user without a kubeconfig', async () => {
   const bare = { env: {}, home: '/nonexistent', directory }
   const at = `--server=${server.url} --certificate-authority=${pki}/ca.crt`
   const name = async (line: string) => await run(`${line} auth whoami`, bare)
@@ -83,7 +83,7 @@ test('flags say where to go and as whom, without a client config', async () => {
   assert.match((await run('auth whoami', bare)).stderr, /^error: there is no client config/)
 })
 
-test('a flag counts more than the client config; a token of a flag alone', async () => {
+test('a flag overrides the kubeconfig, and a token flag replaces other credentials', async () => {
   assert.match((await run('--token=alice-token auth whoami')).stdout, /^Username +alice$/m)
   assert.match(
     (await run('--as=bob --as-group=a --as-group=b auth whoami')).stdout,
@@ -92,7 +92,7 @@ test('a flag counts more than the client config; a token of a flag alone', async
   assert.match((await run('--as-group=a auth whoami')).stderr, /as-groups is set without impersonating a user/)
 })
 
-test('how long an answer may take, and which requests are made', async () => {
+test('--request-timeout limits a request and -v shows requests', async () => {
   assert.match((await run('get ns --request-timeout=1ms')).stderr, /^error: GET \/\S+ was not answered in time\n$/)
   const { stderr, code } = await run('get ns default -v 6 --token=admin-token')
   assert.equal(code, 0)
@@ -100,7 +100,7 @@ test('how long an answer may take, and which requests are made', async () => {
   assert.doesNotMatch(stderr, /admin-token/)
 })
 
-test('a warning of the server is told once', async () => {
+test('a server warning is printed once', async () => {
   const budget = (name: string) =>
     `apiVersion: policy/v1beta1\nkind: PodDisruptionBudget\nmetadata: {name: ${name}}\nspec: {minAvailable: 1}\n`
   const { stderr, code } = await run('create -f -', { stdin: `${budget('one')}---\n${budget('two')}` })
@@ -115,7 +115,7 @@ test('a warning of the server is printed as UTF-8', async () => {
   assert.match(stderr, /^Warning: unknown field "über"\n$/)
 })
 
-test('explain-admission goes on after an object that exists or fails', async () => {
+test('explain-admission continues after an object that exists or fails', async () => {
   const budget =
     'apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: existing}\nspec: {minAvailable: 1}\n'
   assert.equal((await run('create -f -', { stdin: budget })).code, 0)
@@ -131,7 +131,7 @@ test('explain-admission goes on after an object that exists or fails', async () 
   assert.equal(code, 1)
 })
 
-test('many objects: output in order, each failure told, progress for people alone', async () => {
+test('bulk writes keep the output order, report each failure and show progress only on a terminal', async () => {
   const names = Array.from({ length: 60 }, (_, i) => (i === 30 ? 'Bad' : `bulk-${i}`))
   const stdin = names.map(map).join('---\n')
   const ran = await run('apply -f -', { stdin, terminal: { out: false, err: true } })
@@ -150,7 +150,7 @@ test('many objects: output in order, each failure told, progress for people alon
   assert.deepEqual([again.stdout, again.stderr], [good.map((name) => `configmap/${name}\n`).join(''), ''])
 })
 
-test('a namespace in a file is there before what is in it', async () => {
+test('a namespace in a file is created before its objects', async () => {
   const inside = (name: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}, namespace: fresh}\n`
   const stdin = `apiVersion: v1\nkind: Namespace\nmetadata: {name: fresh}\n---\n${inside('a')}---\n${inside('b')}`
   assert.equal(
@@ -159,7 +159,7 @@ test('a namespace in a file is there before what is in it', async () => {
   )
 })
 
-test('what was applied by kubectl can be applied by orchctl and back; on the server, the fields change hands', async () => {
+test('kubectl and orchctl can apply the same object in turn, and server-side apply takes over its fields', async () => {
   const config = (...keys: string[]) => `${map('shared')}data:\n${keys.map((key) => `  ${key}: "1"\n`).join('')}`
   const data = async () => JSON.parse((await run('get cm shared -o json')).stdout).data
   assert.match((await kubectl(server, ['apply', '-f', '-'], config('a', 'b', 'c'))).stdout, /created/)
@@ -171,13 +171,13 @@ test('what was applied by kubectl can be applied by orchctl and back; on the ser
     'configmap/shared serverside-applied\n',
   )
   assert.deepEqual(await data(), { a: '1' })
-  // The record of what was applied is kept up to date by the server: there is a way back.
+  // The server keeps the last-applied annotation up to date, so kubectl can take over again.
   const back = await kubectl(server, ['apply', '-f', '-'], config('a'))
   assert.match(back.stdout, /configured|unchanged/)
   assert.equal(back.stderr, '')
 })
 
-test('who interrupts many writes hears nothing more of them', async () => {
+test('interrupting bulk writes prints nothing more', async () => {
   const stdin = Array.from({ length: 300 }, (_, i) => map(`cut-${i}`)).join('---\n')
   const applying = startOrchctl(['apply', '-f', '-'], { env, stdin })
   await new Promise((resolve) => applying.output.once('data', resolve))
@@ -187,7 +187,7 @@ test('who interrupts many writes hears nothing more of them', async () => {
   assert.ok(stdout.split('\n').length < 300)
 })
 
-test('the values of a Secret are in no description and no difference', async () => {
+test('describe and diff never show Secret values', async () => {
   const secret = (value: string) =>
     `apiVersion: v1\nkind: Secret\nmetadata: {name: safe}\nstringData: {key: ${value}}\n`
   await run('apply -f -', { stdin: secret('first-value') })
@@ -198,7 +198,7 @@ test('the values of a Secret are in no description and no difference', async () 
       for (const form of [value, Buffer.from(value).toString('base64')]) assert.ok(!stdout.includes(form), stdout)
 })
 
-test('requests for certificates are approved and denied', async () => {
+test('certificate signing requests are approved and denied', async () => {
   const { stdout: request } = await runCommand('openssl', [
     'req',
     '-new',
@@ -235,7 +235,7 @@ test('requests for certificates are approved and denied', async () => {
   }
 })
 
-test('a client config is replaced as a whole, is private, and stays as it was when a change is refused', async () => {
+test('a kubeconfig change is atomic and private, and a rejected change leaves the file unchanged', async () => {
   const file = join(directory, 'mine.kubeconfig')
   const change = (line: string) => run(`config ${line} --kubeconfig=mine.kubeconfig`)
   await change('set-cluster c --server=https://127.0.0.1:1')
@@ -251,7 +251,7 @@ test('a client config is replaced as a whole, is private, and stays as it was wh
   assert.equal((await runCommand('cat', [file])).stdout, 'clusters: [')
 })
 
-test('bash completes commands, flags, types and names', async () => {
+test('bash completes commands, flags, types and object names', async () => {
   const script = `
     PATH=${root}/bin:$PATH
     source <(orchctl completion bash)
@@ -277,7 +277,7 @@ test('bash completes commands, flags, types and names', async () => {
   assert.deepEqual(words('completion x'), [])
 })
 
-test('what is offered where a word is typed', async () => {
+test('completion offers matching candidates for each position', async () => {
   const offered = async (...words: string[]) => {
     const { stdout, stderr, code } = await orchctl(['__complete', ...words], { env, directory })
     assert.deepEqual([stderr, code], ['', 0])
@@ -317,7 +317,7 @@ test('what is offered where a word is typed', async () => {
     assert.deepEqual(await offered(...words), expected, words.join(' '))
 })
 
-test('watches go on when the server restarts, without a gap', async () => {
+test('watches continue without a gap after a server restart', async () => {
   const objects = startOrchctl(['get', 'cm', '-w', '-o', 'name', '-l', 'watched'], { env })
   const events = startOrchctl(['events', '-w', '--for=cm/watched', '--no-headers'], { env })
   const client = server.client()
@@ -335,7 +335,7 @@ test('watches go on when the server restarts, without a gap', async () => {
         assert.equal(await Promise.race([more, watch.ended]), undefined)
       }
   }
-  // The first object may come with the list or as a change: either way the watch is on afterwards.
+  // The first object may arrive in the list or as a change. In both cases the watch is established afterwards.
   await create('before')
   await seen('before')
   await server.kill()

@@ -1,6 +1,6 @@
 /**
- * Kustomizations: what is built of them, compared with what kubectl builds in the long form where its version can, and what
- * is refused. No server is needed: `apply -k` and the like have rows in `rows/applying.ts`.
+ * Kustomizations: builds them, compares the result with kubectl in the long form if its version supports the fields,
+ * and checks what is rejected. No server is needed: `rows/applying.ts` covers `apply -k` and similar commands.
  */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -19,7 +19,7 @@ after(() => rmSync(directory, { recursive: true }))
 type Files = { readonly [name: string]: string }
 
 let count = 0
-/** Writes the files into a directory of their own; names it. */
+/** Writes the files to a new directory and returns its name. */
 function write(files: Files): string {
   const root = join(directory, `case-${++count}`)
   for (const [name, text] of Object.entries(files)) {
@@ -149,7 +149,7 @@ function byKind(ran: Ran, kind: string): Built {
   return found[0]!
 }
 
-test('an overlay of a base: names with their references, namespaces, labels, patches, images, generators', async () => {
+test('an overlay changes names with their references, namespaces, labels, patches, images and generators of its base', async () => {
   const root = write(overlay)
   const ran = await build(root, 'over')
   assert.deepEqual(
@@ -186,7 +186,7 @@ test('an overlay of a base: names with their references, namespaces, labels, pat
   }
 })
 
-test('patches choose their targets, by names as patterns and by labels', async () => {
+test('patches select targets by name patterns and labels', async () => {
   const root = write({
     'kustomization.yaml': `resources: [web.yaml, service.yaml]
 patches:
@@ -212,7 +212,7 @@ patches:
   assert.deepEqual(deployment!.metadata, { name: 'web', labels: { tier: 'front' }, annotations: { found: 'yes' } })
 })
 
-test('components, labels without selectors, replicas, generators without a hash and from the environment', async () => {
+test('components, labels without selectors, replicas, and generators without a hash or from the environment are built', async () => {
   const root = write({
     'kustomization.yaml': `resources: [web.yaml]
 components: [part]
@@ -244,7 +244,7 @@ configMapGenerator:
   assert.equal(byKind(ran, 'Service').metadata.name, 'c-web')
 })
 
-test('two bases with equal names keep their references apart', async () => {
+test('references stay separate in two bases with equal names', async () => {
   const part = (name: string) => ({
     [`${name}/kustomization.yaml`]: `namePrefix: ${name}-\nresources: [web.yaml]\nconfigMapGenerator: [{name: conf, literals: [a=${name}]}]\n`,
     [`${name}/web.yaml`]: web,
@@ -258,7 +258,7 @@ test('two bases with equal names keep their references apart', async () => {
   }
 })
 
-test('what is generated into something takes its name and hash, and gives it its type', async () => {
+test('merging a generator keeps the name and hash of the existing object and sets its type', async () => {
   const root = write({
     'base/kustomization.yaml': `generatorOptions: {disableNameSuffixHash: true}
 secretGenerator: [{name: s, type: example.com/x, literals: [a=1], options: {immutable: true}}]
@@ -274,7 +274,7 @@ secretGenerator: [{name: s, type: example.com/x, literals: [a=1], options: {immu
   })
 })
 
-test('a subject is followed where it is, and its namespace stays where the account names none', async () => {
+test('a subject follows its service account, and keeps its namespace if the account has none', async () => {
   const binding = (namespace: string) => `apiVersion: rbac.authorization.k8s.io/v1
 kind: RoleBinding
 metadata: {name: rb}
@@ -294,7 +294,7 @@ subjects: [{kind: ServiceAccount, name: robot, namespace: ${namespace}}]
   }
 })
 
-test('labels are put into templates of claims, and make none', async () => {
+test('labels are added to volume claim templates but create none', async () => {
   const set = (claims: string) =>
     `apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: s}\nspec: {serviceName: x${claims}}\n`
   for (const [claims, templates] of [
@@ -314,10 +314,14 @@ const refusals: readonly (readonly [why: string, files: Files, error: RegExp])[]
     { 'kustomization.yaml': 'resources: ["https://example.com/x"]' },
     /is not loaded: .*without the network/,
   ],
-  ['a remote base of git', { 'kustomization.yaml': 'resources: ["github.com/a/b?ref=c"]' }, /is not loaded/],
-  ['a file outside', { 'kustomization.yaml': 'resources: [../outside.yaml]' }, /is not in \. or below it|cannot read/],
+  ['a remote git base', { 'kustomization.yaml': 'resources: ["github.com/a/b?ref=c"]' }, /is not loaded/],
   [
-    'a field that is not built',
+    'a file outside the directory',
+    { 'kustomization.yaml': 'resources: [../outside.yaml]' },
+    /is not in \. or below it|cannot read/,
+  ],
+  [
+    'an unsupported field',
     { 'kustomization.yaml': 'helmCharts: []' },
     /kustomization\.yaml: "helmCharts" is not built here/,
   ],
@@ -325,44 +329,44 @@ const refusals: readonly (readonly [why: string, files: Files, error: RegExp])[]
   ['an unknown field', { 'kustomization.yaml': 'resource: []' }, /unknown field "resource"; did you mean resources\?/],
   ['a wrong type', { 'kustomization.yaml': 'resources: a' }, /kustomization\.yaml: resources is not a list/],
   ['broken YAML', { 'kustomization.yaml': 'a: [b\nc: d' }, /kustomization\.yaml: line 2, column 1: /],
-  ['a base of itself', { 'kustomization.yaml': 'resources: [.]' }, /is a base of itself/],
-  ['a file that is not there', { 'kustomization.yaml': 'resources: [no.yaml]' }, /cannot read no\.yaml: ENOENT/],
+  ['a base that includes itself', { 'kustomization.yaml': 'resources: [.]' }, /is a base of itself/],
+  ['a missing file', { 'kustomization.yaml': 'resources: [no.yaml]' }, /cannot read no\.yaml: ENOENT/],
   [
-    'one object twice',
+    'a duplicate object',
     { 'kustomization.yaml': 'resources: [a.yaml, b.yaml]', 'a.yaml': service, 'b.yaml': service },
     /b\.yaml: Service web is there already, from a\.yaml/,
   ],
   [
-    'a patch of nothing',
+    'a patch without a target',
     { 'kustomization.yaml': 'patchesStrategicMerge: [a.yaml]', 'a.yaml': service },
     /no object to patch is Service "web": there is none/,
   ],
   [
-    'replicas of nothing',
+    'replicas without a target',
     { 'kustomization.yaml': 'replicas: [{name: x, count: 1}]' },
     /replicas\[0\]: nothing with replicas is called "x"/,
   ],
   [
-    'a generated name that is there',
+    'a generated name that already exists',
     { 'kustomization.yaml': 'configMapGenerator: [{name: a}, {name: a}]' },
     /ConfigMap a is there already: behavior is merge or replace/,
   ],
   [
-    'a bad pattern',
+    'an invalid pattern',
     { 'kustomization.yaml': 'patches: [{target: {name: "("}, patch: "[]"}]' },
     /is not a regular expression/,
   ],
 ]
 
 for (const [why, files, error] of refusals)
-  test(`refused: ${why}`, async () => {
+  test(`rejected: ${why}`, async () => {
     const root = write({ 'keep.txt': '', ...files })
     const { code, stdout, stderr } = await build(root)
     assert.deepEqual([code, stdout], [1, ''])
     assert.match(stderr, error)
   })
 
-test('a link does not lead outside', async () => {
+test('a link cannot lead outside the directory', async () => {
   const root = write({ 'kustomization.yaml': 'configMapGenerator: [{name: a, files: [link]}]' })
   writeFileSync(join(directory, 'secret'), 'x')
   symlinkSync(join(directory, 'secret'), join(root, 'link'))
@@ -371,7 +375,7 @@ test('a link does not lead outside', async () => {
   assert.match((await build(over, 'over')).stderr, /file is not in over or below it/)
 })
 
-test('fields are read in any case, each once', async () => {
+test('field names are case-insensitive and must be unique', async () => {
   const files = { 'map.yaml': 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n' }
   const old = write({ ...files, 'kustomization.yaml': 'resources: [map.yaml]\nnameprefix: old-\n' })
   assert.match((await build(old)).stdout, /^ {2}name: old-a$/m)

@@ -1,4 +1,4 @@
-/** JSONPath templates, the three-way merge, and where fields stand in files: on paper, without a server. */
+/** JSONPath templates, the three-way merge and the positions of fields in files, without a server. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json, JsonObject } from '../../../src/api/json/json.ts'
@@ -53,10 +53,10 @@ for (const [template, text] of templates) {
 }
 
 for (const template of ['{.a', '{range .a}', '{end}', '{.a[}', '{.a[?(]}', '{.a[1 2]}']) {
-  test(`jsonpath: ${template} is refused`, () =>
+  test(`jsonpath: ${template} is rejected`, () =>
     assert.throws(() => parseTemplate(template), /^UsageError: jsonpath: /))
 
-  test('jsonpath: a place that a list does not have is an error, a list of none of its places is not', () => {
+  test('jsonpath: a missing list index is an error, an empty slice is not', () => {
     const fill = (template: string, items: number[]) => fillTemplate(parseTemplate(template), { items })
     for (const template of ['{.items[0]}', '{.items[-1]}', '{.items[0:2]}', '{.items[1:]}', '{range .items[0]}x{end}'])
       assert.throws(() => fill(template, []), /^UsageError: array index out of bounds: index -?\d, length 0$/)
@@ -78,15 +78,27 @@ const container = (...containers: Json[]): JsonObject => ({ spec: { containers }
 
 const merges: readonly Merge[] = [
   {
-    what: 'sets, removes and leaves alone',
+    what: 'sets, removes and keeps fields',
     original: { data: { a: '1', b: '2' } },
     modified: { data: { a: '3' } },
     current: { data: { a: '1', b: '2', c: '4' } },
     patch: { data: { a: '3', b: null } },
   },
-  { what: 'nothing to do', original: { a: 1 }, modified: { a: 1 }, current: { a: 1, b: 2 }, patch: {} },
-  { what: 'what is gone already is not removed again', original: { a: 1 }, modified: {}, current: {}, patch: {} },
-  { what: 'what others changed goes back', original: { a: 1 }, modified: { a: 1 }, current: { a: 2 }, patch: { a: 1 } },
+  { what: 'nothing to change', original: { a: 1 }, modified: { a: 1 }, current: { a: 1, b: 2 }, patch: {} },
+  {
+    what: 'a field that is already gone is not removed again',
+    original: { a: 1 },
+    modified: {},
+    current: {},
+    patch: {},
+  },
+  {
+    what: 'changes by others are reverted',
+    original: { a: 1 },
+    modified: { a: 1 },
+    current: { a: 2 },
+    patch: { a: 1 },
+  },
   {
     what: 'containers merge by name',
     original: container({ name: 'a', image: 'x' }, { name: 'b', image: 'y' }),
@@ -107,14 +119,14 @@ const merges: readonly Merge[] = [
     },
   },
   {
-    what: 'a new order is told',
+    what: 'a new order is sent',
     original: container({ name: 'a' }, { name: 'b' }),
     modified: container({ name: 'b' }, { name: 'a' }),
     current: container({ name: 'a' }, { name: 'b' }),
     patch: { spec: { '$setElementOrder/containers': [{ name: 'b' }, { name: 'a' }] } },
   },
   {
-    what: 'a list that is one value is replaced',
+    what: 'an atomic list is replaced',
     original: container({ name: 'a', args: ['1', '2'] }),
     modified: container({ name: 'a', args: ['2'] }),
     current: container({ name: 'a', args: ['1', '2'] }),
@@ -128,7 +140,7 @@ const merges: readonly Merge[] = [
     patch: { metadata: { finalizers: ['c'], '$deleteFromPrimitiveList/finalizers': ['b'] } },
   },
   {
-    what: 'a volume of another type keeps nothing of the old one',
+    what: 'a volume of another type drops the old source',
     original: { spec: { volumes: [{ name: 'v', emptyDir: {} }] } },
     modified: { spec: { volumes: [{ name: 'v', configMap: { name: 'c' } }] } },
     current: { spec: { volumes: [{ name: 'v', emptyDir: {} }] } },
@@ -146,7 +158,7 @@ for (const { what, original, modified, current, patch } of merges) {
     assert.deepEqual(threeWayPatch({ original, modified, current }, pod.schema), patch))
 }
 
-test('three-way merge: a key that is called __proto__ is a key', () => {
+test('three-way merge: __proto__ is an ordinary key', () => {
   const patch = threeWayPatch({ original: undefined, modified: JSON.parse('{"__proto__":{"a":1}}'), current: {} })
   assert.equal(JSON.stringify(patch), '{"__proto__":{"a":1}}')
 })
@@ -175,12 +187,12 @@ const places: readonly (readonly [document: number, field: string, line: number,
 ]
 
 for (const [document, field, line, column] of places) {
-  test(`where ${field} of document ${document + 1} stands`, () => {
+  test(`${field} of document ${document + 1} is located`, () => {
     assert.deepEqual(locate({ name: 'f', text, document, documents: 2, path: [] }, field), { line, column })
   })
 }
 
-test('tabs line up what stands together, and nothing else', () => {
+test('tabs align adjacent lines only', () => {
   assert.equal(alignTabs('a:\tb\nlonger:\tc\n\nx:\ty\n'), 'a:       b\nlonger:  c\n\nx:  y\n')
   assert.equal(alignTabs('a\tb\tc\nlong\td\nno cells\ne\tf\tg\n'), 'a     b  c\nlong  d\nno cells\ne  f  g\n')
 })

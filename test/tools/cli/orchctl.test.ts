@@ -1,4 +1,4 @@
-/** orchctl against real servers of both profiles; what it prints is compared with what kubectl prints. */
+/** Runs orchctl against real servers of both profiles and compares its output with kubectl. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { type EventEmitter, once } from 'node:events'
@@ -39,7 +39,10 @@ async function fill(server: Restartable): Promise<void> {
   await post('/api/v1/namespaces/default/events', { metadata: { name: 'a.1' }, involvedObject, ...seen })
 }
 
-/** Ages differ by when it is looked, and with them the width of their column. In YAML a dot needs no quotes. */
+/**
+ * Masks ages, which depend on the time of the request, and the width of their column. Also removes quotes that YAML
+ * does not require around a dot.
+ */
 function masked(text: string): string {
   return text
     .replaceAll('".": {}', '.: {}')
@@ -93,9 +96,9 @@ const asKubectl = [
 ]
 
 for (const line of asKubectl) {
-  test(`says what kubectl says: ${line}`, async () => {
+  test(`prints the same as kubectl: ${line}`, async () => {
     const args = line.split(' ')
-    // This kubectl is from before managed fields were left out.
+    // This kubectl version does not hide managed fields yet.
     const shown = /json|yaml/.test(line) ? ['--show-managed-fields'] : []
     const [ours, theirs] = await Promise.all([orchctl([...args, ...shown], inKube), kubectl(kube, args)])
     assert.equal(masked(ours.stdout), masked(theirs.stdout))
@@ -154,7 +157,7 @@ for (const { args, stdout = '', stderr = '', code = 0 } of rows) {
   })
 }
 
-test('several objects are a List, without the record of who owns which field', async () => {
+test('several objects are printed as a List without managed fields', async () => {
   const { stdout } = await orchctl(['get', 'cm,ns', '-o', 'yaml'], inOrch)
   const { items, ...list } = parse(stdout)
   assert.deepEqual(list, { apiVersion: 'v1', kind: 'List', metadata: { resourceVersion: '' } })
@@ -163,7 +166,7 @@ test('several objects are a List, without the record of who owns which field', a
   assert.deepEqual(JSON.parse((await orchctl(['get', 'cm,ns', '-o', 'json'], inOrch)).stdout), { ...list, items })
 })
 
-test('control characters are escaped, and still mean what they mean', async () => {
+test('control characters are escaped without changing the value', async () => {
   for (const format of ['json', 'yaml']) {
     const { stdout } = await orchctl(['get', 'cm', 'a', '-n', 'other', '-o', format], inOrch)
     assert.doesNotMatch(stdout, /[^\n\P{Cc}]|[\u202e\u2028]/u)
@@ -171,7 +174,7 @@ test('control characters are escaped, and still mean what they mean', async () =
   }
 })
 
-test('a token that is wrong, and one that may not', async () => {
+test('an invalid token and a token without permissions are reported', async () => {
   const client = orch.client('alice-token')
   assert.equal((await client.get('/api/v1/namespaces')).status, 403)
   const config = (token: string) => ({
@@ -190,7 +193,7 @@ test('a token that is wrong, and one that may not', async () => {
   assert.equal((await run('wrong', 'get', 'cm')).stderr, 'error: You must be logged in to the server (Unauthorized)\n')
 })
 
-/** Every command that can be run, nested ones under the words that lead to them. */
+/** All runnable commands, with the words that lead to nested ones. */
 const allCommands = commandsIn(commands, [])
 
 function commandsIn(
@@ -204,7 +207,7 @@ function commandsIn(
   })
 }
 
-test('help is complete, for the program and for each command', async () => {
+test('help is complete for the program and for each command', async () => {
   const { stdout, code } = await orchctl(['--help'])
   assert.equal(code, 0)
   for (const { name, summary } of commands) assert.match(stdout, new RegExp(`^  ${name} +${summary}$`, 'm'))
@@ -224,7 +227,7 @@ test('help is complete, for the program and for each command', async () => {
   assert.equal((await orchctl(['rollout'])).code, 1, 'as kubectl: a word is missing')
 })
 
-/** Resolves when it is as wanted; looked at again whenever one of these has brought something. */
+/** Resolves when the condition is met. Checks it whenever one of the sources emits data. */
 async function until(ready: () => boolean, ...sources: EventEmitter[]): Promise<void> {
   const late = AbortSignal.timeout(120_000)
   while (!ready()) {
@@ -245,7 +248,7 @@ async function changeThings(server: Restartable, namespace: string): Promise<voi
 }
 
 for (const flags of [[], ['-A', '--show-labels'], ['-o', 'name'], ['--no-headers', '-n', 'empty']]) {
-  test(`watches as kubectl does: get cm -w ${flags.join(' ')}`, async () => {
+  test(`watches like kubectl: get cm -w ${flags.join(' ')}`, async () => {
     const namespace = flags.includes('empty') ? 'empty' : 'default'
     const client = kube.client()
     await client.post('/api/v1/namespaces', { metadata: { name: 'empty' } })
@@ -261,7 +264,7 @@ for (const flags of [[], ['-A', '--show-labels'], ['-o', 'name'], ['--no-headers
     theirs.stdout.on('data', (chunk) => (said += chunk))
     const sources = [ours.output, theirs.stdout]
     try {
-      // In an empty namespace nothing says that the watches are on: a first object does.
+      // In an empty namespace, nothing shows that the watches are established, so the test creates a first object.
       if (namespace === 'empty') {
         await client.post('/api/v1/namespaces/empty/configmaps', { metadata: { name: 'first' } })
       }
@@ -280,7 +283,7 @@ for (const flags of [[], ['-A', '--show-labels'], ['-o', 'name'], ['--no-headers
   })
 }
 
-test('a watch in YAML is a stream of documents', async () => {
+test('a YAML watch is a stream of documents', async () => {
   const watch = startOrchctl(['get', 'cm', 'c', '-w', '-o', 'yaml'], inOrch)
   await until(() => watch.stdout() !== '', watch.output)
   await orch.client().put('/api/v1/namespaces/default/configmaps/c', { metadata: { name: 'c' }, data: { k: 'new' } })
@@ -296,7 +299,7 @@ test('a watch in YAML is a stream of documents', async () => {
   )
 })
 
-test('the program: Ctrl-C ends a watch without a word', async () => {
+test('the program: Ctrl-C ends a watch silently', async () => {
   const child = spawnOrchctl(orch, ['get', 'ns', '-w'])
   let stderr = ''
   child.stderr!.on('data', (chunk) => (stderr += chunk))
@@ -306,7 +309,7 @@ test('the program: Ctrl-C ends a watch without a word', async () => {
   assert.equal(stderr, '')
 })
 
-test('the program: it ends without a word when nobody reads on, and the exit code tells', async () => {
+test('the program: a closed output pipe ends it silently with a nonzero exit code', async () => {
   const child = spawnOrchctl(orch, ['get', 'ns', '-w'])
   let stderr = ''
   child.stderr!.on('data', (chunk) => (stderr += chunk))
@@ -318,14 +321,14 @@ test('the program: it ends without a word when nobody reads on, and the exit cod
   assert.equal(stderr, '')
 })
 
-test('the program: output that cannot be written is told in a line', async () => {
+test('the program: a write error is reported in one line', async () => {
   const program = join(root, 'bin/orchctl')
   const line = `exec "${program}" --kubeconfig="${configOf(orch)}" get ns > /dev/full`
   const { code, stderr } = await runCommand('sh', ['-c', line])
   assert.deepEqual([code, stderr], [1, 'error: cannot write the output: ENOSPC\n'])
 })
 
-test('where a server of this directory could be meant, the one that is asked is told', async (t) => {
+test('the server in use is named if another server was started in this directory', async (t) => {
   const place = mkdtempSync(join(tmpdir(), 'orch-cli-'))
   t.after(() => rmSync(place, { recursive: true, force: true }))
   const home = join(place, 'home')
@@ -338,7 +341,7 @@ test('where a server of this directory could be meant, the one that is asked is 
   const ask = (args: string[], surroundings: object) =>
     orchctl([...args, 'get', 'ns', 'default', '-oname'], surroundings)
   assert.deepEqual(await ask([], { home, directory }), { code: 0, stdout: 'namespace/default\n', stderr: told })
-  // Whoever has chosen, or has no choice, is not told.
+  // No note is printed if the user chose a server or has no choice.
   for (const [args, surroundings] of [
     [[`--kubeconfig=${configOf(kube)}`], { home, directory }],
     [[`--server=${kube.url}`], { home, directory }],

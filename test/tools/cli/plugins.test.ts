@@ -1,4 +1,4 @@
-/** Plugins: programs on the PATH that are called as commands, and never in place of one. */
+/** Plugins: programs on the PATH that run as commands but never replace a built-in one. */
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -24,19 +24,19 @@ program('second', 'kubectl-greet', 'echo second')
 const PATH = ['first', 'second', 'nowhere'].map((folder) => join(directory, folder)).join(':')
 const run = (...args: string[]) => orchctl(args, { env: { PATH }, directory })
 
-test('a plugin gets the arguments that are left, and its exit code is that of orchctl', async () => {
+test('a plugin gets the remaining arguments and determines the exit code', async () => {
   assert.deepEqual(await run('greet', 'you', '--flag'), { code: 0, stdout: 'greet you --flag\n', stderr: '' })
   assert.deepEqual(await run('greet', 'big-world', '-x'), { code: 3, stdout: 'big -x\n', stderr: '' })
   assert.deepEqual(await run('other'), { code: 0, stdout: 'other\n', stderr: '' })
 })
 
-test('a plugin never stands for a command, nor is what is no program or leads elsewhere', async () => {
+test('a plugin cannot replace a command, and files that are not executable or lead elsewhere are ignored', async () => {
   assert.doesNotMatch((await run('get', '--help')).stdout, /never/)
   assert.match((await run('plain')).stderr, /unknown command "plain"/)
   assert.match((await run('../first/orchctl-greet')).stderr, /unknown command/)
 })
 
-test('plugin list names them all, and warns of those that are never called', async () => {
+test('plugin list shows all plugins and warns about those that never run', async () => {
   const { code, stdout, stderr } = await run('plugin', 'list', '--name-only')
   assert.equal(code, 1)
   assert.deepEqual(stdout.split('\n').slice(2, -1), [

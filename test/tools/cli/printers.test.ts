@@ -1,4 +1,4 @@
-/** Tables on paper: what servers may send, and what reaches the terminal. */
+/** Tables without a server: from what servers may send to what reaches the terminal. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readTable } from '../../../src/client/requests/table.ts'
@@ -18,7 +18,7 @@ const columns = [column('Name', 0, 'name'), column('Size'), column('Image', 1)]
 const metadata = { name: 'a', namespace: 'n', labels: { b: '2', a: '1' } }
 const rows = [{ cells: ['a', 5, 'img'], object: { metadata } }]
 
-test('columns of lower rank are for wide tables; names may have a kind', () => {
+test('columns of lower priority appear in wide tables only, and names may have a kind prefix', () => {
   assert.deepEqual(headings(columns, plain), ['NAME', 'SIZE'])
   assert.deepEqual(tableRows({ columns, rows }, plain), [['a', '5']])
   const all = { wide: true, namespaces: true, labels: true, kind: 'pod' }
@@ -43,7 +43,7 @@ test('a cell is one line of printable characters', () => {
   assert.equal(escapeText('a\tb\r\n'), 'a\tb^M\n')
 })
 
-test('columns line up by characters, and later rows with earlier ones', () => {
+test('columns are aligned by characters, and later rows keep the widths of earlier ones', () => {
   const lines = new Columns()
   assert.equal(
     lines.lines([
@@ -63,7 +63,7 @@ test('columns line up by characters, and later rows with earlier ones', () => {
   assert.equal(new Columns().lines([]), '')
 })
 
-test('objects from a server without tables are shown by name and age', () => {
+test('objects from a server without tables are shown with name and age', () => {
   const object = {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -82,7 +82,7 @@ test('objects from a server without tables are shown by name and age', () => {
   }
 })
 
-test('help goes on below itself, or below its flag where there is no room beside it', () => {
+test('flag help wraps next to its flag, or below it if there is no room', () => {
   const help = 'One two three\nfour.\n\nExamples:\n  orchctl a --long-flag=x\n\nFlags:\n  -f, --file=F  one two three\n'
   const kept = '\n\nExamples:\n  orchctl a --long-flag=x\n\nFlags:\n'
   assert.equal(fitText(help, 100), `One two three four.${kept}  -f, --file=F  one two three\n`)
@@ -91,7 +91,7 @@ test('help goes on below itself, or below its flag where there is no room beside
   assert.equal(fitText(long, 58), '  -f, --file=F  one two three four five six seven eight\n                nine ten\n')
 })
 
-test('statuses have colours by what they mean', () => {
+test('statuses are colored by meaning', () => {
   const red = (text: string) => `\u001b[31m${text}\u001b[0m`
   const green = (text: string) => `\u001b[32m${text}\u001b[0m`
   const yellow = (text: string) => `\u001b[33m${text}\u001b[0m`
@@ -120,7 +120,7 @@ test('statuses have colours by what they mean', () => {
   assert.equal(hasColours({ terminal: { out: false, err: true }, env: {} }, 'out'), false)
 })
 
-test('with 256 colours each is read on light and on dark ground', () => {
+test('each of the 256-color shades is readable on light and dark backgrounds', () => {
   for (const env of [{ TERM: 'xterm-256color' }, { TERM: 'screen', COLORTERM: 'truecolor' }]) {
     const painted = painterFor({ terminal: { out: true, err: true }, env }, 'out')!
     for (const meaning of ['good', 'waiting', 'bad'] as const) {
@@ -133,7 +133,7 @@ test('with 256 colours each is read on light and on dark ground', () => {
   }
 })
 
-/** Of a colour of the cube of 216: how light it is, as the guidelines for web content reckon it. */
+/** Returns the relative luminance of a color in the 216-color cube, as defined by WCAG. */
 function lightOf(number: number): number {
   const steps = [0, 95, 135, 175, 215, 255]
   const [r, g, b] = [36, 6, 1].map((size) => {
@@ -143,7 +143,7 @@ function lightOf(number: number): number {
   return 0.2126 * r + 0.7152 * g + 0.0722 * b
 }
 
-test('a table stays within the terminal, with its names whole', () => {
+test('a table fits the terminal without truncating names', () => {
   const head = ['NAME', 'IMAGE', 'AGE']
   const rows = [['a-long-name-that-stays', 'registry.example.com/some/image:1.2.3', '5m']]
   const fitted = fitRows(head, rows, 50)
@@ -158,7 +158,7 @@ test('a table stays within the terminal, with its names whole', () => {
   assert.equal(fitRows(head, rows, 10)[0]![0], 'a-long-name-that-stays')
 })
 
-test('bytes that are no text come out of a template as they were', () => {
+test('binary data passes through a template unchanged', () => {
   const bytes = Uint8Array.from({ length: 256 }, (_, i) => i)
   assert.deepEqual(new Uint8Array(bytesToWrite(textOfBytes(bytes)) as Uint8Array), bytes)
   const both = Buffer.concat([Buffer.from('é☃😀'), bytes, Buffer.from('😀')])
@@ -166,7 +166,7 @@ test('bytes that are no text come out of a template as they were', () => {
   assert.equal(bytesToWrite(textOfBytes(Buffer.from('é☃😀'))), 'é☃😀')
 })
 
-test('what a template makes goes to a program as it is, and is shown to people', async () => {
+test('template output is raw for programs and escaped on a terminal', async () => {
   const value = { a: 'x\r\u001b[31m' }
   for (const [seen, text] of [
     [true, 'x^M^[[31m'],

@@ -1,6 +1,6 @@
 /**
- * The history of workloads: what control loops elsewhere keep of earlier revisions is made here by hand, and kubectl and
- * orchctl read it and go back to it side by side. How far a rollout is, is read from statuses without a server.
+ * Rollout history of workloads: the test creates the revisions that controllers would keep, and kubectl and orchctl
+ * read them and roll back side by side. The progress of a rollout is tested on statuses without a server.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -29,10 +29,10 @@ async function make(path: string, body: object): Promise<Made['body']> {
   return made
 }
 
-/** The number of a revision has 64 bits. */
+/** Revision numbers have 64 bits. */
 const large = '9007199254740993'
 
-/** A deployment with two replica sets and a daemon set with two revisions, as their controllers would leave them. */
+/** Creates a deployment with two replica sets and a daemon set with two revisions, as their controllers would. */
 async function fill(namespace: string): Promise<void> {
   await make('/api/v1/namespaces', { metadata: { name: namespace } })
   const apps = `/apis/apps/v1/namespaces/${namespace}`
@@ -82,7 +82,7 @@ for (const line of [
   'get ds logs -o jsonpath={.spec.template}',
   'rollout undo ds/logs --to-revision=9',
 ])
-  test(`both say the same: ${line}`, async () => {
+  test(`prints the same as kubectl: ${line}`, async () => {
     const args = line.split(' ')
     const [ours, theirs] = await Promise.all([
       orchctl(['-n', 'ours', ...args], { env: { KUBECONFIG: configOf(server) } }),
@@ -91,7 +91,7 @@ for (const line of [
     assert.deepEqual(ours, theirs)
   })
 
-test('-o prints the objects that keep the revisions', async () => {
+test('-o prints the objects that store the revisions', async () => {
   const run = async (line: string) =>
     (await orchctl(['-n', 'ours', ...line.split(' ')], { env: { KUBECONFIG: configOf(server) } })).stdout
   assert.match(await run('rollout history ds/logs -o name'), /^controllerrevision\.apps\/logs-1\n(?:controller.*\n)*$/)
@@ -105,7 +105,7 @@ test('-o prints the objects that keep the revisions', async () => {
   )
 })
 
-describe('how far a rollout is', () => {
+describe('progress of a rollout', () => {
   const of = (kind: string, spec: Workload['spec'], status: Workload['status']) => {
     const subject = { type: { group: 'apps', kind }, name: { name: 'w' } } as Subject
     const metadata = { name: 'w', generation: 2 }
@@ -182,7 +182,7 @@ describe('how far a rollout is', () => {
     assert.equal(text, 'partitioned roll out complete: 1 new pods have been updated...\n')
   })
 
-  test('what cannot go on is an error', () => {
+  test('a rollout that cannot finish is an error', () => {
     const conditions = [{ type: 'Progressing', reason: 'ProgressDeadlineExceeded' }]
     assert.throws(() => of('Deployment', {}, { ...seen, conditions }), /exceeded its progress deadline/)
     assert.throws(

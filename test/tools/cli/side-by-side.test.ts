@@ -1,6 +1,6 @@
 /**
- * kubectl and orchctl side by side: each of these lines is run by both, in order, in a namespace of its own on the same
- * server, and must say the same. Where a decision says otherwise the row says which. The last test counts them.
+ * Runs kubectl and orchctl side by side: both run each line in order, each in its own namespace on the same server, and
+ * must print the same. A row that differs by decision names the reason. The last test counts the rows.
  */
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
@@ -86,7 +86,7 @@ async function run(program: 'orchctl' | 'kubectl', line: string): Promise<Ran> {
   return await orchctl([...place, ...args], { env: { KUBECONFIG: configOf(server) }, directory })
 }
 
-/** What differs from run to run, and by the namespace. */
+/** Masks values that differ between runs and namespaces. */
 function masked(text: string): string {
   return text
     .replaceAll(/\b(?:ours|theirs)\b/g, 'NAMESPACE')
@@ -101,8 +101,8 @@ function masked(text: string): string {
 }
 
 /**
- * A line; one that is meant to differ stands with the reason. In this order. Those with a plus are of the long form only:
- * they change nothing and say once more what another line says.
+ * Lines in order. A line that differs on purpose has a reason. Lines with a plus run only in the long form: they change
+ * nothing and repeat what another line covers.
  */
 const rows: readonly (string | readonly [line: string, why: string])[] = [
   'create -f FILE:maps.yaml',
@@ -276,7 +276,7 @@ for (const row of rows) {
   const [marked, why] = typeof row === 'string' ? [row] : row
   if (marked.startsWith('+ ') && !long) continue
   const line = marked.replace('+ ', '')
-  test(why === undefined ? `both say the same: ${line}` : `otherwise, since ${why}: ${line}`, async () => {
+  test(why === undefined ? `prints the same as kubectl: ${line}` : `differs from kubectl (${why}): ${line}`, async () => {
     const [ours, theirs] = await Promise.all([run('orchctl', line), run('kubectl', line)])
     assert.equal(ours.code, theirs.code)
     if (why !== undefined) return assert.notDeepEqual(said(ours), said(theirs))
@@ -289,7 +289,7 @@ function said({ stdout, stderr }: Ran): string[] {
   return [masked(stdout), masked(stderr)]
 }
 
-test('how many say the same, and how many differ by decision', () => {
+test('most rows print the same as kubectl and few differ by decision', () => {
   const decided = rows.filter((row) => typeof row !== 'string').length
   assert.ok(rows.length - decided > 129, `${rows.length - decided} the same`)
   assert.ok(decided <= 18, `${decided} by decision`)

@@ -1,4 +1,4 @@
-/** Commands that talk to containers, against a server whose nodes answer (`streaming-front.ts`), which are this machine. */
+/** Commands for containers, against a server with responding nodes (`streaming-front.ts`) on this machine. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -46,7 +46,7 @@ async function run(args: readonly string[], more: Surroundings = {}): Promise<Ra
 
 const defaulted = 'Defaulted container "app" out of: app, side\n'
 
-test('exec runs a program, with its output and its exit code', async () => {
+test('exec runs a command and returns its output and exit code', async () => {
   assert.deepEqual(await run(['exec', 'web', '-c', 'side', '--', 'sh', '-c', 'echo out; echo err >&2; exit 7']), {
     code: 7,
     stdout: 'out\n',
@@ -60,13 +60,13 @@ test('exec runs a program, with its output and its exit code', async () => {
   assert.deepEqual(await run(['exec', 'web', '-q', '-c', 'app', '--', 'true']), { code: 0, stdout: '', stderr: '' })
 })
 
-test('exec passes the input on, and ends it', async () => {
+test('exec forwards and closes standard input', async () => {
   const input = 'x'.repeat(300_000)
   const ran = await run(['exec', '-i', 'web', '-c', 'app', '--', 'wc', '-c'], { stdin: input })
   assert.deepEqual([ran.code, ran.stdout.trim()], [0, '300000'])
 })
 
-test('what a program prints does not drive the terminal, except for colours', async () => {
+test('program output cannot control the terminal, except for colors', async () => {
   const args = ['exec', 'web', '-c', 'app', '--', 'printf', '\\033[31mred\\033[0m\\033]0;title\\007\\n']
   const terminal = { out: true, err: true, columns: 80 }
   assert.equal((await run(args, { terminal })).stdout, '\u001b[31mred\u001b[0m^[]0;title^G\n')
@@ -77,7 +77,7 @@ test('what a program prints does not drive the terminal, except for colours', as
   )
 })
 
-test('exec says what is wrong', async () => {
+test('exec reports errors', async () => {
   assert.match(
     (await run(['exec', 'web', '-c', 'nope', '--', 'x'])).stderr,
     /^error: container nope not found in pod web, which has: app/,
@@ -91,7 +91,7 @@ test('exec says what is wrong', async () => {
   assert.match((await run(['exec', '-t', 'web', '--', 'x'])).stderr, /-i \(--stdin\) is required for -t/)
 })
 
-test('attach joins the program of a container', async () => {
+test('attach connects to the main process of a container', async () => {
   const ran = await run(['attach', 'web', '-c', 'app', '-i', '-q'], { stdin: 'hello\n' })
   assert.deepEqual(ran, { code: 0, stdout: 'hello\n', stderr: '' })
   assert.match(front.asked.at(-1)!, /^attach web\?container=app&stdin=true/)
@@ -115,7 +115,7 @@ test('tree shows owners and dependents with their state', async () => {
   )
 })
 
-test('logs of a pod, of its containers, of a deployment and of a selection', async () => {
+test('logs prints the logs of a pod, of its containers, of a deployment and of a selector', async () => {
   const plain = (name: string) => `${name}: one\n\u001b[31mred\u001b[0m\u001b]0;title\u0007\n`
   assert.deepEqual(await run(['logs', 'web']), { code: 0, stdout: plain('web/app'), stderr: defaulted })
   assert.equal((await run(['logs', 'web', '--all-containers'])).stdout, plain('web/app') + plain('web/side'))
@@ -139,7 +139,7 @@ test('logs of a pod, of its containers, of a deployment and of a selection', asy
   )
 })
 
-test('cp copies files and directories into a container and out of it', async () => {
+test('cp copies files and directories to and from a container', async () => {
   mkdirSync(join(directory, 'site/deep'), { recursive: true })
   const long = `${'n'.repeat(120)}.txt`
   writeFileSync(join(directory, 'site/a.txt'), 'a'.repeat(5000))
@@ -164,7 +164,7 @@ test('cp copies files and directories into a container and out of it', async () 
   assert.match((await run(['cp', 'a', 'b'])).stderr, /one of source and destination is POD:PATH/)
 })
 
-test('cp works where a stream cannot be ended alone', async () => {
+test('cp works if the server cannot close a single stream', async () => {
   front.protocol = 'v4.channel.k8s.io'
   try {
     writeFileSync(join(directory, 'v4.txt'), 'four')
@@ -175,7 +175,7 @@ test('cp works where a stream cannot be ended alone', async () => {
   }
 })
 
-test('cp begins again when the connection breaks, as often as was asked for', async () => {
+test('cp retries broken connections up to --retries times', async () => {
   front.breaks = 2
   const failed = await run(['cp', 'web:v4.txt', 'again.txt', '-c', 'app', '--retries=1'])
   assert.deepEqual([failed.code, failed.stderr.match(/copying again/g)?.length], [1, 1])
@@ -197,7 +197,7 @@ const linkTo = (name: string, target: string) => {
   return header
 }
 
-test('cp refuses what leaves its target, by name and through links', async () => {
+test('cp rejects entries that leave the target by name or through links', async () => {
   const outside = join(directory, 'outside')
   const target = join(directory, 'inside')
   const evil: readonly (readonly [Buffer[], RegExp])[] = [
@@ -232,7 +232,7 @@ async function until(running: ReturnType<typeof startOrchctl>, pattern: RegExp):
   }
 }
 
-test('port-forward passes connections on, each by itself', async (t) => {
+test('port-forward handles each connection separately', async (t) => {
   const echo = createServer((socket) => socket.pipe(socket))
   await new Promise<void>((resolve) => echo.listen(0, '127.0.0.1', resolve))
   t.after(() => echo.close())
@@ -260,7 +260,7 @@ test('port-forward passes connections on, each by itself', async (t) => {
   assert.match((await run(['port-forward', 'web'])).stderr, /at least 1 PORT is required/)
 })
 
-test('proxy serves the API on a local port, to this machine alone', async (t) => {
+test('proxy serves the API on a local port to this machine only', async (t) => {
   const site = mkdtempSync(join(tmpdir(), 'orchctl-www-'))
   t.after(() => rmSync(site, { recursive: true }))
   mkdirSync(join(site, 'inner'))
@@ -284,7 +284,7 @@ test('proxy serves the API on a local port, to this machine alone', async (t) =>
   assert.equal((await ask('/version', { host: 'evil.example.com' })).status, 403)
   assert.equal((await ask('/api/v1/namespaces/default/pods/web/exec?command=x')).status, 403)
   assert.equal((await ask('//api/v1/namespaces/default/pods/web/exec?command=x')).status, 301)
-  // The server decodes paths, so the filters do too.
+  // The server decodes paths, so the filters check decoded paths.
   assert.equal((await ask('/api/v1/namespaces/default/pods/web/%65xec?command=x')).status, 403)
   assert.equal((await ask('/api/v1/namespaces/default%2fpods')).status, 400)
   assert.equal((await ask('/nothing')).status, 404)
@@ -302,7 +302,7 @@ test('proxy serves the API on a local port, to this machine alone', async (t) =>
   assert.equal((await running.ended).code, 0)
 })
 
-test('proxy rejects what pages of other origins cause, and passes on what its own pages do', async (t) => {
+test('proxy rejects writes caused by pages of other origins and accepts those of its own pages', async (t) => {
   const direct = { env: { KUBECONFIG: join(server.directory, 'admin.kubeconfig') }, directory }
   const running = startOrchctl(['proxy', '--port=0'], direct)
   t.after(() => running.stop())

@@ -1,4 +1,4 @@
-/** Archives from containers that break off or are none: no file stays open, and nothing more is unpacked. */
+/** Invalid or truncated archives from containers: no file stays open, and nothing more is unpacked. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,7 +16,7 @@ function file(name: string, text: string): Buffer {
   return Buffer.concat([header(name, text.length), Buffer.from(text), padding(text.length)])
 }
 
-/** Files of the target that this process has open. */
+/** Returns the files of the target that this process has open. */
 function openFiles(): string[] {
   const links = readdirSync('/proc/self/fd').map((fd) => {
     try {
@@ -30,14 +30,14 @@ function openFiles(): string[] {
 
 const reader = () => new TarReader(unpackInto({ prefix: 'dir', target, warn: () => {} }))
 
-test('an archive that ends in the middle of a file leaves no file open', async () => {
+test('an archive that ends within a file leaves no file open', async () => {
   const broken = reader()
   await broken.write(Buffer.concat([file('dir/whole', 'text'), header('dir/half', 1000), Buffer.from('half of it')]))
   await assert.rejects(async () => await broken.end(), /ended in the middle of a file/)
   assert.deepEqual(openFiles(), [])
 })
 
-test('what follows a fault is not unpacked', async () => {
+test('nothing is unpacked after an error', async () => {
   for (const [name, fault, told] of [
     ['junk', Buffer.alloc(512, 'x'), /not an archive of tar/],
     ['outside', file('dir/../../out', 'x'), /leads out of the target/],

@@ -1,4 +1,4 @@
-/** Every part. */
+/** All parts. */
 import { applying } from './applying.ts'
 import { changing } from './changing.ts'
 import { configuring } from './configuring.ts'

@@ -1,4 +1,4 @@
-/** Commands that apply files, and tell what they would change. */
+/** Commands that apply files or show what apply would change. */
 import { map, type Part, r, web } from './row.ts'
 
 const job = (image: string) =>
@@ -8,7 +8,7 @@ metadata: {name: forced}
 spec: {template: {spec: {restartPolicy: Never, containers: [{name: a, image: ${image}}]}}}
 `
 
-/** A custom resource, one of a kind that nobody defines, and after them the definition of the first. */
+/** A custom resource, an object of an undefined kind, and then the definition of the first. */
 const custom = `apiVersion: rows.example.com/v1
 kind: Widget
 metadata: {name: w}
@@ -52,7 +52,7 @@ export const applying: Part = {
       stdout: 'deployment.apps/web configured (server dry run)\n',
     }),
     r('diff', '-f web.yaml', {
-      // What apply records of itself is no difference.
+      // The last-applied annotation is not shown as a difference.
       stdout: /^(?![\s\S]*\n[-+] +\{)[\s\S]*\n\+ {8}image: nginx:2\n/,
       code: 1,
     }),
@@ -143,7 +143,7 @@ There are three ways out:
       stderr: /: an element of a list has no merge key "name"; it has nam, image, env\n$/,
       code: 1,
     }),
-    // What is said of an object last counts, however many of its kind are written at once.
+    // The last occurrence of an object wins, even among concurrent writes.
     r('apply', '-f often.yaml -o name', {
       files: { 'often.yaml': ['1', '2', '3', '4'].map((k) => map('often').replace('k: v', `k: "${k}"`)).join('---\n') },
       stdout: 'configmap/often\n'.repeat(4),
@@ -169,7 +169,7 @@ There are three ways out:
       code: 1,
     }),
     r('apply', '-f job.yaml --force', { stdout: 'job.batch/forced configured\n' }),
-    // What would be refused anyway costs nobody the object that is there.
+    // A new object that would be rejected does not delete the existing one.
     r('apply', '-f job.yaml --force', {
       files: { 'job.yaml': job('""') },
       stderr: /^Error from server \(Invalid\): .*image: Required value\n {2}job\.yaml:\d+:\d+: .*\n$/,

@@ -1,7 +1,7 @@
-/** Commands that change a part of what is there. */
+/** Commands that update parts of existing objects. */
 import { map, type Part, r, web } from './row.ts'
 
-/** Of a kind that takes no update without a version. */
+/** A kind that requires a resourceVersion in updates. */
 const budget = `apiVersion: policy/v1
 kind: PodDisruptionBudget
 metadata: {name: few}

@@ -1,4 +1,4 @@
-/** Commands that write the config file of the client. */
+/** Commands that write the kubeconfig. */
 import { type Part, r } from './row.ts'
 
 const own = '--kubeconfig=own.kubeconfig'

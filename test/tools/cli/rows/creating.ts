@@ -1,4 +1,4 @@
-/** Commands that make objects, from files and from flags. */
+/** Commands that create objects from files and flags. */
 import { map, type Part, r, web } from './row.ts'
 
 const refused = `apiVersion: v1
@@ -136,7 +136,7 @@ export const creating: Part = {
       stderr: 'error: at least one verb must be specified: --verb=get\n',
       code: 1,
     }),
-    // What kubectl makes of them: `*` alone is of the core group.
+    // As in kubectl, `*` alone selects the core group.
     r('create role', "star --verb=get,* --resource=pods,* --dry-run=client -o 'jsonpath={.rules}'", {
       stdout: '[{"apiGroups":[""],"resources":["*"],"verbs":["*"]}]',
     }),
@@ -354,7 +354,7 @@ rules: [{apiGroups: [""], resources: [pods], verbs: [delete]}]
       stderr: 'error: -i/--stdin is required for containers with -t/--tty=true\n',
       code: 1,
     }),
-    // Nothing runs it. What cannot go is waited for only on request.
+    // No node runs the pod. Waiting for its deletion would not end, so it requires a flag.
     r(
       'run',
       `rm1 --image=x --limits=cpu=1m --attach --rm --pod-running-timeout=1ms '--overrides={"metadata":{"finalizers":["example.com/x"]}}'`,

@@ -1,4 +1,4 @@
-/** Commands that delete, and that wait for the end. */
+/** Commands that delete objects and wait for their end. */
 import { map, type Part, r, web } from './row.ts'
 
 const shut = 'apiVersion: v1\nkind: Namespace\nmetadata: {name: shut}\n'

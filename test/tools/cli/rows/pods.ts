@@ -1,4 +1,4 @@
-/** Commands that talk to containers, of a pod that is on no node: `streaming.test.ts` has those that reach one. */
+/** Commands for containers, on a pod without a node. `streaming.test.ts` covers those that reach a node. */
 import { type Part, r } from './row.ts'
 
 const pod = `apiVersion: v1

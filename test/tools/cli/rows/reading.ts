@@ -1,4 +1,4 @@
-/** Commands that change nothing. */
+/** Read-only commands. */
 import { map, type Part, r, web } from './row.ts'
 
 const edited = map('one').replace('{k: v}', '{name: edited}')

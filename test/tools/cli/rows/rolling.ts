@@ -1,4 +1,4 @@
-/** Commands about rollouts, and those that set a part of a workload. */
+/** Commands for rollouts, and those that set parts of a workload. */
 import { map, type Part, r, web } from './row.ts'
 
 const service =

@@ -1,14 +1,14 @@
 /**
- * What the parts of `commands.test.ts` are made of: rows, one command line each, that build on each other in the order of
- * their part. A part begins with what is `given`, and with nothing that another has left: it runs alone.
+ * Building blocks of `commands.test.ts`: each row is one command line, and the rows of a part build on each other. A
+ * part starts with its `given` objects and nothing of other parts, so that it can run alone.
  */
 export interface Row {
-  /** The command that the row is for. */
+  /** The command under test. */
   readonly command: string
   readonly args: readonly string[]
   readonly stdin?: string
   readonly environment?: { readonly [name: string]: string }
-  /** Written into its directory before it runs. */
+  /** Files to write to the directory before the command runs. */
   readonly files?: { readonly [name: string]: string }
   readonly stdout?: string | RegExp
   readonly stderr?: string | RegExp
@@ -17,12 +17,12 @@ export interface Row {
 
 export interface Part {
   readonly name: string
-  /** A manifest of what is there before the first row. */
+  /** Manifest of the objects that exist before the first row. */
   readonly given: string
   readonly rows: readonly Row[]
 }
 
-/** `r('get', 'cm a')`: words are separated by blanks that are not in quotes. */
+/** `r('get', 'cm a')`: splits words at blanks outside quotes. */
 export function r(command: string, line: string, said: Omit<Row, 'command' | 'args'> = {}): Row {
   const words = line.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g) ?? []
   const bare = words.map((word) => word.replaceAll(/"([^"]*)"|'([^']*)'/g, (_, a = '', b = '') => `${a}${b}`))
