@@ -68,7 +68,7 @@ export async function join(options: JoinOptions, say: (line: string) => void): P
   await createFile(kubeconfig, adminKubeconfig(config), 0o600).catch((error: unknown) => {
     throw new JoinError(`cannot write ${kubeconfig}: ${(error as Error).message}`)
   })
-  say(`node ${nodeName} has joined: its client config is ${kubeconfig}`)
+  say(`node ${nodeName} has joined: its kubeconfig is ${kubeconfig}`)
 }
 
 function readServer(value: string): string {

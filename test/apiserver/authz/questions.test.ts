@@ -122,7 +122,7 @@ test('a 403 names the command that explains it to users who may run it', async (
   )
   assert.match(await ask('get', '/metrics', '--user', 'bob'), /nonResourceURLs: \["\/metrics"\]/)
   assert.match(await ask('get', 'nodes', '-A'), /^allowed: members of system:masters/)
-  assert.match(await ask('get'), /say a verb and what it would be done to/)
+  assert.match(await ask('get'), /specify a verb and a resource or path/)
 })
 
 const authorization = '/apis/authorization.orch.io/v1'

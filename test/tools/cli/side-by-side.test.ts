@@ -109,9 +109,9 @@ const rows: readonly (string | readonly [line: string, why: string])[] = [
   '+ create -f FILE:nothing.yaml',
   '+ create -f FILE:empty.yaml',
   'get cm -l app=x',
-  ['apply -f FILE:maps2.yaml -o name', 'a missing record of what was applied is explained in our words'],
+  ['apply -f FILE:maps2.yaml -o name', 'orchctl words the missing last-applied annotation differently'],
   'apply -f FILE:maps2.yaml',
-  ['apply -f FILE:maps2.yaml --dry-run=client', 'what would not change is said not to change'],
+  ['apply -f FILE:maps2.yaml --dry-run=client', 'orchctl reports unchanged objects as unchanged'],
   'get cm -l app=x -o custom-columns=NAME:.metadata.name,L:.metadata.labels',
   'label cm a absent-',
   'apply -f FILE:maps2.yaml --dry-run=server',
@@ -168,7 +168,7 @@ const rows: readonly (string | readonly [line: string, why: string])[] = [
   '+ scale deploy nothing --replicas=3',
   'set image deploy/web one=nginx:5',
   'set image deploy/web one=nginx:5',
-  ['+ set image deploy web nope=x', 'the containers are named that are there'],
+  ['+ set image deploy web nope=x', 'orchctl lists the existing containers'],
   'set env deploy/web A=1 C=2',
   '+ set env deploy/web --list',
   '+ set env deploy/web C-',
@@ -194,12 +194,12 @@ const rows: readonly (string | readonly [line: string, why: string])[] = [
   'create configmap lit --from-literal=a=1 --from-file=FILE:empty.yaml',
   'create configmap lit --from-literal=a=1',
   '+ get cm lit -o jsonpath={.data}',
-  ['get cm liit', 'a near name is named'],
-  ['+ get confgmap', 'a near type is named'],
-  ['+ label cm lit', 'how to write a label is told'],
-  ['+ delete cm', 'the ways to choose objects are named'],
-  ['+ patch cm lit', 'the flags that are missing are named'],
-  ['create namespace extra --dry-run=client -o yaml', 'what says nothing is left out'],
+  ['get cm liit', 'orchctl suggests a similar name'],
+  ['+ get confgmap', 'orchctl suggests a similar type'],
+  ['+ label cm lit', 'orchctl explains the label syntax'],
+  ['+ delete cm', 'orchctl lists the ways to select objects'],
+  ['+ patch cm lit', 'orchctl names the missing flags'],
+  ['create namespace extra --dry-run=client -o yaml', 'orchctl omits empty fields'],
   'create secret generic s --from-literal=user=me',
   'describe secret s',
   '+ create secret generic t --from-literal=user=me --dry-run=client -o yaml',
@@ -223,20 +223,20 @@ const rows: readonly (string | readonly [line: string, why: string])[] = [
   '+ explain pod.spec.containers.resources',
   '+ explain pod.spec.containers.env --recursive',
   '+ explain pod.metadata --recursive',
-  ['explain deployment.spec.strategy', 'what a field and its type say alike is said once'],
-  ['+ explain nothing', 'the reason comes after the word error'],
+  ['explain deployment.spec.strategy', 'orchctl does not repeat equal descriptions of a field and its type'],
+  ['+ explain nothing', 'orchctl prefixes the reason with error'],
   'api-versions',
   '+ get deploy web -o \'go-template={{range .spec.template.spec.containers}}{{.name}} {{.image}}{{"\\n"}}{{end}}\'',
   '+ get cm a -o \'go-template={{.nothing}} {{len .metadata.labels}} {{printf "%-6s|" .metadata.name}}\'',
-  ['+ get cm a --template={{.metadata.name.x}}', 'the place of the mistake is told, and not the whole object'],
+  ['+ get cm a --template={{.metadata.name.x}}', 'orchctl shows the position of the error instead of the whole object'],
   '+ get cm a -o jsonpath-as-json={.metadata.labels}',
   [
     '+ get cm a -o jsonpath={.nope} --allow-missing-template-keys=false',
-    'what is missing is told, and not the whole object',
+    'orchctl names the missing key instead of printing the whole object',
   ],
   "+ create configmap made --from-literal=a=1 --dry-run=client -o 'go-template={{.data.a}}'",
   '+ logs nothing',
-  ['+ logs', 'the ways to name a pod are told shorter'],
+  ['+ logs', 'orchctl has a shorter usage message'],
   '+ exec nothing -- date',
   '+ attach nothing',
   '+ port-forward nothing 80',
@@ -245,7 +245,7 @@ const rows: readonly (string | readonly [line: string, why: string])[] = [
   '+ apply -k FILE:.',
   '+ delete -k FILE:.',
   '+ api-resources --verbs=list,create --api-group=batch --no-headers -o name',
-  ['+ top nodes', 'what works without the metrics API is told'],
+  ['+ top nodes', 'orchctl suggests a command that needs no metrics API'],
   'create ingress site --rule=a.example.com/*=web:80,tls=s --class=c',
   '+ get ingress site -o jsonpath={.spec}',
   ['+ create poddisruptionbudget pdb --selector=app=web --min-available=1', 'kubectl 1.20 sends a deprecated version'],
@@ -260,7 +260,7 @@ const rows: readonly (string | readonly [line: string, why: string])[] = [
   '+ expose deploy web --port=80 --generator=service/v1 --dry-run=client -o jsonpath={.spec}',
   '+ create -f FILE:maps.yaml,FILE:web.yaml --dry-run=client',
   `patch cm lit --dry-run=client -p '{"data":{"a":"2"}}' -o 'jsonpath={.data.a}'`,
-  ['+ rollout history deploy web -o name', 'the revisions are printed, and not the deployment'],
+  ['+ rollout history deploy web -o name', 'orchctl prints the revisions instead of the deployment'],
   '+ wait cm/nothing --for=condition=Ready',
   'delete cm a --dry-run=server',
   'delete cm a b',
@@ -276,13 +276,16 @@ for (const row of rows) {
   const [marked, why] = typeof row === 'string' ? [row] : row
   if (marked.startsWith('+ ') && !long) continue
   const line = marked.replace('+ ', '')
-  test(why === undefined ? `prints the same as kubectl: ${line}` : `differs from kubectl (${why}): ${line}`, async () => {
-    const [ours, theirs] = await Promise.all([run('orchctl', line), run('kubectl', line)])
-    assert.equal(ours.code, theirs.code)
-    if (why !== undefined) return assert.notDeepEqual(said(ours), said(theirs))
-    assert.equal(masked(ours.stdout), masked(theirs.stdout))
-    assert.equal(masked(ours.stderr), masked(theirs.stderr))
-  })
+  test(
+    why === undefined ? `prints the same as kubectl: ${line}` : `differs from kubectl (${why}): ${line}`,
+    async () => {
+      const [ours, theirs] = await Promise.all([run('orchctl', line), run('kubectl', line)])
+      assert.equal(ours.code, theirs.code)
+      if (why !== undefined) return assert.notDeepEqual(said(ours), said(theirs))
+      assert.equal(masked(ours.stdout), masked(theirs.stdout))
+      assert.equal(masked(ours.stderr), masked(theirs.stderr))
+    },
+  )
 }
 
 function said({ stdout, stderr }: Ran): string[] {

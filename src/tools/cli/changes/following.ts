@@ -46,10 +46,10 @@ export async function follow(context: Context, feed: Feed, { watchOnly = false }
   }
 }
 
-const expiredNote = 'orchctl: what changed in the meantime is not known any more; this is what there is now:\n'
+const expiredNote = 'orchctl: the changes in between have expired; the current state is:\n'
 
 function lostNote(error: unknown): string {
-  return `orchctl: the watch broke off (${escapeLine(messageOf(error))}); it goes on when the server is back\n`
+  return `orchctl: the watch was interrupted (${escapeLine(messageOf(error))}); it continues when the server is back\n`
 }
 
 type Change = Exclude<WatchEvent<ApiObject>, { type: 'BOOKMARK' }>

@@ -60,12 +60,12 @@ function withCauses(error: Error): string {
 const nextSteps: readonly (readonly [code: RegExp, step: string])[] = [
   [
     /^ECONNREFUSED$/,
-    'Nothing listens there: is the server running? `orchctl config view --minify` shows which is meant.',
+    'Nothing listens there: is the server running? `orchctl config view --minify` shows the server in use.',
   ],
-  [/^(?:ENOTFOUND|EAI_AGAIN)$/, 'No such host is known: `orchctl config view --minify` shows which server is meant.'],
+  [/^(?:ENOTFOUND|EAI_AGAIN)$/, 'The host name is unknown: `orchctl config view --minify` shows the server in use.'],
   [
     /^(?:SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_.*|CERT_.*)$/,
-    'Name who signed its certificate with --certificate-authority=FILE, or fetch the client config of this server anew.',
+    'Set --certificate-authority to the CA of the server, or get a new kubeconfig for this server.',
   ],
 ]
 

@@ -197,7 +197,7 @@ There are three ways out:
     r('apply', '-f - --openapi-patch=false', { stdin: map('s1'), stdout: 'configmap/s1 configured\n' }),
     r('apply', '-f - --openapi-patch', {
       stdin: map('s1'),
-      stderr: /^error: --openapi-patch: patches are made/,
+      stderr: /^error: --openapi-patch: orchctl computes patches/,
       code: 1,
     }),
     r('apply view-last-applied', 'cm s1', {

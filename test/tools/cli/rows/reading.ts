@@ -234,12 +234,12 @@ export const reading: Part = {
     r('auth why', 'get /metrics --user nobody', {
       stdout: 'not allowed\nthe smallest rule that would allow it: {verbs: ["get"], nonResourceURLs: ["/metrics"]}\n',
     }),
-    r('auth why', 'get', { stderr: /say a verb and what it would be done to/, code: 1 }),
+    r('auth why', 'get', { stderr: /specify a verb and a resource or path/, code: 1 }),
     r('auth who-can', 'get configmaps', {
       stdout: /^KIND +NAMESPACE +NAME +ROLE +BINDING\nGroup +system:masters +ClusterRole\/cluster-admin /,
       stderr: /./,
     }),
-    r('auth who-can', 'get', { stderr: 'error: say a verb and what it would be done to\n', code: 1 }),
+    r('auth who-can', 'get', { stderr: 'error: specify a verb and a resource or path\n', code: 1 }),
     r('auth whoami', '--as alice --as-uid 7', { stdout: /^Username +alice\nUID +7\n/m }),
     r('auth whoami', '--as-uid 7', { stderr: /as-uid is set without impersonating a user/, code: 1 }),
     r('auth whoami', '--as alice --as-group ops --as-group dev', {
@@ -249,7 +249,7 @@ export const reading: Part = {
       stdout: 'cronjobs   cj    batch/v1   true   CronJob\njobs             batch/v1   true   Job\n',
     }),
     r('api-resources', '--verbs=deletecollection,nothing -o name --cached=false'),
-    r('api-resources', '--cached', { stderr: /^error: --cached: orchctl keeps no cache/, code: 1 }),
+    r('api-resources', '--cached', { stderr: /^error: --cached: orchctl caches nothing/, code: 1 }),
     r('api-resources', '--verbs=list --sort-by=kind --api-group=apps -o name', {
       stdout: 'controllerrevisions.apps\ndaemonsets.apps\ndeployments.apps\nreplicasets.apps\nstatefulsets.apps\n',
     }),

@@ -5,7 +5,7 @@ import { UsageError } from '../../../../base/flags/flags.ts'
 
 /** Throws UsageError. */
 export function readQuestion(words: readonly string[], namespace: string): JsonObject {
-  if (words.length < 2 || words.length > 3) throw new UsageError('say a verb and what it would be done to')
+  if (words.length < 2 || words.length > 3) throw new UsageError('specify a verb and a resource or path')
   const [verb = '', what = '', name = ''] = words
   if (what.startsWith('/')) return { nonResourceAttributes: { verb, path: what } }
   const [type = '', subresource = ''] = what.split('/')
