@@ -32,7 +32,7 @@ Fields that were set before the start of the history have no change next to them
   },
 })
 
-/** Returns the object without managed fields and without fields that the server sets. */
+/** Returns the object without its type, managed fields, resourceVersion and generation. */
 function shownOf({ metadata, apiVersion: _, kind: __, ...object }: JsonObject): JsonObject {
   const { managedFields: ___, resourceVersion: ____, generation: _____, ...kept } = isObject(metadata) ? metadata : {}
   return { metadata: kept, ...object }

@@ -20,7 +20,7 @@ export interface TraceOptions {
   readonly tell: (text: string) => void
 }
 
-/** Wraps a transport to show its requests and responses. Parts of concurrent requests may interleave. */
+/** Wraps a transport to show its requests and responses. The output of concurrent requests may interleave. */
 export function withTrace(send: Transport, { server, level, tell }: TraceOptions): Transport {
   return async (request) => {
     const began = performance.now()

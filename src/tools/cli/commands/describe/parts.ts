@@ -46,7 +46,7 @@ const conditionColumns: readonly (readonly [heading: string, cell: (condition: C
 ]
 
 /**
- * Shows conditions. Includes the heartbeat and transition times if a component reports them repeatedly, as nodes do.
+ * Shows conditions as a table with the columns that at least one of them fills.
  */
 export function conditionsText(conditions: readonly Condition[] | undefined): string {
   if (conditions === undefined || conditions.length === 0) return ''
