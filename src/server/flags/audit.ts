@@ -143,12 +143,12 @@ function truncation<S extends 'log' | 'webhook'>(sink: S) {
     [`audit${name}TruncateMaxEventSize`]: count(
       `audit-${sink}-truncate-max-event-size`,
       '102400',
-      'maximum size in bytes of an audit event if truncation is enabled',
+      'maximum length in characters of an audit event if truncation is enabled',
     ),
     [`audit${name}TruncateMaxBatchSize`]: count(
       `audit-${sink}-truncate-max-batch-size`,
       '10485760',
-      'maximum size in bytes of a batch of audit events if truncation is enabled',
+      'maximum length in characters of a batch of audit events if truncation is enabled',
     ),
   }
   return flags as TruncationFlags<Capitalize<S>>

@@ -59,7 +59,7 @@ export const backupFlags = {
     name: 'kubeconfig',
     value: 'FILE',
     read: text,
-    help: 'kubeconfig of an administrator; defaults to the one that orchctl uses',
+    help: 'kubeconfig of an administrator; defaults to that of orchctl',
   }),
   ...placeFlags,
 }

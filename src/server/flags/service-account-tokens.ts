@@ -27,7 +27,7 @@ export const serviceAccountFlags = {
     name: 'api-audiences',
     value: 'NAMES',
     read: list,
-    help: 'audiences of which tokens must name at least one, separated by commas; defaults to the issuers',
+    help: 'accepted audiences of tokens, separated by commas; defaults to the issuers',
   }),
   serviceAccountLookup: flag({
     name: 'service-account-lookup',

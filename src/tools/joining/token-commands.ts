@@ -31,7 +31,7 @@ const connectionFlags = {
     name: 'kubeconfig',
     value: 'FILE',
     read: text,
-    help: 'kubeconfig of an administrator; defaults to the one that orchctl uses',
+    help: 'kubeconfig of an administrator; defaults to that of orchctl',
   }),
 }
 

@@ -37,7 +37,7 @@ test('a directory is read in file order, and recursively with -R', async () => {
   assert.match((await run('apply -f hollow')).stderr, /^error: error reading \[hollow\]: .*-R looks into/)
 })
 
-test('-f reads a URL and reports one that cannot be read', async (t) => {
+test('-f reads a URL and reports an unreadable URL', async (t) => {
   const web = createServer((request, response) => {
     response.statusCode = request.url === '/cm.yaml' ? 200 : 404
     response.end(map('from-web'))

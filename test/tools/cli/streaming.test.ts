@@ -302,7 +302,7 @@ test('proxy serves the API on a local port to this machine only', async (t) => {
   assert.equal((await running.ended).code, 0)
 })
 
-test('proxy rejects writes caused by pages of other origins and accepts those of its own pages', async (t) => {
+test('proxy rejects writes caused by pages of other origins and accepts writes by its own pages', async (t) => {
   const direct = { env: { KUBECONFIG: join(server.directory, 'admin.kubeconfig') }, directory }
   const running = startOrchctl(['proxy', '--port=0'], direct)
   t.after(() => running.stop())

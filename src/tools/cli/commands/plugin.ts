@@ -1,4 +1,4 @@
-/** `orchctl plugin list`: lists the plugins on the PATH and warns about those that can never run. */
+/** `orchctl plugin list`: lists the plugins on the PATH and warns about shadowed plugins. */
 
 import { basename } from 'node:path'
 import { toggle, UsageError } from '../../../base/flags/flags.ts'

@@ -1,4 +1,4 @@
-/** Commands for containers, on a pod without a node. `streaming.test.ts` covers those that reach a node. */
+/** Commands for containers, on a pod without a node. `streaming.test.ts` covers commands that reach a node. */
 import { type Part, r } from './row.ts'
 
 const pod = `apiVersion: v1

@@ -1,4 +1,4 @@
-/** Commands for rollouts, and those that set parts of a workload. */
+/** Commands for rollouts, and `orchctl set`. */
 import { map, type Part, r, web } from './row.ts'
 
 const service =
