@@ -454,7 +454,7 @@ export const requests: Rows = {
   'immutable fields': {
     here: ['unchangeable'],
     held: [
-      ['clients/conformance.test.ts', 'immutable is for good, until the object is deleted'],
+      ['clients/conformance.test.ts', 'marked immutable cannot be changed until deleted'],
       ['api/kinds/certificate-signing-request.test.ts', 'writes to the main resource change neither spec nor status'],
       ['api/kinds/storage-class.test.ts', 'the provisioning settings are immutable'],
       ['api/kinds/ingress.test.ts', 'the controller of an IngressClass is a domain-prefixed path and immutable'],
