@@ -63,7 +63,8 @@ function sameMaps(run: Run, a: CelMap, b: CelMap): boolean {
   if (a.size !== b.size) return false
   work(a.size)
   return a.keys().every((key) => {
-    const [left, right] = [a.get(key), b.get(key)]
+    const left = a.get(key)
+    const right = b.get(key)
     return left !== undefined && right !== undefined && equals(run, left, right)
   })
 }

@@ -7,8 +7,14 @@ import { CelError, Duration, maxInt, minInt, Timestamp } from './values.ts'
 
 const second = 1_000_000_000n
 const units: { readonly [unit: string]: bigint } = {
-  ...{ ns: 1n, us: 1000n, µs: 1000n, μs: 1000n, ms: 1_000_000n },
-  ...{ s: second, m: 60n * second, h: 3600n * second },
+  ns: 1n,
+  us: 1000n,
+  µs: 1000n,
+  μs: 1000n,
+  ms: 1_000_000n,
+  s: second,
+  m: 60n * second,
+  h: 3600n * second,
 }
 
 /** No reasonable duration is longer. */
@@ -41,10 +47,21 @@ export function readDuration(text: string): Duration {
 }
 
 const words: { readonly [unit: string]: bigint } = {
-  ...{ nanosecond: 1n, microsecond: 1000n, millisecond: 1_000_000n },
-  ...{ second, sec: second, s: second, minute: 60n * second, min: 60n * second, m: 60n * second },
-  ...{ hour: 3600n * second, h: 3600n * second, day: 86_400n * second, d: 86_400n * second },
-  ...{ week: 604_800n * second, w: 604_800n * second },
+  nanosecond: 1n,
+  microsecond: 1000n,
+  millisecond: 1_000_000n,
+  second,
+  sec: second,
+  s: second,
+  minute: 60n * second,
+  min: 60n * second,
+  m: 60n * second,
+  hour: 3600n * second,
+  h: 3600n * second,
+  day: 86_400n * second,
+  d: 86_400n * second,
+  week: 604_800n * second,
+  w: 604_800n * second,
 }
 
 /** Schemas also allow durations in words: `3 days`. */

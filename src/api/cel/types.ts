@@ -83,7 +83,8 @@ export function unifyAll(wanted: readonly CelType[], found: readonly CelType[]):
 }
 
 export function unify(wanted: CelType, found: CelType, trail: Trail = []): boolean {
-  const [a, b] = [resolve(wanted), resolve(found)]
+  const a = resolve(wanted)
+  const b = resolve(found)
   if (a === b) return true
   if (a.kind === 'variable') return bind(a, b, trail)
   if (b.kind === 'variable') return bind(b, a, trail)

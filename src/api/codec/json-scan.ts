@@ -25,7 +25,9 @@ const longExponent = /[eE][-+]?\d{3}/
 /** Scans the text before it is parsed. Throws 400 or 413 if no body may look like this. */
 export function scanJson(text: string, most = maxValues): Scan {
   let bigNumbers = false
-  let [depth, values, members] = [0, 0, 0]
+  let depth = 0
+  let values = 0
+  let members = 0
   let escapeAt = indexOrEnd(text, '\\', 0)
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i)

@@ -124,7 +124,8 @@ export function* assertOwnCount(object: ApiObject): Generator<void, void> {
 /** Pending containers are kept in a list so that counting can be interrupted between any two. */
 function* assertAtMost(value: JsonObject, most: number): Generator<void, void> {
   const open: (JsonObject | Json[])[] = [value]
-  let [count, counted] = [1, 1]
+  let count = 1
+  let counted = 1
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     count += countParts(next, open)
     if (count > most) throw tooManyValues()

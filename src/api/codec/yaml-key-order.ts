@@ -10,7 +10,8 @@ export function compareKeys(a: string, b: string): number {
   while (at < a.length && at < b.length && a.charCodeAt(at) === b.charCodeAt(at)) at++
   if (at > 0 && isSecondHalf(a, at)) at--
   if (at >= a.length || at >= b.length) return a.length - b.length
-  const [mine, other] = [a.codePointAt(at)!, b.codePointAt(at)!]
+  const mine = a.codePointAt(at)!
+  const other = b.codePointAt(at)!
   const isLetter = letter.test(String.fromCodePoint(mine))
   const otherIsLetter = letter.test(String.fromCodePoint(other))
   if (isLetter !== otherIsLetter) return (isLetter ? 1 : -1) * (isNumberLonger(isLetter ? b : a, at) ? -1 : 1)
@@ -31,7 +32,8 @@ function isSecondHalf(text: string, at: number): boolean {
  * Compares the numbers that start here. Equal numbers sort by length, shorter first. Returns 0 if that does not decide.
  */
 function compareDigits(a: string, b: string, at: number): number {
-  const [mine, other] = [digitsAt(a, at), digitsAt(b, at)]
+  const mine = digitsAt(a, at)
+  const other = digitsAt(b, at)
   // Within a number, a zero counts as its next digit: 10 comes after 2, and 100 after 19.
   const isWithin = (a[at] === '0' || b[at] === '0') && endsWithNumber(a, at)
   const lead = isWithin ? '1' : '0'

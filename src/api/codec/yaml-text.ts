@@ -113,12 +113,15 @@ class Reader {
     const event = this.#events[this.#next++] as NodeEvent
     const depth = this.#place.length
     if (event.type === EVENT_ID.ALIAS) return this.#copy(event)
-    const [size, deepest, count] = [this.#size, this.#deepest, this.#count]
+    const size = this.#size
+    const deepest = this.#deepest
+    const count = this.#count
     if (++this.#count > maxValues) throw tooManyValues()
     this.#deepest = depth
     const value = this.#content(event)
     if (event.anchorStart >= 0) {
-      const [height, name] = [this.#deepest - depth, this.#slice(event.anchorStart, event.anchorEnd)]
+      const height = this.#deepest - depth
+      const name = this.#slice(event.anchorStart, event.anchorEnd)
       this.#anchors.set(name, { value, size: this.#size - size, height, count: this.#count - count })
     }
     this.#deepest = Math.max(deepest, this.#deepest)

@@ -110,7 +110,12 @@ function urlQuery(value: string): string {
 }
 
 const htmlEscapes: { readonly [letter: string]: string } = {
-  ...{ '"': '&#34;', "'": '&#39;', '&': '&amp;', '<': '&lt;', '>': '&gt;', '\0': '\ufffd' },
+  '"': '&#34;',
+  "'": '&#39;',
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '\0': '\ufffd',
 }
 
 function javascript(value: string): string {

@@ -156,7 +156,8 @@ class Parser {
 
   /** Parses the body of a template, which has no access to the surrounding variables. */
   #definition(name: string): void {
-    const [variables, ranges] = [this.#variables, this.#ranges]
+    const variables = this.#variables
+    const ranges = this.#ranges
     this.#variables = ['$']
     this.#ranges = 0
     const { nodes, by } = this.#list()

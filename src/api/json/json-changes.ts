@@ -25,7 +25,8 @@ export function jsonChanges(
   after: Json | undefined,
   path: readonly Step[] = [],
 ): JsonChange[] {
-  const [then, now] = [partsOf(before), partsOf(after)]
+  const then = partsOf(before)
+  const now = partsOf(after)
   if (then === undefined || now === undefined || !areComparable(then, now))
     return sameJson(before, after) ? [] : [{ path, before, after }]
   const names = new Set([...then.parts.keys(), ...now.parts.keys()])
@@ -57,7 +58,8 @@ function partsOf(value: Json | undefined): Parts | undefined {
 function areComparable(then: Parts, now: Parts): boolean {
   if (then.sort !== now.sort) return false
   if (then.sort === 'members') return true
-  const [names, others] = [[...then.parts.keys()], [...now.parts.keys()]]
+  const names = [...then.parts.keys()]
+  const others = [...now.parts.keys()]
   return names.every((name, i) => i >= others.length || name === others[i])
 }
 

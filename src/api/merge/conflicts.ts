@@ -39,7 +39,8 @@ export interface Contest {
 export function* conflictsOf(contest: Contest, path: readonly string[] = []): Generator<void, FieldConflict[]> {
   const { schema, live, asked, manager, fields } = contest
   if (fields.children.size === 0) return []
-  const [liveAt, askedAt] = [yield* partsOf(schema, live), yield* partsOf(schema, asked)]
+  const liveAt = yield* partsOf(schema, live)
+  const askedAt = yield* partsOf(schema, asked)
   const parts = [...fields.children.keys()].sort().map((step) => ({
     step,
     next: stepSchema(schema, step),

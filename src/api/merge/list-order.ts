@@ -35,7 +35,8 @@ export function arrange(
   const others = elements.filter((element) => !rank.has(identify(element)))
   named.sort((a, b) => rank.get(identify(a))! - rank.get(identify(b))!)
   return interleave(others, named, (other, next) => {
-    const [a, b] = [place.get(identify(other)), place.get(identify(next))]
+    const a = place.get(identify(other))
+    const b = place.get(identify(next))
     return a !== undefined && b !== undefined && a < b
   })
 }

@@ -79,7 +79,8 @@ function hexOfIpv4(text: string): string {
 function hexOfIpv6(text: string): string {
   const gap = text.indexOf('::')
   if (gap < 0) return hexOfGroups(text)
-  const [before, after] = [hexOfGroups(text.slice(0, gap)), hexOfGroups(text.slice(gap + 2))]
+  const before = hexOfGroups(text.slice(0, gap))
+  const after = hexOfGroups(text.slice(gap + 2))
   return `${before}${after.padStart(32 - before.length, '0')}`
 }
 
@@ -98,7 +99,8 @@ function groupsOf(hex: string, digits: number): number[] {
 
 /** Formats in lower case and omits the first of the longest runs of more than one zero group. */
 function shortIpv6(groups: readonly number[]): string {
-  let [start, length] = [0, 1]
+  let start = 0
+  let length = 1
   for (let from = 0; from < groups.length; ) {
     let to = from
     while (groups[to] === 0) to++

@@ -4,7 +4,8 @@ const form = /^v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?$/
 
 /** Compares two versions. The more stable one sorts first. */
 export function compareVersions(a: string, b: string): number {
-  const [one, other] = [rankOf(a), rankOf(b)]
+  const one = rankOf(a)
+  const other = rankOf(b)
   if (one === undefined || other === undefined) return one === other ? compareText(a, b) : one === undefined ? 1 : -1
   for (const [i, value] of one.entries()) if (value !== other[i]) return other[i]! - value
   return 0

@@ -253,7 +253,8 @@ async function readPair(files: PairFiles): Promise<Partial<Pair>> {
 }
 
 function assertBelong(files: PairFiles, certificate: X509Certificate | undefined, key: KeyObject | undefined): void {
-  const [certificateName, keyName] = [basename(files.certificate), basename(files.key)]
+  const certificateName = basename(files.certificate)
+  const keyName = basename(files.key)
   if (certificate === undefined) return
   if (key === undefined) throw new DamagedFile(files.key, `is missing, while ${certificateName} is there`)
   if (!certificate.checkPrivateKey(key)) {

@@ -29,7 +29,9 @@ export function requestedNames({ extensions }: CertificateRequest): RequestedNam
   const contents = (wanted: number) => names.filter(({ tag }) => tag === wanted).map(({ content }) => content)
   const texts = (wanted: number) => contents(wanted).map((content) => content.toString('latin1'))
   return {
-    ...{ dns: texts(dnsTag), emails: texts(emailTag), uris: texts(uriTag) },
+    dns: texts(dnsTag),
+    emails: texts(emailTag),
+    uris: texts(uriTag),
     ips: contents(ipTag).map(addressOf),
     others: names.filter(({ tag }) => !copied.includes(tag)).length,
     der: names.filter(({ tag }) => copied.includes(tag)).map(({ whole }) => whole),

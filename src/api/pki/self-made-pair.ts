@@ -10,9 +10,13 @@ const dayMs = 24 * 60 * 60 * 1000
 export function selfMadePair(commonName: string, names: AlternativeNames, now: number): CertifiedKey {
   const key = generateKey()
   const certificate = issueCertificate({
-    ...{ subject: { commonName, organizations: [] }, publicKey: publicKeyOf(key), names },
-    ...{ issuer: { certificate: 'self', key }, usages: ['digital signature', 'server auth'] },
-    ...{ notBefore: now - dayMs, notAfter: now + 365 * dayMs },
+    subject: { commonName, organizations: [] },
+    publicKey: publicKeyOf(key),
+    names,
+    issuer: { certificate: 'self', key },
+    usages: ['digital signature', 'server auth'],
+    notBefore: now - dayMs,
+    notAfter: now + 365 * dayMs,
   })
   return { certificate, key: keyToPem(key) }
 }

@@ -220,7 +220,9 @@ async function traced(control: Control, step: 'mutate' | 'validate', { request, 
   const began = performance.now()
   const note = (said?: string) =>
     explanation.looked({
-      ...{ control: control.name, step, ms: performance.now() - began },
+      control: control.name,
+      step,
+      ms: performance.now() - began,
       ...(said === undefined ? {} : { said }),
     })
   try {

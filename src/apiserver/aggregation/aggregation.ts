@@ -38,7 +38,9 @@ export class Aggregation {
     const availability = new Availability({ ...means, catalogue, onReached })
     this.loops = [availability.loop, this.#published.loop]
     this.#proxy = new AggregationProxy({
-      ...{ backends: this.backends, relay: this.#relay, passer },
+      backends: this.backends,
+      relay: this.#relay,
+      passer,
       faultOf: (backend) => availability.faultOf(backend),
       onUnreachable: (backend) => availability.suspect(backend),
     })

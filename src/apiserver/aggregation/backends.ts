@@ -115,7 +115,8 @@ export class Backends implements VersionsElsewhere {
 
   #take(name: string, object: APIService | undefined): void {
     const dot = name.indexOf('.')
-    const [version, group] = [name.slice(0, dot), name.slice(dot + 1)]
+    const version = name.slice(0, dot)
+    const group = name.slice(dot + 1)
     const place = placeOf(group, version)
     const isRemote = object?.spec?.service !== undefined && !this.#builtIn.has(place)
     const known = this.#byVersion.get(place)

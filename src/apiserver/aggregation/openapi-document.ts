@@ -42,11 +42,29 @@ function entriesOf(object: JsonObject, cleanOf: (key: string) => Clean | undefin
 const schema: Clean = (value) => cleanSchema(value)
 
 const cleanSchema = record({
-  ...{ $ref: text, format: text, title: text, description: text, pattern: text, type: text, default: any },
-  ...{ multipleOf: real, maximum: real, minimum: real, exclusiveMaximum: flag, exclusiveMinimum: flag },
-  ...{ maxLength: count, minLength: count, maxItems: count, minItems: count, uniqueItems: flag },
-  ...{ maxProperties: count, minProperties: count, required: listOf(text), enum: listOf(any) },
-  ...{ items: schema, properties: mapOf(schema) },
+  $ref: text,
+  format: text,
+  title: text,
+  description: text,
+  pattern: text,
+  type: text,
+  default: any,
+  multipleOf: real,
+  maximum: real,
+  minimum: real,
+  exclusiveMaximum: flag,
+  exclusiveMinimum: flag,
+  maxLength: count,
+  minLength: count,
+  maxItems: count,
+  minItems: count,
+  uniqueItems: flag,
+  maxProperties: count,
+  minProperties: count,
+  required: listOf(text),
+  enum: listOf(any),
+  items: schema,
+  properties: mapOf(schema),
   additionalProperties: (value) => (typeof value === 'boolean' ? value : schema(value)),
 })
 
@@ -63,13 +81,22 @@ const parameters = listOf((value) => {
 })
 
 const operation = record({
-  ...{ description: text, operationId: text, tags: listOf(text), schemes: listOf(text) },
-  ...{ consumes: listOf(text), produces: listOf(text), parameters },
+  description: text,
+  operationId: text,
+  tags: listOf(text),
+  schemes: listOf(text),
+  consumes: listOf(text),
+  produces: listOf(text),
+  parameters,
   responses: mapOf(record({ description: text, schema })),
 })
 
 const pathItem = record({
-  ...{ get: operation, put: operation, post: operation, delete: operation, patch: operation },
+  get: operation,
+  put: operation,
+  post: operation,
+  delete: operation,
+  patch: operation,
   parameters,
 })
 

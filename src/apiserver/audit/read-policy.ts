@@ -48,7 +48,9 @@ export function readPolicy(value: Json, vendor: Vendor): Policy {
   const complete = rules.map((each, i) => {
     const { users = [], userGroups = [], verbs = [], namespaces = [], nonResourceURLs = [] } = each
     const resources = (each.resources ?? []).map(({ group = '', resources = [], resourceNames = [] }) => ({
-      ...{ group, resources, resourceNames },
+      group,
+      resources,
+      resourceNames,
     }))
     const place = `rules[${i}]`
     if (nonResourceURLs.length > 0 && (resources.length > 0 || namespaces.length > 0))
@@ -60,7 +62,13 @@ export function readPolicy(value: Json, vendor: Vendor): Policy {
       for (const [k, pattern] of named.entries()) checkPattern(pattern, `${place}.resources[${j}].resources[${k}]`)
     }
     return {
-      ...{ level: each.level ?? 'None', users, userGroups, verbs, resources, namespaces, nonResourceURLs },
+      level: each.level ?? 'None',
+      users,
+      userGroups,
+      verbs,
+      resources,
+      namespaces,
+      nonResourceURLs,
       omitStages: each.omitStages ?? [],
       omitManagedFields: each.omitManagedFields ?? omitManagedFields,
     }

@@ -86,8 +86,10 @@ export class AuditRecord implements AuditNotes {
         return typeof text === 'string' ? text.slice(0, 300) : ''
       }
       this.sent = {
-        ...{ name: textOf('name'), namespace: textOf('namespace') },
-        ...{ uid: textOf('uid'), resourceVersion: textOf('resourceVersion') },
+        name: textOf('name'),
+        namespace: textOf('namespace'),
+        uid: textOf('uid'),
+        resourceVersion: textOf('resourceVersion'),
       }
     }
     if (this.#rank >= ofRequest && size <= maxBody) this.requestObject = this.#text(value)

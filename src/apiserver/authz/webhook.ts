@@ -72,7 +72,8 @@ function decisionOf(answer: Json, apiVersion: string): Decision {
     throw new Error(`the authorization webhook did not answer with a SubjectAccessReview of ${apiVersion}`)
   const status = own(answer, 'status')
   if (!isObject(status)) throw new Error('the answer of the authorization webhook has no status')
-  const [allowed, denied] = [own(status, 'allowed') === true, own(status, 'denied') === true]
+  const allowed = own(status, 'allowed') === true
+  const denied = own(status, 'denied') === true
   if (allowed && denied) throw new Error('the authorization webhook both allows and denies')
   const reason = own(status, 'reason')
   const told = typeof reason === 'string' ? reason.slice(0, maxReason) : ''

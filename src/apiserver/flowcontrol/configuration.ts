@@ -114,7 +114,9 @@ function readySchema(schema: FlowSchema): ReadySchema {
   const { name = '', uid = '' } = metadata
   const method = spec.distinguisherMethod?.type
   return {
-    ...{ name, uid, rules: compileRules(schema) },
+    name,
+    uid,
+    rules: compileRules(schema),
     distinguisher: method === 'ByUser' || method === 'ByNamespace' ? method : undefined,
     level: spec.priorityLevelConfiguration?.name ?? '',
     precedence: spec.matchingPrecedence ?? 0,

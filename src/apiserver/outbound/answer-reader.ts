@@ -93,7 +93,8 @@ export class AnswerReader {
   }
 
   #bodyPart(): Part | undefined {
-    const [length, coding] = [this.headers.get('content-length'), this.headers.get('transfer-encoding')]
+    const length = this.headers.get('content-length')
+    const coding = this.headers.get('transfer-encoding')
     if (this.status === 204 || this.status === 304) return undefined
     if (coding !== undefined) {
       if (length !== undefined || coding.toLowerCase() !== 'chunked') malformed()

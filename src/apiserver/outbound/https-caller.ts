@@ -91,7 +91,9 @@ export class HttpsCaller {
       pool,
       serverName: destination.serverName,
       head: headOf(call, this.#userAgent),
-      ...{ body, timeoutMs, signal },
+      body,
+      timeoutMs,
+      signal,
       maxBytes: maxAnswerBytes,
       room: this.#memory.roomFor(pool),
     })

@@ -145,7 +145,12 @@ export class HttpsRelay {
     const agent =
       upgrade === undefined ? this.#connections.agentOf(destination) : this.#connections.singleUseAgent(destination)
     return request({
-      ...{ host, port, path, method, agent, headers },
+      host,
+      port,
+      path,
+      method,
+      agent,
+      headers,
       // SNI does not allow IP addresses. Node then checks the certificate against `host`.
       servername: isIP(serverName) === 0 ? serverName : '',
     })

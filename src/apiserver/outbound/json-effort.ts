@@ -6,7 +6,9 @@ import { runToCompletion, type Steps } from '../../base/concurrency/time-slice.t
 import { CallError } from './call-error.ts'
 
 const defaultMost = 200_000
-const [comma, bracket, brace] = [0x2c, 0x5b, 0x7b]
+const comma = 0x2c
+const bracket = 0x5b
+const brace = 0x7b
 
 /** Number of bytes after which the counting can be interrupted. */
 const bytesPerStep = 128 * 1024

@@ -99,7 +99,11 @@ function dependentIn(type: Resource, stored: StoredJson, uid: string): Dependent
   const reference = metadata.ownerReferences?.find((owner) => owner.uid === uid)
   if (reference === undefined) return undefined
   return {
-    ...{ apiVersion, kind, namespace, name, blocks: reference.blockOwnerDeletion === true },
+    apiVersion,
+    kind,
+    namespace,
+    name,
+    blocks: reference.blockOwnerDeletion === true,
     ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
     finalizers,
   }

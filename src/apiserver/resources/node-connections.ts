@@ -26,7 +26,10 @@ export function nodeConnections(ways: WaysToNodes): Endpoint[] {
         const asked = proxiedPort(request.name)
         if (asked === '' || asked === String(agentPort(found)))
           return passThroughProxy(request, {
-            ...{ ways, to: `node ${name}`, destination: () => ways.toAgent(found), errors: agentErrors(name) },
+            ways,
+            to: `node ${name}`,
+            destination: () => ways.toAgent(found),
+            errors: agentErrors(name),
           })
         if (!/^\d{1,5}$/.test(asked) || Number(asked) > 0xffff) throw badRequest(`invalid node request: port ${asked}`)
         const target = { scheme: proxiedScheme(request.name), port: Number(asked) }

@@ -41,7 +41,9 @@ async function answer(parts: HistoryParts, spec: Spec, user: User) {
     if (sees === 'present' && revision < (await lastDeletion(type, { namespace, name }))) throw notFound(type, name)
     if (after !== '' && !after.startsWith(type.cache.prefix)) throw badRequest('spec.continue is not from an answer')
     const { items, next } = await pastObjects(type, {
-      ...{ namespace, name, revision },
+      namespace,
+      name,
+      revision,
       limit: Math.min(limit > 0 ? limit : maxItems, maxItems),
       after: after === '' ? undefined : after,
     })

@@ -102,7 +102,10 @@ async function toAgent({ ways }: Means, object: Pod, path: string): Promise<Pass
   if (nodeName === '') throw badRequest(`pod ${object.metadata.name} does not have a host assigned`)
   const node = await ways.node(nodeName)
   return new PassOn({
-    ...{ to: `node ${nodeName}`, relay: ways.relay, path, timeoutMs: ways.timeoutMs },
+    to: `node ${nodeName}`,
+    relay: ways.relay,
+    path,
+    timeoutMs: ways.timeoutMs,
     destination: () => ways.toAgent(node),
     tellsUser: false,
     mustSwitch: true,

@@ -20,7 +20,10 @@ export function passThroughProxy(request: EndpointRequest, { ways, destination, 
   const [rest = ''] = below.split('?', 1)
   const base = path.slice(0, path.length - rest.length)
   return new PassOn({
-    ...{ to, relay: ways.relay, destination, errors },
+    to,
+    relay: ways.relay,
+    destination,
+    errors,
     path: below.startsWith('/') ? below : `/${below}`,
     tellsUser: false,
     redirect: (location) => redirectBelow(base, location),

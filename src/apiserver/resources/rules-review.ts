@@ -68,7 +68,8 @@ class WrittenRules {
   }
 
   async #write(rules: readonly PolicyRule[], pace: TimeSlice): Promise<Written> {
-    const [resources, paths]: string[][] = [[], []]
+    const resources: string[] = []
+    const paths: string[] = []
     for (const rule of rules) {
       if ((rule.resources ?? []).length > 0) resources!.push(stringifyJson(resourceRule(rule), resourceRuleType))
       if ((rule.nonResourceURLs ?? []).length > 0) paths!.push(stringifyJson(pathRule(rule), nonResourceRuleType))

@@ -67,7 +67,8 @@ function sourceOf(
   user: Entry,
   { cluster, interactive }: { cluster: ExecCluster; interactive: boolean },
 ): CredentialSource | undefined {
-  const [exec, provider] = [optional(user, 'exec'), optional(user, 'auth-provider')]
+  const exec = optional(user, 'exec')
+  const provider = optional(user, 'auth-provider')
   if (exec !== undefined && provider !== undefined) throw fault(user, 'auth-provider', 'and exec exclude each other')
   if (exec !== undefined) {
     const plugin = execPluginOf({ ...user, content: objectOf(user, 'exec', exec), title: `${user.title}: exec` })
@@ -116,7 +117,8 @@ function checkToken(user: Entry, field: string, token: string): string {
 }
 
 function basicOf(user: Entry): { authorization?: string } {
-  const [username, password] = [optionalText(user, 'username'), optionalText(user, 'password')]
+  const username = optionalText(user, 'username')
+  const password = optionalText(user, 'password')
   if (username === undefined && password === undefined) return {}
   if (username === undefined || password === undefined) throw fault(user, 'username', 'and password go together')
   if (optionalText(user, 'token') !== undefined) throw fault(user, 'token', 'and username exclude each other')
@@ -125,7 +127,8 @@ function basicOf(user: Entry): { authorization?: string } {
 
 /** Returns the impersonation headers. */
 function impersonationOf(user: Entry): { [name: string]: string | readonly string[] } {
-  const [name, uid] = [optionalText(user, 'as'), optionalText(user, 'as-uid')]
+  const name = optionalText(user, 'as')
+  const uid = optionalText(user, 'as-uid')
   const groups = textList(user, 'as-groups')
   const extra = extraOf(user)
   if (name === undefined) {

@@ -15,7 +15,8 @@ const stages: { readonly [name: string]: 'alpha' | 'beta' } = { AllAlpha: 'alpha
 /** Parses feature gates. A gate overrides its stage, whatever their order. */
 export function readFeatureGates(text: string): Gates {
   const pairs = [...readPairs(text)]
-  const [named, staged] = [pairs.filter(([name]) => !isStage(name)), pairs.filter(([name]) => isStage(name))]
+  const named = pairs.filter(([name]) => !isStage(name))
+  const staged = pairs.filter(([name]) => isStage(name))
   const states = new Map<FeatureGate, boolean>([
     ...featureGateNames.map((gate) => [gate, defaultGates.has(gate)] as const),
     ...staged.flatMap(([name, on]) => gatesOf(stages[name]!).map((gate) => [gate, on] as const)),

@@ -84,7 +84,12 @@ const storeFlags: ForeignFlags = {
 
 /** Unsupported flags of kube-apiserver. */
 export const apiServerForeign: ForeignFlags = {
-  ...{ ...logFlags, ...metricFlags, ...portFlags, ...cloudFlags, ...auditFlags, ...storeFlags },
+  ...logFlags,
+  ...metricFlags,
+  ...portFlags,
+  ...cloudFlags,
+  ...auditFlags,
+  ...storeFlags,
   'admission-control': no(
     'the order of admission controls is fixed; use --enable-admission-plugins and --disable-admission-plugins',
   ),
@@ -118,7 +123,10 @@ const fixedPace = (what: string) => no(`${what}; no setting is needed`)
 
 /** Unsupported flags of kube-controller-manager. */
 export const managerForeign: ForeignFlags = {
-  ...{ ...logFlags, ...metricFlags, ...portFlags, ...cloudFlags },
+  ...logFlags,
+  ...metricFlags,
+  ...portFlags,
+  ...cloudFlags,
   ...all(
     'tls-cipher-suites tls-min-version',
     no("the manager's port supports TLS 1.2 and 1.3 with the default cipher suites of Node.js"),

@@ -129,7 +129,8 @@ class LaidBlocks implements SharedBytes {
   }
 
   async #round(): Promise<void> {
-    const [young, older] = [this.#young, this.#older]
+    const young = this.#young
+    const older = this.#older
     this.#young = new Set()
     this.#older = young
     for (const objects of this.#loaded.splice(0)) await this.#lay(objects)
@@ -237,7 +238,8 @@ class FollowedBlocks implements SharedBytes {
     for (const [i, key] of keys.entries()) {
       const object = this.#objects.get(key)
       if (object === undefined || object.revision !== places[3 * i]) continue
-      const [start, end] = [places[3 * i + 1]!, places[3 * i + 2]!]
+      const start = places[3 * i + 1]!
+      const end = places[3 * i + 2]!
       object.shareBytes(Buffer.from(block, start, end - start))
     }
   }

@@ -83,7 +83,8 @@ function sealed(write: Write, providers: readonly Provider[] | undefined): Write
 /** Looks up the whole key, or its first three segments: `objects`, a group and a resource. */
 function finder(encrypted: Encrypted): FindProviders {
   return (key) => {
-    const [first, second] = [key.indexOf('/'), key.indexOf('/', key.indexOf('/') + 1)]
+    const first = key.indexOf('/')
+    const second = key.indexOf('/', key.indexOf('/') + 1)
     const third = first < 0 || second < 0 ? -1 : key.indexOf('/', second + 1)
     return encrypted.get(third < 0 ? key : key.slice(0, third + 1))
   }

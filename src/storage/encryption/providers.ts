@@ -50,7 +50,8 @@ export function aesgcm(marker: string, key: Buffer): Provider {
     },
     decrypt: (place, value) => {
       if (value.length < gcmNonce + gcmTag) throw new Error('the value is truncated')
-      const [nonce, sealed] = [value.subarray(0, gcmNonce), value.subarray(gcmNonce, -gcmTag)]
+      const nonce = value.subarray(0, gcmNonce)
+      const sealed = value.subarray(gcmNonce, -gcmTag)
       const decipher = createDecipheriv(algorithm, key, nonce, { authTagLength: gcmTag }).setAAD(Buffer.from(place))
       decipher.setAuthTag(value.subarray(-gcmTag))
       return Buffer.concat([decipher.update(sealed), decipher.final()])

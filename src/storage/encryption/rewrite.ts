@@ -27,7 +27,8 @@ const maxTries = 10
 /** `store` is the underlying store, which returns encrypted values. */
 export async function rewriteAll(store: Store, encrypted: Encrypted, options: RewriteOptions): Promise<Rewritten> {
   const unreadable: string[] = []
-  let [written, current] = [0, 0]
+  let written = 0
+  let current = 0
   for (const [prefix, providers] of encrypted) {
     for await (const entry of everything(store, prefix)) {
       const outcome = await rewrite(store, entry, { providers, lifetimeSeconds: options.lifetimeOf(entry.key) })

@@ -106,7 +106,8 @@ function ofObjects(schema: ObjectSchema, sent: JsonObject, stored: JsonObject, p
   const names = new Set([...Object.keys(sent), ...Object.keys(stored)])
   return [...names].flatMap((name) => {
     const field = schema.fields[name]
-    const [given, kept] = [own(sent, name) ?? null, own(stored, name) ?? null]
+    const given = own(sent, name) ?? null
+    const kept = own(stored, name) ?? null
     const place = `${path}.${name}`
     if (field === undefined) return [`${place}: not of ${type}`]
     const isFilled = filled.has(`${type}.${name}`)

@@ -31,7 +31,9 @@ const rows: readonly (readonly [path: string, body: object, ...lost: string[]])[
     inNamespace('/apis/apps/v1', 'statefulsets'),
     {
       spec: {
-        ...{ serviceName: 's', selector, template },
+        serviceName: 's',
+        selector,
+        template,
         persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Delete', whenScaled: 'Delete' },
       },
     },

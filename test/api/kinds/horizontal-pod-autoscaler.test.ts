@@ -318,7 +318,8 @@ describe('requests to a server', async () => {
     assert.equal(group.body.preferredVersion.version, 'v2')
 
     const table = { accept: 'application/json;as=Table;g=meta.orch.io;v=v1' }
-    const [inV1, inV2] = [await client.get(path('v1', '/h'), table), await client.get(path('v2', '/h'), table)]
+    const inV1 = await client.get(path('v1', '/h'), table)
+    const inV2 = await client.get(path('v2', '/h'), table)
     // Ignores the last cell, the age, because it changes every second.
     for (const { body } of [inV1, inV2])
       assert.deepEqual(body.rows[0].cells.slice(0, -1), ['h', 'Deployment/d', '<unknown>/60%', '1', 5, 0])

@@ -81,7 +81,8 @@ for (const [name, make] of Object.entries(members))
     test(`${name}, seed ${seed}`, () => {
       const random = randomFrom(seed)
       const object = (): JsonObject => ({ apiVersion: 'v1', kind: 'Thing', metadata: {}, [name]: make(random) })
-      const [live, config] = [object(), object()]
+      const live = object()
+      const config = object()
       const same = structuredClone(live)
       const all = compare(schema, undefined, live).added
       const isWhole = all.children.get(`f:${name}`)!.children.size === 0

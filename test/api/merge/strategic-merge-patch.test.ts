@@ -755,7 +755,8 @@ describe('properties of random objects', () => {
     const random = seeded(2)
     const namesOf = (object: JsonObject) => (object.containers as { name: string }[]).map(({ name }) => name)
     for (let round = 0; round < rounds; round++) {
-      const [object, patch] = [randomObject(random), randomObject(random)]
+      const object = randomObject(random)
+      const patch = randomObject(random)
       const once = patched(object, patch) as JsonObject
       assert.deepEqual(namesOf(once).sort(), [...new Set([...namesOf(object), ...namesOf(patch)])].sort())
       assert.deepEqual(patched(once, patch), once)
@@ -765,7 +766,8 @@ describe('properties of random objects', () => {
   test('the elements of a patch are in its order, and the others keep theirs', () => {
     const random = seeded(3)
     for (let round = 0; round < rounds; round++) {
-      const [before, patch] = [distinct(random), distinct(random)]
+      const before = distinct(random)
+      const patch = distinct(random)
       const after = (
         patched({ secrets: names(...before) }, { secrets: names(...patch) }) as { secrets: { name: string }[] }
       ).secrets

@@ -40,7 +40,8 @@ test('undoing all changes restores the original', () => {
     return ['p', 'q', 'r'].filter(() => random.chance(0.7)).map((name) => ({ name, v: value(depth - 1) }))
   }
   for (let i = 0; i < 3000; i++) {
-    const [before, after] = [{ o: value(4) }, { o: value(4) }]
+    const before = { o: value(4) }
+    const after = { o: value(4) }
     const undone = jsonChanges(before, after).reduce<Json | undefined>(
       (object, { path, before: old }) => withValueAt(object, path, old),
       after,

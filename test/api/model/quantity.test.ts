@@ -158,9 +158,16 @@ test('a sum has the form of its first operand that is not zero', () => {
 
 test('on overflow 64 bits are zero for large suffixes, and the lowest bits otherwise', () => {
   const values = {
-    ...{ '1.5': 2n, '-1500m': -2n, '9223372036854775807': 2n ** 63n - 1n, '9E': 9n * 10n ** 18n },
-    ...{ '12E': 0n, '-12E': 0n, '1e30': 0n, '9223372036854775808': -(2n ** 63n), '16Ei': 2n ** 63n - 1n },
-    ...{ '12000000000000G': BigInt.asIntN(64, 12n * 10n ** 21n) },
+    '1.5': 2n,
+    '-1500m': -2n,
+    '9223372036854775807': 2n ** 63n - 1n,
+    '9E': 9n * 10n ** 18n,
+    '12E': 0n,
+    '-12E': 0n,
+    '1e30': 0n,
+    '9223372036854775808': -(2n ** 63n),
+    '16Ei': 2n ** 63n - 1n,
+    '12000000000000G': BigInt.asIntN(64, 12n * 10n ** 21n),
   }
   for (const [text, value] of Object.entries(values)) assert.equal(int64Value(text), value, text)
 })

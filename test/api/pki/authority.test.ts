@@ -30,7 +30,8 @@ function place(t: TestContext): Place {
 /** Opens the CA and both certificates, like a start of the server. */
 async function openAll(at: Place, wanted = names) {
   const authority = await openAuthority(at)
-  const [serving, admin] = [await authority.servingCertificate(wanted), await authority.adminCertificate()]
+  const serving = await authority.servingCertificate(wanted)
+  const admin = await authority.adminCertificate()
   return { ca: { certificate: authority.certificate, key: authority.key }, serving, admin }
 }
 
@@ -57,7 +58,8 @@ test('creates everything on first use and reads the same later', async (t) => {
 })
 
 test('adopts another CA in place of its own or of a damaged one', async (t) => {
-  const [own, others] = [place(t), place(t)]
+  const own = place(t)
+  const others = place(t)
   const before = await openAll(own)
   const { ca } = await openAll(others)
   await adoptCa(own.directory, ca)

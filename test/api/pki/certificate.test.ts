@@ -21,7 +21,8 @@ test('openssl strictly verifies an issued chain, only for its purpose and names'
   const directory = temporaryDirectory(t)
   const names = { dns: ['localhost'], ips: ['127.0.0.1', '::1'] }
   const pem = issueCertificate(template(ca, { usages: ['digital signature', 'server auth'], names }))
-  const [caFile, file] = [join(directory, 'ca.pem'), join(directory, 'leaf.pem')]
+  const caFile = join(directory, 'ca.pem')
+  const file = join(directory, 'leaf.pem')
   writeFileSync(caFile, ca.certificate)
   writeFileSync(file, pem)
   const at = ['verify', '-x509_strict', '-attime', String(now / 1000), '-CAfile', caFile]

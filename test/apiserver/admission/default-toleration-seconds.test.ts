@@ -11,7 +11,8 @@ const fill = (condition: string) => ({
   effect: 'NoExecute',
   tolerationSeconds: 300,
 })
-const [notReady, unreachable] = [fill('not-ready'), fill('unreachable')]
+const notReady = fill('not-ready')
+const unreachable = fill('unreachable')
 
 test('missing tolerations for unhealthy nodes are added', async (t) => {
   const client = (await serve(t)).client()

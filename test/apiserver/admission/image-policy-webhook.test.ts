@@ -100,7 +100,8 @@ test('the backend is called for all containers, its status decides, and results 
   assert.deepEqual(asked, [])
   assert.equal((await client.post(pods, pod('c', ['broken']))).status, 403)
   const debug = {
-    ...{ method: 'PATCH', headers: { 'content-type': 'application/strategic-merge-patch+json' } },
+    method: 'PATCH',
+    headers: { 'content-type': 'application/strategic-merge-patch+json' },
     body: { spec: { ephemeralContainers: [{ name: 'd', image: 'bad-debugger' }] } },
   }
   assert.equal((await client.send(`${pods}/a/ephemeralcontainers`, debug)).status, 403)

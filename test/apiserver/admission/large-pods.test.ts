@@ -66,7 +66,11 @@ describe(`a pod with ${count} of everything`, () => {
         kind: 'PodSecurityPolicy',
         metadata: { name: 'p', annotations: { 'seccomp.security.alpha.orch.io/allowedProfileNames': 'x,y' } },
         spec: {
-          ...{ seLinux: any, runAsUser: any, supplementalGroups: any, fsGroup: any, volumes: ['*'] },
+          seLinux: any,
+          runAsUser: any,
+          supplementalGroups: any,
+          fsGroup: any,
+          volumes: ['*'],
           allowedHostPaths: [{ pathPrefix: '/a', readOnly: true }],
           requiredDropCapabilities: ['KILL'],
         },

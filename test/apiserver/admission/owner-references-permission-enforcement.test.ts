@@ -8,7 +8,8 @@ import { serve } from '../../support/in-process.ts'
 
 describe('owner references', async () => {
   const server = await serve({ after }, ['--enable-admission-plugins=OwnerReferencesPermissionEnforcement'])
-  const [admin, alice] = [server.client(), server.client('alice-token')]
+  const admin = server.client()
+  const alice = server.client('alice-token')
   const rbac = '/apis/rbac.authorization.orch.io/v1'
   const namespaces = {
     plain: ['get', 'create', 'update', 'patch'],

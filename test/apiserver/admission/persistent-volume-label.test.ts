@@ -10,7 +10,8 @@ import { startFailing } from '../../support/start-failing.ts'
 
 const enabled = '--enable-admission-plugins=PersistentVolumeLabel'
 const head = { apiVersion: 'persistentvolumelabel.admission.orch.io/v1alpha1', kind: 'Configuration' }
-const [zone, region] = ['topology.orch.io/zone', 'topology.orch.io/region']
+const zone = 'topology.orch.io/zone'
+const region = 'topology.orch.io/region'
 
 describe('new volumes', async () => {
   const volumes = [

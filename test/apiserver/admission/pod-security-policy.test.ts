@@ -351,7 +351,8 @@ describe('policy rules', async () => {
 
 describe('permission to use a policy', async () => {
   const server = await serve({ after }, ['--enable-admission-plugins=PodSecurityPolicy'])
-  const [admin, alice] = [server.client(), server.client('alice-token')]
+  const admin = server.client()
+  const alice = server.client('alice-token')
   const rbac = '/apis/rbac.authorization.orch.io/v1/namespaces/default'
   const grant = async (name: string, rule: Fields, subject: Fields) => {
     await admin.post(`${rbac}/roles`, { metadata: { name }, rules: [rule] })

@@ -12,7 +12,9 @@ import { Ledger } from '../../../src/apiserver/admission/quota/ledger.ts'
 const quota = { namespace: 'n', name: 'q' }
 const pods = (number: string) => readAmounts({ pods: number })
 const owed = (number: string): Debt => ({
-  ...{ key: newDebtKey(quota), quota, uid: 'u' },
+  key: newDebtKey(quota),
+  quota,
+  uid: 'u',
   change: negative(pods(number)),
 })
 
@@ -80,7 +82,9 @@ test('refunds make room for concurrent charges', async () => {
 })
 
 test('a debt is settled once and only for its own quota', async () => {
-  const [one, two, other] = [owed('1'), owed('2'), { ...owed('4'), uid: 'of another that had the name' }]
+  const one = owed('1')
+  const two = owed('2')
+  const other = { ...owed('4'), uid: 'of another that had the name' }
   const { ledger, records, now } = open('10', '9', [two, other])
   await Promise.all([ledger.settle(one), ledger.settle(two), ledger.settle(other), ledger.settle(two)])
   assert.deepEqual(now.status.used, { pods: '7' })

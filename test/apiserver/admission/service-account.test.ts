@@ -58,7 +58,8 @@ describe('a pod and its account', async () => {
 
   test('the wait for the default account is limited by time, not by lookups', async () => {
     const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default' } }
-    let [looks, now] = [0, 0]
+    let looks = 0
+    let now = 0
     const lookup = {
       getCached: () => undefined,
       getLatest: () => (++looks < 13 ? undefined : { object: account, revision: 1 }),

@@ -23,10 +23,8 @@ test('kubectl top reads nodes and pods through the server, and get shows the API
     async () => (await client.get(`${services}/v1beta1.metrics.k8s.io`)).body.status.conditions?.[0]?.reason,
     (reason) => reason === 'Passed',
   )
-  const [allocatable, capacity] = [
-    { cpu: '1', memory: '1Gi' },
-    { cpu: '2', memory: '2Gi' },
-  ]
+  const allocatable = { cpu: '1', memory: '1Gi' }
+  const capacity = { cpu: '2', memory: '2Gi' }
   await client.post('/api/v1/nodes', { metadata: { name: 'n1' }, status: { capacity, allocatable } })
   const nodes = await kubectl(server, ['top', 'nodes'])
   assert.match(nodes.stdout, /^n1 +250m +25% +128Mi +12%/m, nodes.stderr)

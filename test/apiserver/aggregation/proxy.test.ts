@@ -81,7 +81,8 @@ test('the ConfigMap is restored and keeps the values of other servers', async ()
 })
 
 test("a backend receives the trace, with the server's span as parent if it is recorded", async () => {
-  const [trace, span] = ['4bf92f3577b34da6a3ce929d0e0e4736', '00f067aa0ba902b7']
+  const trace = '4bf92f3577b34da6a3ce929d0e0e4736'
+  const span = '00f067aa0ba902b7'
   const told = async (flags: string, state: string) => {
     const { headers } = await echo({ traceparent: `00-${trace}-${span}-${flags}`, tracestate: state })
     return [valuesOf(headers, 'traceparent'), valuesOf(headers, 'tracestate')]

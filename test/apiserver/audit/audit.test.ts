@@ -185,7 +185,8 @@ test('deprecated versions, webhooks and break-glass access are annotated', async
   assert.ok(JSON.parse(mutated.annotations['patch.webhook.admission.orch.io/round_0_index_0']).patch.length > 0)
 
   const bypassed = await admin.send('/api/v1/namespaces/hooked/configmaps', {
-    ...{ method: 'POST', body: { metadata: { name: 'bypassed' } } },
+    method: 'POST',
+    body: { metadata: { name: 'bypassed' } },
     headers: { 'break-glass': 'it burns' },
   })
   const [broken] = await eventsOf(idOf(bypassed))

@@ -12,8 +12,14 @@ const alice: User = { name: 'alice', uid: '', groups: ['dev', 'system:authentica
 const of = (rules: Json, rest: object = {}) =>
   readPolicy({ apiVersion: 'audit.orch.io/v1', kind: 'Policy', rules, ...rest }, vendor)
 const pod: AuditedRequest = {
-  ...{ resource: true, verb: 'get', path: '/api/v1/namespaces/a/pods/p', group: '', plural: 'pods' },
-  ...{ subresource: '', namespace: 'a', name: 'p' },
+  resource: true,
+  verb: 'get',
+  path: '/api/v1/namespaces/a/pods/p',
+  group: '',
+  plural: 'pods',
+  subresource: '',
+  namespace: 'a',
+  name: 'p',
 }
 const health: AuditedRequest = { resource: false, verb: 'get', path: '/healthz/ping' }
 

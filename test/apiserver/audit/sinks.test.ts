@@ -24,7 +24,10 @@ import { systemClock } from '../../../src/base/time/clock.ts'
 import { untilTrue } from '../../support/until.ts'
 
 const event = (text: string, stage: Stage = 'ResponseComplete'): AuditEvent => ({
-  ...{ text, stage, shortened: () => text.slice(0, 3), isLong: text.length > 1000 },
+  text,
+  stage,
+  shortened: () => text.slice(0, 3),
+  isLong: text.length > 1000,
 })
 const whole = { isEnabled: false, maxEvent: 0, maxBatch: 0 }
 
@@ -66,7 +69,8 @@ test('with several workers on one file, one rotates it and no line is lost', asy
     const rotation = { maxBytes: 100, maxBackups: 0, maxAgeMs: 0, compress: false, shared: { rotates } }
     return new RotatingFile(path, rotation, { clock: systemClock, onError: assert.ifError })
   }
-  const [first, second] = [worker(true), worker(false)]
+  const first = worker(true)
+  const second = worker(false)
   for (let i = 0; i < 40; i++) await (i % 2 === 0 ? first : second).append(Buffer.from(`line ${i}\n`))
   await Promise.all([first.close(), second.close()])
   const names = readdirSync(directory)
@@ -162,7 +166,10 @@ test('a request waits only for its own line', async () => {
     return done.promise
   }
   const strict = new LogSink({
-    ...{ output: { append, close: async () => {} }, truncation: whole, isStrict: true, faults: new Faults() },
+    output: { append, close: async () => {} },
+    truncation: whole,
+    isStrict: true,
+    faults: new Faults(),
   })
   const first = strict.write(event('a', 'RequestReceived'))
   await untilTrue(async () => appends.length === 1)
@@ -247,7 +254,12 @@ test('a failed batch is retried and dropped after five attempts', async () => {
   let calls = 0
   const texts: string[] = []
   const sink = new WebhookSink({
-    ...{ vendor: vendorOf('orch'), mode: 'batch', truncation: whole, firstPauseMs: 1, faults, clock: systemClock },
+    vendor: vendorOf('orch'),
+    mode: 'batch',
+    truncation: whole,
+    firstPauseMs: 1,
+    faults,
+    clock: systemClock,
     batch: { ...unlimited, maxSize: 1 },
     send: async (text) => {
       if (++calls % 6 !== 0) throw new Error('no')
@@ -276,15 +288,26 @@ test('recent events are limited in number and length', () => {
 
 test('an event contains the data from its own time, however late it is serialized', () => {
   const request = new AuditedRequest({
-    ...{ beginning: beginningOf('audit.orch.io/v1', 'Metadata'), auditId: 'a-1', requestUri: '/livez?"', verb: 'get' },
+    beginning: beginningOf('audit.orch.io/v1', 'Metadata'),
+    auditId: 'a-1',
+    requestUri: '/livez?"',
+    verb: 'get',
     caller: new AuditedCaller({ user: undefined, impersonatedUser: undefined, sourceIps: [], userAgent: 'ä"' }),
-    ...{ object: undefined, sent: { name: '', namespace: '', uid: '', resourceVersion: '' } },
+    object: undefined,
+    sent: { name: '', namespace: '', uid: '', resourceVersion: '' },
   })
   const list = ['early', 'yes']
   const told = eventOf(
     {
-      ...{ stage: 'RequestReceived', request, code: 0, failure: undefined, received: 1000, reached: 1002 },
-      ...{ requestObject: undefined, responseObject: undefined, annotations: { list, length: list.length } },
+      stage: 'RequestReceived',
+      request,
+      code: 0,
+      failure: undefined,
+      received: 1000,
+      reached: 1002,
+      requestObject: undefined,
+      responseObject: undefined,
+      annotations: { list, length: list.length },
     },
     'orch.io',
   )
@@ -297,7 +320,8 @@ test('an event contains the data from its own time, however late it is serialize
 
 test('times follow the wall clock within 100 ms, with at most one clock read in that time', () => {
   const reads: number[] = []
-  let [now, monotonic] = [5000, 0]
+  let now = 5000
+  let monotonic = 0
   const clock = {
     now: () => {
       reads.push(monotonic)

@@ -113,7 +113,8 @@ test('certificates of several CAs', { timeout: 300_000 }, async (t) => {
   })
 
   await t.test('added and removed CAs take effect, also on open connections', async () => {
-    const [old, fresh] = [agentOf(server, jane(one)), agentOf(server, jane(later))]
+    const old = agentOf(server, jane(one))
+    const fresh = agentOf(server, jane(later))
     t.after(() => {
       for (const agent of [old, fresh]) agent.destroy()
     })
@@ -132,7 +133,8 @@ test('certificates of several CAs', { timeout: 300_000 }, async (t) => {
   })
 
   await t.test('an unusable CA file is reported and leaves the CAs unchanged', async () => {
-    const [good, other] = [jane(later), jane(one)]
+    const good = jane(later)
+    const other = jane(one)
     const bad = { empty: '', 'no certificate': 'x', broken: later!.certificate.replace(/\n.{20}/, '\n') }
     const loose = { 'without its issuer': middle.certificate }
     for (const [name, pem] of Object.entries({ ...bad, ...loose })) {

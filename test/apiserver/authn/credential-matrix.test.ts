@@ -142,7 +142,9 @@ async function makeWorld(t: TestContext): Promise<World> {
 async function deny(server: Served, { certificate }: CertifiedKey): Promise<void> {
   const { X509Certificate } = await import('node:crypto')
   const { status } = await server.client().post('/apis/ops.orch.io/v1/certificatedenylists', {
-    ...{ apiVersion: 'ops.orch.io/v1', kind: 'CertificateDenyList', metadata: { name: 'lost' } },
+    apiVersion: 'ops.orch.io/v1',
+    kind: 'CertificateDenyList',
+    metadata: { name: 'lost' },
     spec: { certificates: [{ fingerprint: new X509Certificate(certificate).fingerprint256 }] },
   })
   assert.equal(status, 201)

@@ -48,10 +48,8 @@ test('a denied certificate', { timeout: 300_000 }, async (t) => {
   const root = make({ subject: '/CN=root', extensions: authorityExtensions })
   const server = await serve(t, [`--client-ca-file=${root.certificateFile}`])
   const issuer = asIssuer(pairOf(server, 'ca'))
-  const [lost, kept] = [
-    await makeIdentity({ commonName: 'lost', ...masters, issuer }),
-    await makeIdentity({ commonName: 'kept', ...masters, issuer }),
-  ]
+  const lost = await makeIdentity({ commonName: 'lost', ...masters, issuer })
+  const kept = await makeIdentity({ commonName: 'kept', ...masters, issuer })
   const admin = server.client()
   const statusOf = async (certificate: CertifiedKey) => (await whoIs(server, { certificate })).status
 
@@ -144,7 +142,8 @@ test('a deny list takes effect on other servers', { timeout: 300_000 }, async (t
   const etcd = await startEtcd()
   t.after(() => etcd.stop())
   const flags = [`--etcd-servers=${etcd.endpoints}`]
-  const [one, two] = [await serve(t, flags), await serve(t, flags)]
+  const one = await serve(t, flags)
+  const two = await serve(t, flags)
   const lost = await makeIdentity({ commonName: 'lost', ...masters, issuer: asIssuer(pairOf(two, 'ca')) })
   const watch = await openWatch(t, two, lost)
   const serialNumber = x509(lost).serialNumber

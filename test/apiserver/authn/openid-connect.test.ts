@@ -139,7 +139,9 @@ test('ID tokens', { timeout: 300_000 }, async (t) => {
     const review = async (text: string) =>
       (
         await server.client().post('/apis/authentication.orch.io/v1/tokenreviews', {
-          ...{ apiVersion: 'authentication.orch.io/v1', kind: 'TokenReview', spec: { token: text } },
+          apiVersion: 'authentication.orch.io/v1',
+          kind: 'TokenReview',
+          spec: { token: text },
         })
       ).body.status
     assert.match((await review(await provider.sign({ ...good, exp: now() - 1 }))).error, /it has expired/)
@@ -215,7 +217,8 @@ async function forgeries(provider: OpenidProvider, good: object): Promise<(reado
     const text = `${part(header)}.${body}`
     return `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`
   }
-  const [stranger, elliptic] = [makeKey('RS256'), makeKey('ES256')]
+  const stranger = makeKey('RS256')
+  const elliptic = makeKey('ES256')
   const { d: _, ...strangerPublic } = await exportJWK(createPublicKey({ key: stranger as never, format: 'jwk' }))
   const double = `{"sub":"jane","sub":"root",${JSON.stringify(good).slice(1)}`
   const found: (readonly [string, string])[] = [
@@ -249,7 +252,8 @@ async function forgeries(provider: OpenidProvider, good: object): Promise<(reado
   // Changes one character. The last character of a part is skipped because it has unused bits.
   for (let i = 0; found.length < 230; i++) {
     const at = (i * 37) % (token.length - 2)
-    const [was, next] = [token[at]!, token[at + 1]!]
+    const was = token[at]!
+    const next = token[at + 1]!
     if (was === '.' || next === '.') continue
     found.push([`changed at ${at}`, `${token.slice(0, at)}${was === 'A' ? 'B' : 'A'}${token.slice(at + 1)}`])
   }

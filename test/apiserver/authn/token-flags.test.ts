@@ -108,7 +108,8 @@ test('a configured serving key also signs tokens', async (t) => {
     names: { dns: ['localhost'], ips: ['127.0.0.1'] },
   })
   const first = await serve(t)
-  const [certFile, keyFile] = [join(first.directory, 'own.crt'), join(first.directory, 'own.key')]
+  const certFile = join(first.directory, 'own.crt')
+  const keyFile = join(first.directory, 'own.key')
   writeFileSync(certFile, certificate)
   writeFileSync(keyFile, key, { mode: 0o600 })
   await first.stop()

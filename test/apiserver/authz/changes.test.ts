@@ -86,7 +86,8 @@ test('granted and revoked permissions take effect on another server under load',
   const etcd = await startEtcd()
   t.after(() => etcd.stop())
   const flags = [`--etcd-servers=${etcd.endpoints}`]
-  const [one, other] = [await serve(t, flags), await serve(t, flags)]
+  const one = await serve(t, flags)
+  const other = await serve(t, flags)
   const admin = one.client()
   const bob = other.client('bob-token')
   const stop = new AbortController()

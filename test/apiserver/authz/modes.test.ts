@@ -30,7 +30,9 @@ test('ABAC: policies allow actions', async (t) => {
   ]
   writeFileSync(file, lines.join('\n'))
   const server = await serve(t, ['--authorization-mode=ABAC', `--authorization-policy-file=${file}`])
-  const [alice, bob, nobody] = [server.client('alice-token'), server.client('bob-token'), server.client('')]
+  const alice = server.client('alice-token')
+  const bob = server.client('bob-token')
+  const nobody = server.client('')
   assert.equal((await bob.get(configMaps)).status, 200)
   assert.equal((await bob.post(configMaps, { metadata: { name: 'a' } })).status, 403)
   assert.equal((await bob.get('/api/v1/namespaces/kube-system/configmaps')).status, 403)

@@ -371,7 +371,8 @@ test('partial backups of a killed server are deleted unless they may still be in
   const backups = newPlace()
   mkdirSync(backups, { mode: 0o700 })
   const half = 'orch-20260101T000000.000Z.backup.0123456789ab.tmp'
-  const [young, other] = ['orch-20260101T000000.000Z.backup.ba9876543210.tmp', 'notes.tmp']
+  const young = 'orch-20260101T000000.000Z.backup.ba9876543210.tmp'
+  const other = 'notes.tmp'
   for (const name of [half, young, other]) writeFileSync(join(backups, name), 'half')
   const old = new Date(Date.now() - 3_600_000)
   for (const name of [half, other]) utimesSync(join(backups, name), old, old)

@@ -112,7 +112,8 @@ test('an interrupted migration cannot be opened and resumes where it stopped', a
 
 test('of two concurrent loads into the same prefix, one fails', async () => {
   const options = { endpoints: cluster.endpoints, prefix: newPrefix() }
-  const [one, two] = [await loadEtcd(options, { id: 'x', above: 1 }), await loadEtcd(options, { id: 'x', above: 1 })]
+  const one = await loadEtcd(options, { id: 'x', above: 1 })
+  const two = await loadEtcd(options, { id: 'x', above: 1 })
   const entry = { key: 'meta/a', revision: 1, value: Buffer.from('a') }
   await one.write([entry])
   await assert.rejects(two.write([entry]), /another process has written to it meanwhile/)

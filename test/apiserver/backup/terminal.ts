@@ -10,7 +10,8 @@ export function recordingTerminal(): Printed {
   const lines: string[] = []
   const warnings: string[] = []
   return {
-    ...{ lines, warnings },
+    lines,
+    warnings,
     print: (line) => lines.push(line),
     warn: (line) => warnings.push(line),
     show: () => {},

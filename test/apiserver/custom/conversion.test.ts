@@ -166,7 +166,10 @@ test('the webhook may change labels and annotations but no other metadata', asyn
 
 test('v1beta1 is used if the webhook supports nothing else, without checks of type and uid', async () => {
   const old = await define(client, {
-    ...{ plural: 'oldies', kind: 'Widget', group: 'old.example.com', versions: widgetVersions('v1') },
+    plural: 'oldies',
+    kind: 'Widget',
+    group: 'old.example.com',
+    versions: widgetVersions('v1'),
     conversion: converter.conversion(['v7', 'v1beta1', 'v1']),
   })
   converter.answer = (review) => {

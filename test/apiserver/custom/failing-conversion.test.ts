@@ -225,8 +225,13 @@ test('a webhook that never responds times out together with queued calls', async
   const spec = { conversion: converter.conversion() }
   const convertBy = (timeoutMs?: number) =>
     conversionOf({ metadata: { name: 'widgets' }, spec } as CustomResourceDefinition, {
-      ...{ vendor: vendorOf('orch'), caller, clock: systemClock, metrics: new ConversionMetrics(), timeoutMs },
-      ...{ destinations: new Destinations({} as ServiceAddressParts, { byName: new Map() }), log },
+      vendor: vendorOf('orch'),
+      caller,
+      clock: systemClock,
+      metrics: new ConversionMetrics(),
+      timeoutMs,
+      destinations: new Destinations({} as ServiceAddressParts, { byName: new Map() }),
+      log,
     })!
   const object = { apiVersion: `${group}/v1`, kind: 'Widget', metadata: { name: 'w', uid: 'u' }, spec: {} }
   converter.answer = () => undefined

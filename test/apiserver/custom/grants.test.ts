@@ -41,7 +41,13 @@ interface Server extends EstablishingParts {
 async function serve(store: MemoryStore): Promise<Server> {
   const caches = new Caches(store, { onError: assert.fail, onUnreadable: ({ key }) => assert.fail(key) })
   const registry = {
-    ...{ vendor, store, caches, clock: systemClock, gates: defaultGates, lifetimeSeconds: 60, pools: [] },
+    vendor,
+    store,
+    caches,
+    clock: systemClock,
+    gates: defaultGates,
+    lifetimeSeconds: 60,
+    pools: [],
     continueTokens: new ContinueTokens(Buffer.alloc(32)),
     historyReaders: new HistoryReaders(),
   } as unknown as RegistryParts

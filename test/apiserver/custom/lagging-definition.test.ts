@@ -43,7 +43,13 @@ const vendor = vendorOf('orch')
 async function serve(store: MemoryStore) {
   const caches = new Caches(store, { onError: assert.fail, onUnreadable: ({ key }) => assert.fail(key) })
   const registry = {
-    ...{ vendor, store, caches, clock: systemClock, gates: defaultGates, lifetimeSeconds: 60, pools: [] },
+    vendor,
+    store,
+    caches,
+    clock: systemClock,
+    gates: defaultGates,
+    lifetimeSeconds: 60,
+    pools: [],
     continueTokens: new ContinueTokens(Buffer.alloc(32)),
     historyReaders: new HistoryReaders(),
   } as unknown as RegistryParts

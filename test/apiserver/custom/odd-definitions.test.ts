@@ -40,7 +40,8 @@ test('a definition with the maximum number of values is established and deleted'
   const about = (choices: string[]) => ({ type: 'object', properties: { a: { type: 'string', enum: choices } } })
   // Counted by the server, including the fields that it adds on creation.
   const create = (count: number) => client.post(`${definitions}?dryRun=All`, many(count))
-  let [taken, refused] = [99_900, 99_990]
+  let taken = 99_900
+  let refused = 99_990
   while (refused - taken > 1) {
     const middle = (taken + refused) >> 1
     if ((await create(middle)).status === 201) taken = middle

@@ -564,7 +564,8 @@ describe('a large value is processed in interruptible steps', () => {
     }
     const schema = await schemaOf(about(lists))
     const values = () => ({ l: [null, ...list(() => ({}))], m: { ...list((i) => (i === 1 ? { p: 4 } : {})) } })
-    const [filled, whole] = [{ a: values() }, { a: values() }]
+    const filled = { a: values() }
+    const whole = { a: values() }
     const filling = run(fillWithinLimits(schema, filled, context))
     assert.equal(filling.result, undefined)
     assert.ok(filling.steps >= many / 500, `filled in ${filling.steps} steps`)

@@ -208,7 +208,8 @@ test('default objects are restored with their spec unless auto-update is off', a
 
 test('without priority and fairness, the in-flight limits apply', async (t) => {
   const server = await serve(t, [...oneSeat, '--enable-priority-and-fairness=false'])
-  const [alice, bob] = [server.client('alice-token'), server.client('bob-token')]
+  const alice = server.client('alice-token')
+  const bob = server.client('bob-token')
   const held = await holdSeat(server, 'held')
   await until(
     () => metric(server, 'apiserver_current_inflight_requests{request_kind="mutating"}'),

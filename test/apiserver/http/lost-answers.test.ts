@@ -175,7 +175,8 @@ describe('a write whose response is lost', { timeout: 300_000, concurrency: true
       theirs.push(await witness.put(`${path}/${name}`, { metadata: { name }, data: { theirs: '1' } }))
     wired.wire.set('cut')
     wired.wire.set('pass')
-    const [made, refused] = [await latest, await exact]
+    const made = await latest
+    const refused = await exact
     assert.equal(made.status, 200, made.text)
     assert.deepEqual(made.body.data, data)
     assert.ok(Number(made.body.metadata.resourceVersion) > Number(theirs[0]!.body.metadata.resourceVersion))

@@ -75,7 +75,8 @@ test('lists, watches, tables and partial metadata have the member order of their
     client.get(watch),
     ...['PartialObjectMetadata', 'Table'].map((as) => shown(as, watch)),
   ])
-  const [first, last] = [events.text.split('\n')[0]!, events.text.trimEnd().split('\n').at(-1)!]
+  const first = events.text.split('\n')[0]!
+  const last = events.text.trimEnd().split('\n').at(-1)!
   assert.match(first, /^\{"type":"ADDED","object":\{"kind":"ConfigMap","apiVersion":"v1","metadata":\{"name":/)
   assert.match(
     last,

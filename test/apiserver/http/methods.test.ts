@@ -38,7 +38,9 @@ const definition = {
     versions: [
       {
         name: 'v1',
-        ...{ served: true, storage: true, subresources: { status: {} } },
+        served: true,
+        storage: true,
+        subresources: { status: {} },
         schema: { openAPIV3Schema: { type: 'object' } },
       },
     ],
@@ -87,7 +89,8 @@ test('unsupported methods get a 405, and unknown paths a 404', { timeout: 300_00
       ...['/', '/apis', '/apis/', '/apis/apps', '/apis/example.com', custom],
       ...[things, `${things}/a`, `${things}/a/status`, `${custom}/widgets?limit=1`],
     ]) {
-      const [head, get] = [await client.send(path, { method: 'HEAD' }), await client.get(path)]
+      const head = await client.send(path, { method: 'HEAD' })
+      const get = await client.get(path)
       assert.deepEqual([head.status, head.text], [200, ''], path)
       assert.equal(head.headers['content-type'], get.headers['content-type'], path)
       const headers = { ':method': 'HEAD', ':path': path, authorization: 'Bearer admin-token' }

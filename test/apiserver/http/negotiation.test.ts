@@ -9,10 +9,8 @@ const client = (await serve({ after })).client()
 const table = 'application/json;as=Table;g=meta.orch.io;v=v1'
 
 test('for an unknown format, a group list names the supported formats, but a route or resource does not', async () => {
-  const [groups, routes] = [
-    ['/apis', '/apis/autoscaling'],
-    ['/api', '/api/v1', '/apis/autoscaling/v2'],
-  ]
+  const groups = ['/apis', '/apis/autoscaling']
+  const routes = ['/api', '/api/v1', '/apis/autoscaling/v2']
   for (const path of [...groups, ...routes])
     for (const accept of ['application/xml', 'nonsense', table]) {
       const { status, body } = await client.get(path, { accept })

@@ -98,7 +98,8 @@ test('a list at a version that the cache no longer has is unchanged', async () =
   await client.delete(`${collection}/forms`)
   for (const query of ['', '&limit=2']) {
     const path = `${collection}?resourceVersion=${before.metadata.resourceVersion}&resourceVersionMatch=Exact${query}`
-    const [json, read] = [(await client.get(path)).body, (await protobuf.get(path, `${message}List`)).body]
+    const json = (await client.get(path)).body
+    const read = (await protobuf.get(path, `${message}List`)).body
     assert.deepEqual(differencesFromJson({ ...json, metadata: {} }, { ...read, metadata: {} }), [])
     assert.equal(read.metadata.resourceVersion, before.metadata.resourceVersion)
   }
@@ -342,7 +343,9 @@ test("an object's message is encoded once for all clients", async (t) => {
   const { kind, counter } = countingKind()
   const { port, ca, client: inside, stop } = await startInProcess([...allKinds, kind])
   t.after(stop)
-  const [objects, clients, changes] = [50, 30, 10]
+  const objects = 50
+  const clients = 30
+  const changes = 10
   for (let i = 0; i < objects; i++) await inside.post(collection, named(`c${i}`))
   const path = '/api/v2/namespaces/default/configmaps'
   const watched = objects + changes

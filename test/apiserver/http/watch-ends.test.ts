@@ -77,7 +77,9 @@ test('HTTP/2: single frames that cancel a watch end it', { timeout: 300_000 }, a
   const ask = (stream: number) => requestFrame(stream, { ':path': watchPath, authorization }, endHeaders | endStream)
   let stream = 1
   for (const code of Object.values(codes)) {
-    const [first, second, third] = [stream, stream + 2, stream + 4]
+    const first = stream
+    const second = stream + 2
+    const third = stream + 4
     stream += 6
     socket.write(ask(first))
     await untilWatches(running, 1)

@@ -44,7 +44,8 @@ async function serve(
   { certificate, key }: OpensslCertificate,
   answer: (response: ServerResponse, request: number) => void = (response) => response.end('{}'),
 ): Promise<Served> {
-  let [connections, requests] = [0, 0]
+  let connections = 0
+  let requests = 0
   const server = createServer({ cert: certificate, key }, (request, response) => {
     requests++
     request.resume().on('end', () => answer(response, requests))
@@ -132,7 +133,13 @@ async function singleConnection() {
   /** Returns the fault of the call. */
   const call = (timeoutMs: number, signal?: AbortSignal) =>
     runCall({
-      ...{ pool, serverName: host, head, body: undefined, timeoutMs, signal, maxBytes: 1000 },
+      pool,
+      serverName: host,
+      head,
+      body: undefined,
+      timeoutMs,
+      signal,
+      maxBytes: 1000,
       room: memory.roomFor(pool),
     }).then(String, ({ fault }) => fault)
   return { pool, call, requests: () => requests }
@@ -146,7 +153,8 @@ test('the pool reports each call that must wait for a connection', async () => {
   pool.release(connection, { isReusable: true })
   assert.equal(await take('idle'), connection)
   assert.deepEqual(waits, [])
-  const [second, third] = [take('second'), take('third')]
+  const second = take('second')
+  const third = take('third')
   assert.deepEqual(waits, ['second', 'third'])
   pool.release(connection, { isReusable: true })
   pool.release(await second, { isReusable: false })

@@ -66,8 +66,10 @@ test('an ExternalName resolves to its name, and the own Service to this server',
 
 test('an FQDN slice cannot contain IP addresses in any notation', () => {
   const names = (...addresses: string[]) => ({
-    ...{ metadata: { name: 'names', labels }, addressType: 'FQDN' },
-    ...{ endpoints: [{ addresses }], ports: [{ name: 'https', port: 8443 }] },
+    metadata: { name: 'names', labels },
+    addressType: 'FQDN',
+    endpoints: [{ addresses }],
+    ports: [{ name: 'https', port: 8443 }],
   })
   const spellings = ['169.254.169.254', '127.0.0.1.', '127.1', '0x7f.1', '2130706433', '10.0.0.0x1', '010.0.0.1', '::1']
   for (const address of spellings) {

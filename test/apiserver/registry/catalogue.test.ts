@@ -14,7 +14,8 @@ const served = (kind: Kind) => serveKind(kind, { vendor }, []) as ServedType
 
 test('adding, replacing and removing types changes the generation', () => {
   const catalogue = new Catalogue(vendor)
-  const [first, second] = [served(configMap), served(configMap)]
+  const first = served(configMap)
+  const second = served(configMap)
   const generations = [catalogue.generation]
   catalogue.add([first])
   generations.push(catalogue.generation)

@@ -33,7 +33,13 @@ const vendor = vendorOf('orch')
 const store = new MemoryStore()
 const caches = new Caches(store, { onError: assert.fail, onUnreadable: ({ key }) => assert.fail(key) })
 const registry = {
-  ...{ vendor, store, caches, clock: systemClock, gates: undefined, lifetimeSeconds: 60, pools: new Map() },
+  vendor,
+  store,
+  caches,
+  clock: systemClock,
+  gates: undefined,
+  lifetimeSeconds: 60,
+  pools: new Map(),
   continueTokens: new ContinueTokens(Buffer.alloc(32)),
   historyReaders: new HistoryReaders(),
 } as unknown as RegistryParts
@@ -63,7 +69,8 @@ const rule = keyOf(maps, 'default', 'rule')
 
 /** Depends on the rule, which another writer changes between the first decision and the commit. */
 function resting(): { admission: Admission; seen: number[]; outcomes: WriteOutcome[] } {
-  const [seen, outcomes]: [number[], WriteOutcome[]] = [[], []]
+  const seen: number[] = []
+  const outcomes: WriteOutcome[] = []
   const validate = async ({ dependOn, onOutcome }: AdmissionRequest) => {
     const { revision } = maps.cache.get(rule)!
     seen.push(revision)

@@ -24,7 +24,8 @@ test('flags determine which controls are enabled, in execution order', async (t)
     enabled,
     expected.map(({ name }) => name),
   )
-  const [one, other] = [await client.get(`${path}/PodSecurity`), await client.get(`${path}/LimitRanger`)]
+  const one = await client.get(`${path}/PodSecurity`)
+  const other = await client.get(`${path}/LimitRanger`)
   assert.deepEqual(one.body.status, { enabled: true, steps: ['validate'] })
   assert.deepEqual([other.body.spec.byDefault, other.body.status], [true, { enabled: false, steps: [] }])
   assert.deepEqual(

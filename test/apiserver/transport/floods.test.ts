@@ -145,7 +145,8 @@ test('the server stops reading from a client that does not read responses', { ti
   socket.on('error', () => socket.destroy())
   socket.pause()
   socket.write(preface)
-  const [perRound, maxRequests] = [200, 1_000_000]
+  const perRound = 200
+  const maxRequests = 1_000_000
   let asked = 0
   for (let isTaken = true; isTaken && asked < maxRequests; asked += perRound) {
     const requests = Array.from({ length: perRound }, (_, i) => frame('headers', 5, 2 * (asked + i) + 1, plainHeaders))

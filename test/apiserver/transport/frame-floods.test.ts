@@ -105,7 +105,8 @@ test('a client with a large download may acknowledge each kilobyte', { timeout: 
   })
   const socket = await open(port, 'h2')
   t.after(() => socket.destroy())
-  let [received, told] = [0, 0]
+  let received = 0
+  let told = 0
   const isOver = new Promise<void>((resolve) => {
     socket.on('close', resolve)
     socket.on('data', (chunk: Buffer) => {

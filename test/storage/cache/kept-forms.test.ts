@@ -12,7 +12,8 @@ const state = (key: string, revision = 1, loads = 1) => ({ key, revision, loads 
 
 test('an encoding is found only for the state that it was created from', () => {
   const forms = new EncodedObjectCache(new EncodedObjectBudget(1000))
-  const [older, newer] = [formOf(10), formOf(10)]
+  const older = formOf(10)
+  const newer = formOf(10)
   forms.keep(state('a', 2), older)
   assert.equal(forms.find(state('a', 2), 1), older)
   assert.equal(forms.find(state('a', 3), 1), undefined)

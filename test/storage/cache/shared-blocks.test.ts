@@ -86,7 +86,8 @@ test('replaced and deleted objects leave their block, and the replacement is sha
   const { cache: first } = await workers.start()
   const { cache: second, caches } = await workers.start()
   for (const name of ['a', 'b']) await put(workers.store, name, 'one')
-  const [a, b] = [`${prefix}a`, `${prefix}b`]
+  const a = `${prefix}a`
+  const b = `${prefix}b`
   await untilTrue(async () => areOne(first.get(a), second.get(a)) && areOne(first.get(b), second.get(b)))
   const past = [second.get(a)!, second.get(b)!]
   await put(workers.store, 'a', 'two')

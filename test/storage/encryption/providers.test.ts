@@ -53,7 +53,8 @@ const names = {
 }
 const secret = key.toString('base64')
 const configured = (given: Json, resources: Json = ['secrets']) => ({
-  ...{ apiVersion: 'apiserver.config.k8s.io/v1', kind: 'EncryptionConfiguration' },
+  apiVersion: 'apiserver.config.k8s.io/v1',
+  kind: 'EncryptionConfiguration',
   resources: [{ resources, providers: given }],
 })
 
@@ -100,7 +101,8 @@ for (const [given, why] of refused)
 test('only the configured resources are encrypted, and lists, watches and conflicts return plain values', async () => {
   const below = new MemoryStore()
   const store = encryptedStore(below, new Map([['objects/core/secrets/', [aesgcm('x:enc:aesgcm:v1:a:', key)]]]))
-  const [hidden, open] = ['objects/core/secrets/ns/a', 'objects/core/configmaps/ns/a']
+  const hidden = 'objects/core/secrets/ns/a'
+  const open = 'objects/core/configmaps/ns/a'
   for (const each of [hidden, open]) await store.commit({ key: each, expected: 0, value })
   assert.ok(!Buffer.from((await below.get(hidden))!.value).includes('nobody'))
   assert.deepEqual((await below.get(open))!.value, value)
@@ -119,7 +121,8 @@ test('only the configured resources are encrypted, and lists, watches and confli
 
 test('a rewrite encrypts everything with the first key, reports unreadable values and compacts the store', async () => {
   const below = new MemoryStore()
-  const [old, fresh] = [aesgcm('x:enc:aesgcm:v1:old:', key), aesgcm('x:enc:aesgcm:v1:new:', Buffer.alloc(32, 8))]
+  const old = aesgcm('x:enc:aesgcm:v1:old:', key)
+  const fresh = aesgcm('x:enc:aesgcm:v1:new:', Buffer.alloc(32, 8))
   const lost = aesgcm('x:enc:aesgcm:v1:lost:', Buffer.alloc(32, 9))
   const prefix = 'objects/core/secrets/'
   for (const [name, provider] of Object.entries({ plain: identity, old, fresh, lost }))
@@ -143,7 +146,8 @@ test('two providers may have keys of the same name because values name their cip
 test('a rewrite trusts the key that decrypts a value, not the name of the key', async () => {
   const below = new MemoryStore()
   const marker = 'x:enc:aesgcm:v1:same:'
-  const [old, fresh] = [aesgcm(marker, key), aesgcm(marker, Buffer.alloc(32, 8))]
+  const old = aesgcm(marker, key)
+  const fresh = aesgcm(marker, Buffer.alloc(32, 8))
   const place = 'objects/core/secrets/a'
   await below.commit({ key: place, expected: 0, value: old.encrypt(place, value) })
   const options = { lifetimeOf: () => undefined, onProgress: () => {} }

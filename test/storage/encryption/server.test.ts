@@ -29,7 +29,8 @@ test('a rewrite encrypts a plain store, and no page of the file contains the pla
     writeFileSync(config, JSON.stringify({ ...kind, resources: [{ resources: ['secrets'], providers }] }))
   }
   const secrets: { [name: string]: string } = {
-    ...{ first: randomBytes(32).toString('base64'), second: randomBytes(32).toString('base64') },
+    first: randomBytes(32).toString('base64'),
+    second: randomBytes(32).toString('base64'),
   }
   const flag = `--encryption-provider-config=${config}`
   const rewrite = () =>

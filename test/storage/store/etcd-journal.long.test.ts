@@ -211,7 +211,8 @@ longTest('a deletion of everything at once by somebody else does not stop it', a
     await store.commit({ key: `claims/${i}`, expected: 0, value: Buffer.from('x'), takes })
   }
   await store.journal!.oldest()
-  const [key, end] = [Buffer.from(`${prefix}a/`), Buffer.from(`${prefix}a0`)]
+  const key = Buffer.from(`${prefix}a/`)
+  const end = Buffer.from(`${prefix}a0`)
   await connection.call(methods.deleteRange, encodeDeleteRange({ key, end }), { effect: 'read' })
   const next = await writer.write('b', 'x')
   assert.deepEqual(await stateAt(store.journal!, next).then((state) => state.length), 5)
@@ -252,7 +253,8 @@ test("leftovers of a former store's journal are deleted and not read", async () 
   for (let i = 0; i < 150; i++) await old.write('a/x', `old ${i}`)
   await before.journal!.oldest()
   await before.close()
-  const [key, end] = [Buffer.from(prefix), Buffer.from(`${prefix.slice(0, -1)}0`)]
+  const key = Buffer.from(prefix)
+  const end = Buffer.from(`${prefix.slice(0, -1)}0`)
   await connection.call(methods.deleteRange, encodeDeleteRange({ key, end }), { effect: 'read' })
   const store = await EtcdStore.open(options)
   assert.equal(await keptUnder(prefix), 0)

@@ -171,7 +171,9 @@ test('a directory of format 2 opens with its log, and its journal starts with th
   const store = await LmdbStore.open({ directory, retention })
   assert.deepEqual((await changesOf(store.journal!, 'a')).at(-1)!.slice(2), ['one', undefined])
   const result = await store.commit({
-    ...{ key: 'a', expected: revision, value: Buffer.from('three') },
+    key: 'a',
+    expected: revision,
+    value: Buffer.from('three'),
     note: { time: Date.now(), text: Buffer.from('me') },
   })
   assert.ok(result.outcome === 'committed')

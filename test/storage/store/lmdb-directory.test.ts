@@ -334,7 +334,8 @@ describe('the store thread', () => {
       const told: string[] = []
       const started = once(process, 'worker') as Promise<[Worker]>
       const store = await LmdbStore.open({
-        ...{ directory, clock },
+        directory,
+        clock,
         onFailed: () => void told.push('failed'),
         onUpkeepError: ({ message }) => void told.push(message),
       })

@@ -83,7 +83,8 @@ describe('workers together', () => {
   prove(
     'concurrent and sequential commits of all workers have one order, which every watch sees',
     async ({ stores }) => {
-      const [many, few] = [300, 20]
+      const many = 300
+      const few = 20
       const count = stores.length * many + few
       const after = await stores[0]!.revision()
       const watches = stores.map((store) => readChanges(store, { after, count }))

@@ -89,7 +89,10 @@ async function createCustomResources(client: HttpClient): Promise<void> {
     spec: { group: 'example.com', scope: 'Namespaced', names, versions },
   })
   const box = (name: string, apiVersion: string, content: string) => ({
-    ...{ apiVersion, kind: 'Box', metadata: { name, labels }, spec: { content } },
+    apiVersion,
+    kind: 'Box',
+    metadata: { name, labels },
+    spec: { content },
   })
   await create(client, boxes, box('plain', 'example.com/v1', 'x'))
   await create(client, boxes.replace('v1', 'v1alpha1'), box('older', 'example.com/v1alpha1', 'Grüße, 世界 🎁 \u0000'))

@@ -65,7 +65,8 @@ function queryOf({ query }: UrlValue): LiteralMap {
   for (const part of query.split('&')) {
     if (part === '' || part.includes(';')) continue
     const [key = '', ...rest] = part.split('=')
-    const [name, value] = [decoded(key), decoded(rest.join('='))]
+    const name = decoded(key)
+    const value = decoded(rest.join('='))
     if (name === undefined || value === undefined) continue
     const known = values.get(name)
     if (known === undefined) values.set(name, [value])

@@ -212,7 +212,8 @@ function checkOrderOf(name: string, bounds: Item, path: FieldPath): FieldError[]
   const known = (part: (typeof amounts)[number]) =>
     isCompared(bounds, part) ? quantityIn(bounds[part], name) : undefined
   return orders.flatMap(({ low, high, at: told, texts }) => {
-    const [lower, higher] = [known(low), known(high)]
+    const lower = known(low)
+    const higher = known(high)
     if (lower === undefined || higher === undefined || compareQuantities(lower, higher) <= 0) return []
     const text = `${texts[0]} ${bounds[low]![name]} is greater than ${texts[1]} ${bounds[high]![name]}`
     return [invalid(at(child(path, told), name), bounds[told]![name], text)]
@@ -231,7 +232,8 @@ function checkRatio(name: string, { maxLimitRequestRatio, min, max }: Item, path
   if (ratio === undefined) return []
   const place = at(child(path, 'maxLimitRequestRatio'), name)
   const text = maxLimitRequestRatio![name]
-  const [least, most] = [quantityIn(min, name), quantityIn(max, name)]
+  const least = quantityIn(min, name)
+  const most = quantityIn(max, name)
   return [
     ...(compareQuantities(ratio, one) < 0 ? [invalid(place, text, `ratio ${text} is less than 1`)] : []),
     ...(least && most && isAbove(ratio, most, least)
@@ -255,7 +257,8 @@ function checkOvercommit(
   { type, default: limits, defaultRequest }: Item,
   { path, vendor }: { path: FieldPath; vendor: Vendor },
 ): FieldError[] {
-  const [limit, request] = [quantityIn(limits, name), quantityIn(defaultRequest, name)]
+  const limit = quantityIn(limits, name)
+  const request = quantityIn(defaultRequest, name)
   if (type === 'Pod' || canOvercommit(name, vendor) || limit === undefined || request === undefined) return []
   if (compareQuantities(limit, request) === 0) return []
   const text = `default value ${limits![name]} must equal to defaultRequest value ${defaultRequest![name]} in ${name}`

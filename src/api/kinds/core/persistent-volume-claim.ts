@@ -153,7 +153,8 @@ function mayRecover({ gates }: RuleContext): boolean {
 function checkClass(next: PersistentVolumeClaim, previous: PersistentVolumeClaim, vendor: Vendor): FieldError[] {
   if (movesClass(next, previous, vendor)) return []
   const key = classKey(vendor)
-  const [after = '', before = ''] = [next.metadata.annotations?.[key], previous.metadata.annotations?.[key]]
+  const after = next.metadata.annotations?.[key] ?? ''
+  const before = previous.metadata.annotations?.[key] ?? ''
   return immutableField(`metadata.annotations.${key}`, after, before)
 }
 

@@ -243,7 +243,8 @@ function checkOperator(operator: string, values: readonly string[], path: FieldP
 }
 
 function checkSameScopes({ scopes: next = [] }: Spec, { scopes: previous = [] }: Spec): FieldError[] {
-  const [after, before] = [new Set(next), new Set(previous)]
+  const after = new Set(next)
+  const before = new Set(previous)
   const same = after.size === before.size && next.every((scope) => before.has(scope))
   return same ? [] : [invalid('spec.scopes', next, 'field is immutable')]
 }

@@ -57,7 +57,8 @@ export const endpointSliceV1beta1 = defineVersion(endpointSlice, {
 })
 
 function olderEndpoint({ deprecatedTopology, zone, ...rest }: Endpoint, vendor: Vendor): OlderEndpoint {
-  const [host, zoneKey] = [vendorKey(vendor, 'hostname'), vendorKey(vendor, 'zone', 'topology')]
+  const host = vendorKey(vendor, 'hostname')
+  const zoneKey = vendorKey(vendor, 'zone', 'topology')
   const topology = {
     ...(rest.nodeName === undefined ? {} : { [host]: rest.nodeName }),
     ...deprecatedTopology,
@@ -68,7 +69,8 @@ function olderEndpoint({ deprecatedTopology, zone, ...rest }: Endpoint, vendor: 
 
 /** Keeps a host name in the topology that differs from the node name. */
 function storedEndpoint({ topology = {}, ...rest }: OlderEndpoint, vendor: Vendor): Endpoint {
-  const [host, zoneKey] = [vendorKey(vendor, 'hostname'), vendorKey(vendor, 'zone', 'topology')]
+  const host = vendorKey(vendor, 'hostname')
+  const zoneKey = vendorKey(vendor, 'zone', 'topology')
   const { [zoneKey]: zone, [host]: hostname, ...other } = topology
   const isOther = hostname !== undefined && hostname !== rest.nodeName
   const deprecatedTopology = isOther ? { ...other, [host]: hostname } : other

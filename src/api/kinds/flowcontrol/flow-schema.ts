@@ -124,7 +124,8 @@ export const flowSchemaV1beta1 = defineVersion(flowSchema, {
 
 function checkSpec(value: InferFields<typeof specFields>, path: FieldPath): FieldError[] {
   const { priorityLevelConfiguration: { name = '' } = {}, matchingPrecedence: precedence = 0 } = value
-  const [place, namePlace] = [child(path, 'matchingPrecedence'), child(path, 'priorityLevelConfiguration.name')]
+  const place = child(path, 'matchingPrecedence')
+  const namePlace = child(path, 'priorityLevelConfiguration.name')
   const nameFaults = name === '' ? [] : checkDnsSubdomain(name)
   return [
     ...(precedence > 0 ? [] : [invalid(place, precedence, 'must be a positive value')]),

@@ -101,7 +101,8 @@ function parametersOf({ spec }: IngressClass): string {
 function checkController(controller: string, path: FieldPath): FieldError[] {
   if (controller === '') return []
   const slash = controller.indexOf('/')
-  const [domain, rest] = [controller.slice(0, slash), controller.slice(slash + 1)]
+  const domain = controller.slice(0, slash)
+  const rest = controller.slice(slash + 1)
   const long = controller.length > maxControllerLength ? [tooLong(path, maxControllerLength)] : []
   if (slash < 1 || rest === '')
     return [...long, invalid(path, controller, 'must be a domain-prefixed path (such as "example.com/foo")')]

@@ -54,7 +54,10 @@ export function defaultIngressClass({ vendor, lookup }: Parts): Control<Ingress>
       const { metadata, spec = {} } = request.object
       if (spec.ingressClassName !== undefined || metadata.annotations?.[older] !== undefined) return undefined
       const name = theDefault({
-        ...{ lookup, type: ingressClasses, marks, request },
+        lookup,
+        type: ingressClasses,
+        marks,
+        request,
         several: 'default IngressClasses were found, only 1 allowed',
       })
       return name === undefined ? undefined : { ...request.object, spec: { ...spec, ingressClassName: name } }

@@ -55,7 +55,8 @@ export function eventRateLimit(): Control<Event> {
 export function configuredEventRateLimit(parts: Parts, configuration: Json): Control<Event> {
   const { vendor } = parts
   const { limits = [] } = readConfiguration(configuration, {
-    ...{ vendor, fields },
+    vendor,
+    fields,
     group: 'eventratelimit.admission',
     versions: ['v1alpha1'],
     kind: 'Configuration',
@@ -93,7 +94,8 @@ const defaultSize = 4096
 
 function metersOf(limits: readonly Limit[], { clock, sharedRates }: Parts) {
   const rates = limits.map(({ qps = 1, burst = 1, cacheSize = 0 }) => ({
-    ...{ perSecond: qps, burst },
+    perSecond: qps,
+    burst,
     keys: cacheSize === 0 ? defaultSize : cacheSize,
   }))
   // The monotonic clock of a thread starts with the thread. This clock is common to all threads.

@@ -149,7 +149,8 @@ function fill(
   { who, notes }: { who: string; notes: Notes },
 ): Container {
   const { resources = {}, name } = container
-  const [missing, unlimited] = [without(requests, resources.requests), without(limits, resources.limits)]
+  const missing = without(requests, resources.requests)
+  const unlimited = without(limits, resources.limits)
   if (missing.length === 0 && unlimited.length === 0) return container
   const told = (names: readonly string[], what: string) => `${names.toSorted().join(', ')} ${what} for ${who} ${name}`
   if (missing.length > 0) notes.add(told(missing, 'request'))

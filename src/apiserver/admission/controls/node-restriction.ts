@@ -68,7 +68,8 @@ function assertNode(request: AdmissionRequest<Node | undefined>, node: string): 
   const refuse = (what: string) => refusal(request, `node "${node}" is not allowed to ${what}`)
   if (name !== node) throw refuse(`modify node "${name}"`)
   if (operation === 'DELETE') throw refuse('delete its node')
-  const [next, previous] = [object!, oldObject ?? undefined]
+  const next = object!
+  const previous = oldObject ?? undefined
   if (!sameOwners(next, previous)) throw refuse('modify ownerReferences')
   if (next.spec?.configSource !== undefined && !same(next.spec.configSource, previous?.spec?.configSource))
     throw refuse('set configSource')

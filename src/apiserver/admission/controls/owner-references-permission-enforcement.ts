@@ -33,7 +33,8 @@ export function ownerReferencesPermissionEnforcement(parts: Parts): Control {
       // The status of a pod cannot change its owners, and node agents send outdated ones.
       if (request.type.plural === 'pods' && request.type.group === '' && request.subresource === 'status')
         return undefined
-      const [next, previous] = [ownersOf(request.object), ownersOf(request.oldObject)]
+      const next = ownersOf(request.object)
+      const previous = ownersOf(request.oldObject)
       return isSame(next, previous) ? undefined : assertMay(parts, request, { next, previous })
     },
   }

@@ -57,7 +57,8 @@ export function persistentVolumeLabel(): Control<PersistentVolume> {
 
 export function configuredPersistentVolumeLabel({ vendor }: Parts, configuration: Json): Control<PersistentVolume> {
   const { volumes = [] } = readConfiguration(configuration, {
-    ...{ vendor, fields },
+    vendor,
+    fields,
     group: 'persistentvolumelabel.admission',
     versions: ['v1alpha1'],
     kind: 'Configuration',

@@ -104,7 +104,8 @@ async function mayUse({ authorizer }: Parts, request: AdmissionRequest<Pod>, { n
   const attributes = {
     resource: true,
     verb: 'use',
-    ...{ group: 'policy', version: '*' },
+    group: 'policy',
+    version: '*',
     plural: podSecurityPolicies.plural,
     subresource: '',
     namespace,

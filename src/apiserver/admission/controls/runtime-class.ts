@@ -63,7 +63,8 @@ function sameAmounts(a: ResourceList, b: ResourceList): boolean {
 }
 
 function isSame(a: ResourceList, b: ResourceList, name: string): boolean {
-  const [one, other] = [quantityIn(a, name), quantityIn(b, name)]
+  const one = quantityIn(a, name)
+  const other = quantityIn(b, name)
   return one !== undefined && other !== undefined && compareQuantities(one, other) === 0
 }
 

@@ -37,7 +37,8 @@ function each(list: ResourceList = {}, ask: (name: string, bound: Quantity) => s
 
 function belowLeast({ type }: Bounds, [name, bound]: Bound, { requests, limits }: Asked): string | undefined {
   const rule = `minimum ${name} usage per ${type} is ${formatQuantity(bound)}`
-  const [request, limit] = [quantityIn(requests, name), quantityIn(limits, name)]
+  const request = quantityIn(requests, name)
+  const limit = quantityIn(limits, name)
   if (request === undefined) return `${rule}.  No request is specified`
   if (compareQuantities(request, bound) < 0) return `${rule}, but request is ${formatQuantity(request)}`
   const low = limit !== undefined && compareQuantities(limit, bound) < 0

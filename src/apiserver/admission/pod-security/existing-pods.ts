@@ -41,7 +41,8 @@ interface Group {
 async function findViolating({ lookup, vendor, namespace, level, exemptRuntimeClasses }: Search) {
   const groups = new Map<string, Group>()
   const names = [...lookup.names(pods, namespace)].map(({ name }) => name)
-  const [pace, began] = [new TimeSlice(), performance.now()]
+  const pace = new TimeSlice()
+  const began = performance.now()
   let seen = 0
   for (; seen < Math.min(names.length, maxPods) && performance.now() - began < maxMs; seen++) {
     await pace.yieldIfDue()

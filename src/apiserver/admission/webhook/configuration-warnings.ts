@@ -83,7 +83,9 @@ function intercepts(webhook: Webhook, resource: { group: string; resource: strin
   const asked = writes.some((operation) =>
     webhook.rules.some((rule) =>
       ruleMatches(rule, {
-        ...{ operation, subresource: '', namespaced: true },
+        operation,
+        subresource: '',
+        namespaced: true,
         resource: { version: 'v1', ...resource },
       }),
     ),

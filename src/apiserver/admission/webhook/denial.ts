@@ -17,7 +17,8 @@ const maxSeconds = 2 ** 31 - 1
 /** Uses the code, reason and details of the webhook. A code that is not an error becomes 400. */
 export function denial({ name }: Webhook, status: JsonObject): ApiError {
   const code = own(status, 'code')
-  const [message, reason] = [textOf(status, 'message'), textOf(status, 'reason')]
+  const message = textOf(status, 'message')
+  const reason = textOf(status, 'reason')
   const why = message || reason
   const words = `admission webhook ${JSON.stringify(name)} denied the request`
   return new ApiError(
@@ -65,7 +66,8 @@ function isSeconds(value: Json | undefined): value is number {
 }
 
 function causeOf(cause: JsonObject) {
-  const [field, reason] = [textOf(cause, 'field'), textOf(cause, 'reason')]
+  const field = textOf(cause, 'field')
+  const reason = textOf(cause, 'reason')
   return {
     ...(reason === '' ? {} : { reason }),
     message: textOf(cause, 'message'),

@@ -74,7 +74,8 @@ function* parse(body: Buffer): Steps<JsonObject> {
 /** In v1beta1, a response without a type is accepted. */
 function assertType(review: JsonObject, { vendor, version }: Asked): void {
   const wanted = apiVersionOf(vendor, 'admission', version)
-  const [apiVersion, kind] = [textOf(review, 'apiVersion'), textOf(review, 'kind')]
+  const apiVersion = textOf(review, 'apiVersion')
+  const kind = textOf(review, 'kind')
   if (apiVersion === wanted && kind === 'AdmissionReview') return
   if (apiVersion === '' && kind === '' && version === 'v1beta1') return
   const got = `${apiVersion.slice(0, 100) || '/'}, Kind=${kind.slice(0, 100)}`

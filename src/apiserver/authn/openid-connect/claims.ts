@@ -70,7 +70,8 @@ const lastSecond = 253_402_300_799
  * not for the expiry. Returns the expiry in seconds. Throws BadClaims.
  */
 export function endOf(claims: JsonObject, nowSeconds: number): number {
-  const [exp, iat] = [timeIn(claims, 'exp'), timeIn(claims, 'iat')]
+  const exp = timeIn(claims, 'exp')
+  const iat = timeIn(claims, 'iat')
   const nbf = own(claims, 'nbf') === undefined ? iat : timeIn(claims, 'nbf')
   if (nowSeconds >= exp) throw new BadClaims('it has expired')
   if (iat > nowSeconds + leewaySeconds) throw new BadClaims('it was issued in the future')

@@ -91,7 +91,8 @@ function meantFor({ audiences }: TokenClaims, asked: readonly string[], own: rea
 
 function refusedTo({ audiences }: TokenClaims, asked: readonly string[]): AuthenticationOutcome {
   const list = (names: readonly string[]) => names.slice(0, 10).map((name) => JSON.stringify(name.slice(0, 200)))
-  const [named, target] = [list(audiences).join(' '), list(asked).join(' ')]
+  const named = list(audiences).join(' ')
+  const target = list(asked).join(' ')
   return { result: 'refused', why: `token audiences [${named}] is invalid for the target audiences [${target}]` }
 }
 

@@ -87,8 +87,10 @@ export function readClaims(vendor: Vendor, payload: JsonObject): TokenClaims | u
 
 function readLegacy(vendor: Vendor, payload: JsonObject): TokenClaims | undefined {
   const read = (part: string) => word(payload[legacyKey(vendor)(part)])
-  const [namespace, secret] = [read('namespace'), read('secret.name')]
-  const [name, uid] = [read('service-account.name'), read('service-account.uid')]
+  const namespace = read('namespace')
+  const secret = read('secret.name')
+  const name = read('service-account.name')
+  const uid = read('service-account.uid')
   if (!namespace || !secret || !name || !uid) return undefined
   const never = Number.POSITIVE_INFINITY
   return {
@@ -96,7 +98,10 @@ function readLegacy(vendor: Vendor, payload: JsonObject): TokenClaims | undefine
     account: { name, uid },
     secret: { name: secret, uid: undefined },
     audiences: [],
-    ...{ validFrom: 0, validUntil: never, staleFrom: never, legacy: true },
+    validFrom: 0,
+    validUntil: never,
+    staleFrom: never,
+    legacy: true,
   }
 }
 
@@ -104,8 +109,10 @@ function readBound(vendor: Vendor, payload: JsonObject): TokenClaims | undefined
   const holders = payload[vendor.keyDomain]
   if (!isObject(holders)) return undefined
   const { serviceaccount, pod, secret, warnafter } = holders
-  const [namespace, account] = [word(holders.namespace), holder(serviceaccount)]
-  const [until, audiences] = [seconds(payload.exp), audiencesOf(payload.aud)]
+  const namespace = word(holders.namespace)
+  const account = holder(serviceaccount)
+  const until = seconds(payload.exp)
+  const audiences = audiencesOf(payload.aud)
   const from = payload.nbf === undefined ? 0 : seconds(payload.nbf)
   const stale = warnafter === undefined ? until : seconds(warnafter)
   const bound = { pod: pod === undefined ? null : holder(pod), secret: secret === undefined ? null : holder(secret) }
@@ -113,16 +120,22 @@ function readBound(vendor: Vendor, payload: JsonObject): TokenClaims | undefined
   if (from === undefined || stale === undefined || bound.pod === undefined || bound.secret === undefined)
     return undefined
   return {
-    ...{ namespace, account, audiences },
+    namespace,
+    account,
+    audiences,
     pod: bound.pod ?? undefined,
     secret: bound.secret ?? undefined,
-    ...{ validFrom: from, validUntil: until, staleFrom: stale, legacy: false },
+    validFrom: from,
+    validUntil: until,
+    staleFrom: stale,
+    legacy: false,
   }
 }
 
 function holder(value: Json | undefined): { name: string; uid: string } | undefined {
   if (!isObject(value)) return undefined
-  const [name, uid] = [word(value.name), word(value.uid)]
+  const name = word(value.name)
+  const uid = word(value.uid)
   return name && uid ? { name, uid } : undefined
 }
 

@@ -104,7 +104,8 @@ function coversAtOnce(
 }
 
 function coversPart(own: Rule, rule: Rule, { part, effort }: { part: Part; effort: Effort }): boolean {
-  const [has, wanted] = [own[part], rule[part]]
+  const has = own[part]
+  const wanted = rule[part]
   effort.spend(1)
   if (has === undefined) return true
   if (wanted === undefined) return false

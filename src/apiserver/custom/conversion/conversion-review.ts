@@ -109,7 +109,8 @@ function checkObject(converted: Json, index: number, review: Review): JsonObject
   const received = textOf(converted, 'apiVersion')
   if (received !== apiVersion)
     throw fail('object', `invalid groupVersion (expected ${apiVersion}, received ${short(received)})`)
-  const [expected, kind] = [textOf(original, 'kind'), textOf(converted, 'kind')]
+  const expected = textOf(original, 'kind')
+  const kind = textOf(converted, 'kind')
   if (kind !== expected) throw fail('object', `invalid kind (expected ${expected}, received ${short(kind)})`)
   const fault = identityFault(original, converted)
   if (fault !== undefined) throw fail('object', fault)
@@ -121,9 +122,11 @@ function checkObject(converted: Json, index: number, review: Review): JsonObject
 const identifying = { name: 'name', namespace: 'namespace', uid: 'UID' } as const
 
 function identityFault(original: JsonObject, converted: JsonObject): string | undefined {
-  const [before, after] = [metadataOf(original) ?? {}, metadataOf(converted) ?? {}]
+  const before = metadataOf(original) ?? {}
+  const after = metadataOf(converted) ?? {}
   for (const [field, called] of Object.entries(identifying)) {
-    const [expected, found] = [textOf(before, field), textOf(after, field)]
+    const expected = textOf(before, field)
+    const found = textOf(after, field)
     if (found !== expected) return `must have the same ${called}: ${expected} != ${short(found)}`
   }
   return undefined

@@ -83,7 +83,8 @@ class ConversionWebhook {
     const began = clock.monotonic()
     const note = ({ succeeded }: Pick<Conversion, 'succeeded'>) => {
       const seconds = (clock.monotonic() - began) / 1000
-      const [from, to] = [versionOf(String(objects[0]?.apiVersion)), versionOf(apiVersion)]
+      const from = versionOf(String(objects[0]?.apiVersion))
+      const to = versionOf(apiVersion)
       metrics.converted({ definition, from, to, succeeded, seconds })
     }
     const review = { vendor, version, uid: randomUUID(), apiVersion, objects }

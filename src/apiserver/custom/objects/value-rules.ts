@@ -182,7 +182,8 @@ export function keywordRule(schema: JsonObject, tools: RuleTools): ValueRule | u
 /** Returns a test for whether an object has too few or too many members. The members are then not validated. */
 export function memberLimit({ minProperties, maxProperties }: JsonObject): ((value: Json) => boolean) | undefined {
   if (minProperties == null && maxProperties == null) return undefined
-  const [min, max] = [Number(minProperties ?? 0), Number(maxProperties ?? Number.POSITIVE_INFINITY)]
+  const min = Number(minProperties ?? 0)
+  const max = Number(maxProperties ?? Number.POSITIVE_INFINITY)
   return (value) => {
     const count = members(value)
     return count !== undefined && (count < min || count > max)

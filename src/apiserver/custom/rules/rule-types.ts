@@ -62,7 +62,11 @@ function listType(schema: JsonObject, prefix: string): DeclaredType | undefined 
   const list = schema[`${prefix}list-type`] as DeclaredType['list']
   const keys = schema[`${prefix}list-map-keys`] as string[] | undefined
   return {
-    ...{ type: listOf(elem.type), form: 'list', elem, maxElements, minBytes: 2 },
+    type: listOf(elem.type),
+    form: 'list',
+    elem,
+    maxElements,
+    minBytes: 2,
     ...(list && { list }),
     ...(keys && { keys }),
   }

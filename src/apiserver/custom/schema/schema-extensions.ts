@@ -68,7 +68,8 @@ function listFaults(schema: JsonObject, reader: ExtensionReader, path: FieldPath
 function setFaults(items: Json | undefined, reader: ExtensionReader, path: FieldPath): FieldError[] {
   if (!isObject(items)) return []
   const place = child(path, 'items')
-  const [mapType, listType] = [`${reader.prefix}map-type`, `${reader.prefix}list-type`]
+  const mapType = `${reader.prefix}map-type`
+  const listType = `${reader.prefix}list-type`
   const text = 'must be atomic in a set'
   return [
     ...(items.type === 'object' && items[mapType] !== 'atomic'

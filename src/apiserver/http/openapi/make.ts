@@ -23,7 +23,8 @@ export class MakerV2 {
   async json(described: Described): Promise<DocumentText> {
     const { paths, types } = await this.#json.join(described)
     const { swagger, info, ...rest } = headV2(described)
-    const [before, after] = [`${opened({ swagger, info })},"paths":{`, `},${JSON.stringify(rest).slice(1)}`]
+    const before = `${opened({ swagger, info })},"paths":{`
+    const after = `},${JSON.stringify(rest).slice(1)}`
     return [before, ...inOrder(paths), '},"definitions":{', ...inOrder(types.values()), after]
   }
 

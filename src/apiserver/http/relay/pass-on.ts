@@ -207,7 +207,8 @@ function goOn(exchange: Exchange): void {
 function passHeaders(exchange: Exchange, rawHeaders: readonly string[]): void {
   const headers = answerHeaders(rawHeaders)
   for (let i = 0; i < headers.length; i += 2) {
-    const [name, value] = [headers[i]!, headers[i + 1]!]
+    const name = headers[i]!
+    const value = headers[i + 1]!
     if (name === 'warning') exchange.addHeader(name, value)
     else exchange.setHeader(name, value)
   }

@@ -155,7 +155,8 @@ export function assertAppliedKind(resource: Served, config: Json): void {
 }
 
 function otherKind({ apiVersion, kind, group, vendor }: Served, said: JsonObject): Error {
-  const [sentKind, sentVersion] = [typeText(said, 'kind'), typeText(said, 'apiVersion')]
+  const sentKind = typeText(said, 'kind')
+  const sentVersion = typeText(said, 'apiVersion')
   if (kind.origin === 'custom' && sentVersion === apiVersion)
     return invalidObject({ group, kind: sentKind }, nameIn(said), [invalid('kind', sentKind, `must be ${kind.kind}`)])
   const told = `the object provided is of kind ${JSON.stringify(shorten(sentKind, 100))} in ${JSON.stringify(shorten(sentVersion, 100))}, this path takes ${kind.kind} in ${apiVersion}`

@@ -132,7 +132,8 @@ function readPlace(segments: readonly string[]): Place | undefined {
   const namespaced = isNamespaced(segments, at)
   const namespace = namespaced ? segments[at + 1]! : ''
   if (namespaced) at += 2
-  const [plural, name = ''] = [segments[at]!, segments[at + 1]]
+  const plural = segments[at]!
+  const name = segments[at + 1] ?? ''
   const subresource = segments[at + 2] ?? ''
   const below = segments.length > at + 3 ? segments.slice(at + 3).join('/') : ''
   return { group, version, watchPrefix, namespace, plural, name, subresource, below }

@@ -13,7 +13,9 @@ export const handleDeleteCollection: Handler = async (request) => {
   const { dryRun, sent } = options
   const context = {
     ...writeContext(request, 'DeleteOptions'),
-    ...{ dryRun, sentOptions: () => sent, ofCollection: true },
+    dryRun,
+    sentOptions: () => sent,
+    ofCollection: true,
   }
   const page = await deleteCollection(context, query, options)
   const { group, plural } = resource

@@ -196,7 +196,8 @@ const commaBrace = Buffer.from(',{')
  * length.
  */
 function typePrefixes({ apiVersion, kind }: Resource): readonly Buffer[] {
-  const [type, version] = [`"kind":${JSON.stringify(kind.kind)},`, `"apiVersion":${JSON.stringify(apiVersion)},`]
+  const type = `"kind":${JSON.stringify(kind.kind)},`
+  const version = `"apiVersion":${JSON.stringify(apiVersion)},`
   return [Buffer.from(`{${type}${version}`), Buffer.from(`{${version}${type}`)]
 }
 

@@ -53,7 +53,8 @@ function* makeSteps(resource: Resource, object: CachedObject): Steps<EncodedObje
 /** Copies the message into its own buffer, so that a long-lived message does not retain a shared memory block. */
 function enclose({ apiVersion, kind }: Resource, message: Buffer): EncodedObject {
   const { before, after } = envelopeOf({ apiVersion, kind: kind.kind }, message.length)
-  const [start, end] = [before.length, before.length + message.length]
+  const start = before.length
+  const end = before.length + message.length
   const document = Buffer.allocUnsafeSlow(end + after.length)
   before.copy(document)
   message.copy(document, start)

@@ -122,7 +122,9 @@ function seenIn(resource: Resource, { namespace, name }: ObjectPlace, past: Past
   const { revision, deleted, note, value } = past
   const key = keyOf(resource, namespace, name)
   return {
-    ...{ revision, deleted, time: note?.time },
+    revision,
+    deleted,
+    time: note?.time,
     note: note && readChangeNote(note),
     object: value && objectOf(resource, { key, revision, value }),
   }

@@ -93,7 +93,10 @@ export function readChangeNote({ text }: Note): ChangeNote | undefined {
   const { u, v, m, s, c, p } = JSON.parse(Buffer.from(text).toString()) as JsonObject
   const word = (value: unknown) => (typeof value === 'string' ? value : '')
   return {
-    ...{ user: word(u), verb: word(v), manager: word(m), subresource: word(s) },
+    user: word(u),
+    verb: word(v),
+    manager: word(m),
+    subresource: word(s),
     created: c === 1,
     places: Array.isArray(p) ? p.map(word) : undefined,
   }

@@ -45,7 +45,8 @@ export function answerHead(status: number, headers: ResponseHeaders, more = ''):
   let text = `HTTP/1.1 ${status} ${reasons.get(status) ?? ''}\r\n`
   let hasDate = false
   for (let i = 0; i < headers.length; i += 2) {
-    const [name, value] = [headers[i]!, headers[i + 1]!]
+    const name = headers[i]!
+    const value = headers[i + 1]!
     assertFits(name, value)
     if (name === 'date') hasDate = true
     text += `${name}: ${value}\r\n`

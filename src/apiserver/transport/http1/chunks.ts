@@ -14,7 +14,10 @@ const maxDigits = 13
 type Place = 'digit' | 'more digits' | 'extension' | 'end of size' | 'data' | 'CR' | 'LF' | Trailing
 type Trailing = 'trailer' | 'in trailer' | 'end of trailer' | 'last LF' | 'nothing'
 
-const [tab, lf, cr, semicolon] = [0x09, 0x0a, 0x0d, 0x3b]
+const tab = 0x09
+const lf = 0x0a
+const cr = 0x0d
+const semicolon = 0x3b
 
 export class ChunkReader {
   #place: Place = 'digit'

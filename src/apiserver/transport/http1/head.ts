@@ -52,7 +52,8 @@ export function parseHead(text: string): RequestHead | Refusal {
   const targetEnd = first.length - versionLength
   if (methodEnd < 0 || targetEnd <= methodEnd) return refusals.bad
   const version = first.slice(targetEnd)
-  const [method, target] = [first.slice(0, methodEnd), first.slice(methodEnd + 1, targetEnd)]
+  const method = first.slice(0, methodEnd)
+  const target = first.slice(methodEnd + 1, targetEnd)
   const isOld = version === ' HTTP/1.0'
   if (!(isOld || version === ' HTTP/1.1') || !isToken(method)) return refusals.bad
   if (method === 'CONNECT') return refusals.tunnel

@@ -5,7 +5,9 @@
  */
 import { maxHeaderBytes } from '../connection-limits.ts'
 
-const [tab, lf, cr] = [0x09, 0x0a, 0x0d]
+const tab = 0x09
+const lf = 0x0a
+const cr = 0x0d
 const endOfHead = Buffer.from('\r\n\r\n')
 const nothing: Buffer = Buffer.alloc(0)
 

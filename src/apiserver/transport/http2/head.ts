@@ -52,7 +52,8 @@ function endOfOwn(headers: readonly string[]): number {
 function ownOf(headers: readonly string[], end: number): ReadonlyMap<string, string> | undefined {
   const told = new Map<string, string>()
   for (let i = 0; i < end; i += 2) {
-    const [name, value] = [headers[i]!, headers[i + 1]!]
+    const name = headers[i]!
+    const value = headers[i + 1]!
     if (!own.has(name) || told.has(name) || !fitsLine(value)) return undefined
     told.set(name, value)
   }
@@ -63,7 +64,8 @@ function ownOf(headers: readonly string[], end: number): ReadonlyMap<string, str
 function othersOf(headers: readonly string[], start: number, authority: string | undefined): string[] | undefined {
   const others = authority === undefined ? [] : ['host', authority]
   for (let i = start; i < headers.length; i += 2) {
-    const [name, value] = [headers[i]!, headers[i + 1]!]
+    const name = headers[i]!
+    const value = headers[i + 1]!
     if (!isToken(name) || capital.test(name) || !fitsLine(value) || ofConnection.has(name)) return undefined
     if (name === 'te' && value.toLowerCase() !== 'trailers') return undefined
     if (name !== 'host' || authority === undefined) others.push(name, withoutBlanks(value))

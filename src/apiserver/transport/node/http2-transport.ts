@@ -136,7 +136,8 @@ export class NodeHttp2Transport implements ServerTransport {
 function headersByName(status: number, headers: ResponseHeaders): OutgoingHttpHeaders {
   const byName: { [name: string]: string | string[] } = { ':status': String(status) }
   for (let i = 0; i < headers.length; i += 2) {
-    const [name, value] = [headers[i]!, headers[i + 1]!]
+    const name = headers[i]!
+    const value = headers[i + 1]!
     assertFits(name, value)
     const before = byName[name]
     byName[name] = before === undefined ? value : [...(Array.isArray(before) ? before : [before]), value]

@@ -271,8 +271,12 @@ export class EtcdGeneration {
       await this.#checkRevisions(connection)
       const { revision } = this.#feed
       await assertHistoryIntact({
-        ...{ connection, last: this.#source.last, etcdRevision: this.#space.etcdRevision(revision) },
-        ...{ anyKey: this.#space.note('tick'), isRolledBack, restored: () => restored(revision) },
+        connection,
+        last: this.#source.last,
+        etcdRevision: this.#space.etcdRevision(revision),
+        anyKey: this.#space.note('tick'),
+        isRolledBack,
+        restored: () => restored(revision),
       })
     } catch (error) {
       if (error instanceof StoreRestored) throw this.#restored()

@@ -21,7 +21,8 @@ export interface FileSizes {
 /** Throws StoreError if another process uses the directory. */
 export async function compactFile(directory: string): Promise<FileSizes> {
   const release = await claimDirectory(directory)
-  const [file, aside] = [join(directory, 'data.mdb'), join(directory, 'compacting')]
+  const file = join(directory, 'data.mdb')
+  const aside = join(directory, 'compacting')
   const fresh = join(aside, 'data.mdb')
   try {
     await rm(aside, { recursive: true, force: true })

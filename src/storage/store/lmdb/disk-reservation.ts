@@ -45,7 +45,8 @@ const pagesPerRelease = 2
 
 /** `replacedBytes` is the size of the value that moves to the log. */
 export function needOfChange(valueBytes: number, replacedBytes: number, claims = 0): Need {
-  const [value, replaced] = [pagesOf(valueBytes), pagesOf(replacedBytes + recordBytes)]
+  const value = pagesOf(valueBytes)
+  const replaced = pagesOf(replacedBytes + recordBytes)
   const pages = value + replaced + pagesPerChange + claims * pagesPerClaim
   return { pages, longest: Math.max(value, replaced) }
 }
@@ -154,7 +155,8 @@ export class DiskReservation {
 
   /** Returns the error if there is no room, possibly only for part of the data. Any other error ends all writing. */
   #write(page: number, count: number): Error | undefined {
-    const [position, length] = [page * pageSize, count * pageSize]
+    const position = page * pageSize
+    const length = count * pageSize
     try {
       for (let done = 0; done < length; ) done += writeSync(this.#file, zeros, done, length - done, position + done)
       return undefined

@@ -76,14 +76,20 @@ export abstract class EmbeddedStore implements Store {
     this.clock = options.clock ?? storeClock
     this.tail = new Tail(state.revision)
     this.history = new History({
-      ...{ connection, tail: this.tail, clock: this.clock, ...shared },
-      ...{ oldest: state.oldest, floor: state.floor, retention: options.retention },
+      connection,
+      tail: this.tail,
+      clock: this.clock,
+      ...shared,
+      oldest: state.oldest,
+      floor: state.floor,
+      retention: options.retention,
       onWarning: options.onWarning,
       onError: (error) => this.report(error),
     })
     this.#reader = new Reader(connection, this.history)
     this.journal = openJournal(options.retention, {
-      ...{ connection, history: this.history },
+      connection,
+      history: this.history,
       list: (range) => this.#listAt(range.revision, range, 'journal'),
     })
     this.#commits = new Commits(connection, {

@@ -54,7 +54,13 @@ export class StoreHub {
     this.#shared.raise('oldest', oldest)
     this.#shared.raise('floor', floor)
     this.#history = new History({
-      ...{ connection, oldest, floor, retention, clock, onWarning, onError },
+      connection,
+      oldest,
+      floor,
+      retention,
+      clock,
+      onWarning,
+      onError,
       tail: {
         get revision() {
           return shared.revision

@@ -154,7 +154,8 @@ class PageCheck {
 
   /** Marks the pages of a long record and returns their number. */
   #takeLong(reference: Buffer, size: number): number {
-    const [page, count] = [wide(reference, 0), wide(reference, 16)]
+    const page = wide(reference, 0)
+    const count = wide(reference, 16)
     assert(
       count === Math.ceil((pageHeader + size) / this.#file.pageSize),
       () => `page ${page} has a long record of the wrong length`,

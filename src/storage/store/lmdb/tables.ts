@@ -83,7 +83,9 @@ export function openUnfinished(directory: string): Tables {
     ...rawValues,
   } as Parameters<typeof open>[0] & { permissionsMode: number }) as RootDatabase<Buffer, Bytes>
   const table = (name: string) => root.openDB<Lent, Bytes>(name, { keyEncoding: 'binary', ...rawValues } as object)
-  const [current, history, log] = [table('current'), table('history'), table('log')]
+  const current = table('current')
+  const history = table('history')
+  const log = table('log')
   const tables = { root, current, history, log, expiry: table('expiry'), meta: table('meta') }
   checkFormat(tables)
   return tables

@@ -206,8 +206,11 @@ class StoreThread {
     this.#room.begin()
     this.#followers.forget(oldest)
     const compaction = {
-      ...{ oldest, upTo: Math.min(upTo, this.#followers.oldestPin), journal },
-      ...{ budgetMs: compactionBudgetMs, room: this.#room },
+      oldest,
+      upTo: Math.min(upTo, this.#followers.oldestPin),
+      journal,
+      budgetMs: compactionBudgetMs,
+      room: this.#room,
     }
     const { state, more } = compactStep(this.#tables, this.#state, compaction)
     this.#state = state

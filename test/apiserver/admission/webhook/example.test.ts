@@ -19,7 +19,8 @@ test('the documented example adds labels and rejects objects', async (t) => {
   const [, program = ''] = /```ts\n([\s\S]*?)```/.exec(page)!
   assert.ok(program.split('\n').length <= 50)
   writeFileSync(join(directory, 'webhook.ts'), program)
-  const [certFile, keyFile] = [join(directory, 'tls.crt'), join(directory, 'tls.key')]
+  const certFile = join(directory, 'tls.crt')
+  const keyFile = join(directory, 'tls.key')
   openssl([
     ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '30'],
     ...['-subj', '/CN=webhook', '-addext', 'subjectAltName=IP:127.0.0.1', '-keyout', keyFile, '-out', certFile],
@@ -34,7 +35,8 @@ test('the documented example adds labels and rejects objects', async (t) => {
     name: 'example.example.com',
     clientConfig: { url: `https://127.0.0.1:${port}${path}`, caBundle },
     rules: [configMaps],
-    ...{ sideEffects: 'None', admissionReviewVersions: ['v1'] },
+    sideEffects: 'None',
+    admissionReviewVersions: ['v1'],
   })
   await configure(client, 'mutating', 'example', [hook('/mutate')])
   await configure(client, 'validating', 'example', [hook('/validate')])

@@ -269,8 +269,10 @@ test('every server on a store applies a configuration within a second', async (t
   const etcd = await startEtcd()
   t.after(() => etcd.stop())
   const flags = [`--etcd-servers=${etcd.endpoints.join(',')}`]
-  const [one, two] = [await serve(t, flags), await serve(t, flags)]
-  const [first, second] = [one.client(), two.client()]
+  const one = await serve(t, flags)
+  const two = await serve(t, flags)
+  const first = one.client()
+  const second = two.client()
   await first.post('/api/v1/namespaces', { metadata: { name: 'hooked', labels: { hooked: 'yes' } } })
   const denied = async () => (await second.post(`${maps}?dryRun=All`, { metadata: { name: 'a' } })).status === 403
   const waitFor = async (wanted: boolean) => {

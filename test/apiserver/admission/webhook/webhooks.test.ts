@@ -343,7 +343,9 @@ test('a configuration that may lock out its owners causes warnings', async () =>
       caBundle: Buffer.from('no PEM').toString('base64'),
     },
     rules: [everything],
-    ...{ sideEffects: 'None', admissionReviewVersions: ['v1'], failurePolicy: 'Ignore' },
+    sideEffects: 'None',
+    admissionReviewVersions: ['v1'],
+    failurePolicy: 'Ignore',
   }
   const { headers } = await client.post(`${configurationPath('validating')}?dryRun=All`, {
     metadata: { name: 'risky' },

@@ -80,11 +80,13 @@ function checkResources(resources: readonly string[], path: FieldPath): FieldErr
 
 // Rejects an item that an earlier item covers, such as `pods/log` after `pods/*` or `*/log`.
 function checkCovered(resources: readonly string[], path: FieldPath): FieldError[] {
-  const [wholes, anywhere] = [new Set<string>(), new Set<string>()]
+  const wholes = new Set<string>()
+  const anywhere = new Set<string>()
   return resources.flatMap((each, i) => {
     const slash = each.indexOf('/')
     if (slash < 0) return []
-    const [resource, sub] = [each.slice(0, slash), each.slice(slash + 1)]
+    const resource = each.slice(0, slash)
+    const sub = each.slice(slash + 1)
     const by = [...(wholes.has(resource) ? [`${resource}/*`] : []), ...(anywhere.has(sub) ? [`*/${sub}`] : [])]
     if (sub === '*') wholes.add(resource)
     if (resource === '*') anywhere.add(sub)

@@ -215,7 +215,8 @@ export function dropUnserved(spec: PodSpec = {}, path: FieldPath, { onDropped }:
   for (const [i, { ephemeral }] of (spec.volumes ?? []).entries())
     dropGated(ephemeral?.volumeClaimTemplate?.spec, 'dataSourceRef', {
       path: `${at(child(path, 'volumes'), i)}.ephemeral.volumeClaimTemplate.spec`,
-      ...{ feature: 'AnyVolumeDataSource', onDropped },
+      feature: 'AnyVolumeDataSource',
+      onDropped,
     })
 }
 
@@ -230,7 +231,9 @@ function dropOfContainer(container: GatedContainer, { path, onDropped }: Reporti
   }
   for (const probe of ['livenessProbe', 'startupProbe'] as const)
     dropGated(container[probe], 'terminationGracePeriodSeconds', {
-      ...{ path: child(path, probe), feature: 'ProbeTerminationGracePeriod', onDropped },
+      path: child(path, probe),
+      feature: 'ProbeTerminationGracePeriod',
+      onDropped,
     })
 }
 

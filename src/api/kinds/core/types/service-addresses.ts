@@ -159,7 +159,8 @@ function checkReduced(next: ServiceSpec, previous: ServiceSpec): FieldError[] {
     ['clusterIPs', 'cluster IP'],
     ['ipFamilies', 'IP family'],
   ] as const) {
-    const [before = [], after = []] = [previous[name], next[name]]
+    const before = previous[name] ?? []
+    const after = next[name] ?? []
     if (next.ipFamilyPolicy === 'SingleStack') {
       if (after.length > 1 && sameJson(after, before)) next[name] = after.slice(0, 1)
     } else if (after.length > 0 && after.length < before.length)
@@ -235,7 +236,8 @@ function fillPlace(next: ServiceSpec, place: number, allocator: Allocator): Fiel
 /** Primary addresses and families are immutable. The secondary ones may be added and removed. */
 export function checkAddressUpdate(next: ServiceSpec, previous: ServiceSpec): FieldError[] {
   if (!isInCluster(next) || !isInCluster(previous)) return []
-  const [headless, wasHeadless] = [isHeadless(next), isHeadless(previous)]
+  const headless = isHeadless(next)
+  const wasHeadless = isHeadless(previous)
   return [
     ...(headless && wasHeadless ? [] : checkKept(next, previous, 'clusterIPs')),
     ...(headless || wasHeadless ? [] : checkKept(next, previous, 'ipFamilies')),
@@ -243,7 +245,8 @@ export function checkAddressUpdate(next: ServiceSpec, previous: ServiceSpec): Fi
 }
 
 function checkKept(next: ServiceSpec, previous: ServiceSpec, name: 'clusterIPs' | 'ipFamilies'): FieldError[] {
-  const [before = [], after = []] = [previous[name], next[name]]
+  const before = previous[name] ?? []
+  const after = next[name] ?? []
   const path = `spec.${name}`
   if (after.length === 0 && before.length > 0) return [invalid(at(path, 0), after, 'the first can not be unset')]
   const common = before.length === after.length ? before : before.slice(0, 1)

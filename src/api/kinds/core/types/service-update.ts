@@ -7,7 +7,8 @@ import { isInCluster, isOnNodes, needsHealthCheck, type Service, type ServiceSpe
 
 /** Completes an update from the stored Service. Mutates `next`. */
 export function prepareUpdate(next: Service, previous: Service): void {
-  const [after = {}, before = {}] = [next.spec, previous.spec]
+  const after = next.spec ?? {}
+  const before = previous.spec ?? {}
   keepAllocated(after, before)
   normalizeAddresses(after, before)
   dropByType(after, before)

@@ -73,7 +73,8 @@ function checkSubject(value: Subject, path: FieldPath): FieldError[] {
 }
 
 function checkAccount({ name = '', namespace = '' }: InferFields<typeof accountFields>, path: FieldPath): FieldError[] {
-  const [namePath, namespacePath] = [child(path, 'name'), child(path, 'namespace')]
+  const namePath = child(path, 'name')
+  const namespacePath = child(path, 'namespace')
   const nameFaults = name === '' || name === '*' ? [] : checkDnsSubdomain(name)
   const namespaceFaults = namespace === '' ? [] : checkDnsLabel(namespace)
   return [

@@ -35,7 +35,8 @@ export function checkOverlap(
   banned: readonly string[],
   paths: { readonly allowed: FieldPath; readonly banned: FieldPath },
 ): FieldError[] {
-  const [allowedNames, bannedNames] = [namesIn(allowed), namesIn(banned)]
+  const allowedNames = namesIn(allowed)
+  const bannedNames = namesIn(banned)
   return [
     ...allowed.flatMap((name, i) =>
       isCovered(name, bannedNames) ? [invalid(at(paths.allowed, i), name, 'sysctl overlaps with a forbidden one')] : [],

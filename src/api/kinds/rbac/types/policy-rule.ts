@@ -52,7 +52,8 @@ export function checkRules(rules: readonly PolicyRule[], scope: RoleScope): Fiel
 }
 
 function checkResources({ apiGroups = [], resources = [] }: PolicyRule, path: FieldPath): FieldError[] {
-  const [groupsPath, resourcesPath] = [child(path, 'apiGroups'), child(path, 'resources')]
+  const groupsPath = child(path, 'apiGroups')
+  const resourcesPath = child(path, 'resources')
   return [
     ...(apiGroups.length === 0 ? [required(groupsPath, 'resource rules must supply at least one api group')] : []),
     ...(resources.length === 0 ? [required(resourcesPath, 'resource rules must supply at least one resource')] : []),

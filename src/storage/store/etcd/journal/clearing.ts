@@ -30,7 +30,9 @@ export async function clearJournal({ connection, space }: ClearingParts, marked:
       const { entries } = decodeRange(await connection.call(methods.range, request, { effect: 'read' }))
       if (entries.length === 0) return true
       const step = encodeSwap({
-        ...{ key: space.note('tick'), compare: { target: 'version', above: -1 }, guards },
+        key: space.note('tick'),
+        compare: { target: 'version', above: -1 },
+        guards,
         // A tick, so that the feeds of all servers pass the revision of the deletion.
         value: randomBytes(8),
         deletes: entries.map(({ key }) => Buffer.from(key)),

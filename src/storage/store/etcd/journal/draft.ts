@@ -57,9 +57,13 @@ export class Draft {
   finish(layout: Layout, values: 'with' | 'without'): { readonly mark: Mark; readonly puts: readonly Put[] } {
     const kept = values === 'with' ? this.#kept : this.#kept.map((each) => ({ ...each, value: undefined }))
     const segment: Segment = {
-      ...{ from: this.#mark.through, through: this.through, start: this.#mark.total },
+      from: this.#mark.through,
+      through: this.through,
+      start: this.#mark.total,
       changes: kept.map(({ change: { key, revision }, note, value }) => ({
-        ...{ key, revision, time: note.time },
+        key,
+        revision,
+        time: note.time,
         hasValue: value !== undefined,
       })),
     }
@@ -78,7 +82,9 @@ export class Draft {
 
 function putsOf(layout: Layout, { change, note, value }: Kept): Put[] {
   const record = writeRecord({
-    ...{ replaced: change.previous?.revision ?? 0, deleted: change.value === undefined, note },
+    replaced: change.previous?.revision ?? 0,
+    deleted: change.value === undefined,
+    note,
     hasValue: value !== undefined,
   })
   const put = { key: layout.record(change), value: record }

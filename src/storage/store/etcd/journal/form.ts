@@ -34,7 +34,8 @@ export function writeNote({ time, text }: Note): Buffer {
 
 export function readNote(value: Bytes): Note {
   const reader = new WireReader(value)
-  let [time, text]: [number, Bytes] = [0, new Uint8Array(0)]
+  let time: number = 0
+  let text: Bytes = new Uint8Array(0)
   for (let field = reader.next(); field !== 0; field = reader.next()) {
     if (field === 1) time = reader.int64()
     else if (field === 2) text = reader.bytes()
@@ -64,7 +65,10 @@ export function writeRecord({ replaced, deleted, hasValue, note }: ChangeRecord)
 
 export function readRecord(value: Bytes): ChangeRecord {
   const reader = new WireReader(value)
-  let [replaced, deleted, hasValue, note] = [0, false, false, { time: 0, text: new Uint8Array(0) } as Note]
+  let replaced = 0
+  let deleted = false
+  let hasValue = false
+  let note = { time: 0, text: new Uint8Array(0) } as Note
   for (let field = reader.next(); field !== 0; field = reader.next()) {
     if (field === 1) replaced = reader.int64()
     else if (field === 2) deleted = reader.bool()

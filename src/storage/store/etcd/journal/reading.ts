@@ -180,7 +180,8 @@ export class JournalReading {
   }
 
   async *#newestFirst(key: Key, before: Revision, floor: Revision): AsyncGenerator<Found> {
-    let [end, size] = [before, window.first]
+    let end = before
+    let size = window.first
     while (end > floor + 1) {
       const from = Math.max(floor + 1, end - size)
       const range = this.#parts.layout.recordsOf(key, from, end)
