@@ -40,13 +40,13 @@ test('the table has the number of files that each recipe adds and changes', () =
 /** Tests that fail if a file of a recipe is forgotten, by file and name. */
 const noticing: { readonly [file: string]: readonly string[] } = {
   'test/cluster/controllers/all.test.ts': [
-    'loops are in the order',
-    'each account has a role',
-    'each loop is described',
+    'loops are sorted by name',
+    'each service account of a loop has a role',
+    'docs/loops.md describes each loop',
   ],
   'test/cluster/controllers/greeting.test.ts': ['recipe: the loop annotates'],
   'test/server/flags.test.ts': ['docs/flags.md lists all flags'],
-  'test/server/start.test.ts': ['flags that are wrong are named'],
+  'test/server/start.test.ts': ['invalid flags are reported with'],
   'test/server/greeting.test.ts': ['recipe: the greeting begins'],
   'test/api/cel/language.test.ts': ['recipe: blank texts', 'has a row in this file', 'is named in docs/cel.md'],
   'test/apiserver/admission/require-owner.test.ts': ['recipe: a ConfigMap without an owner'],

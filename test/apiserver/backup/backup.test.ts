@@ -356,7 +356,7 @@ test('backups dated in the future count as the oldest', async (t) => {
   for (const name of future) writeFileSync(join(backups, name), '')
   const ours = () => readdirSync(backups).sort()
   const server = await serve(t, [`--backup-dir=${backups}`, '--backup-interval=1h', '--backup-keep=2'])
-  await untilTrue(async () => server.output().includes('made a backup'))
+  await untilTrue(async () => server.output().includes('backup completed'))
   // Ends when the old backups are deleted.
   await server.stop()
   const [made, ...others] = ours()
