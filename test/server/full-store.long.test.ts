@@ -74,7 +74,7 @@ longTest(
     await server.stop()
     rmSync(join(server.directory, 'data/lock.mdb'))
     fillDevice(device)
-    await assert.rejects(server.restart(), /ended with 1 .*\n.*no room in .*; not even for .*lock.mdb/s)
+    await assert.rejects(server.restart(), /ended with 1 .*\n.*no room in .*; cannot create .*lock.mdb/s)
     truncateSync(join(device, 'filler'), statSync(join(device, 'filler')).size - 2 * 8192)
     await server.restart()
     assert.equal((await server.client().get('/readyz')).status, 200)

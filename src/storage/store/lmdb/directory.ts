@@ -120,7 +120,7 @@ async function layOutLockFile(path: string, scarce: string): Promise<void> {
     const { blocks } = await file.stat()
     if (blocks === 0) await file.write(Buffer.alloc(lockFileBytes), 0, lockFileBytes, 0)
   } catch (cause) {
-    throw new StoreFull(`${scarce} and none for ${path}: ${(cause as Error).message}`, { cause })
+    throw new StoreFull(`${scarce}; cannot create ${path}: ${(cause as Error).message}`, { cause })
   }
 }
 
