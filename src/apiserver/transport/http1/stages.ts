@@ -39,16 +39,18 @@ function readAll(): void {
   const connections = arrived
   arrived = []
   const end = performance.now() + maxStageMs
-  for (let i = 0; i < connections.length; i++) {
-    connections[i]!.readArrived()
-    if (i % readsBetweenLooks === readsBetweenLooks - 1 && performance.now() > end) {
-      // The remaining connections stay ahead of those that have arrived in the meantime.
-      arrived = [...connections.slice(i + 1), ...arrived]
-      break
+  let count = 0
+  try {
+    while (count < connections.length) {
+      connections[count++]!.readArrived()
+      if (count % readsBetweenLooks === 0 && performance.now() > end) break
     }
+  } finally {
+    // Unread connections keep their place before newer ones, even if a read has thrown.
+    if (count < connections.length) arrived = [...connections.slice(count), ...arrived]
+    isStageDue = arrived.length > 0
+    if (isStageDue) setImmediate(readAll)
   }
-  isStageDue = arrived.length > 0
-  if (isStageDue) setImmediate(readAll)
 }
 
 /** Sockets whose responses are sent after the current requests have been handled. */
