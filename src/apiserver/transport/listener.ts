@@ -13,6 +13,7 @@ import type { ShownCertificate } from '../authn/authenticator.ts'
 import { ConnectionCounts } from './connection-counts.ts'
 import { defaultTimes, lingerTime, maxConnectionsFor, strangersFor, type Times } from './connection-limits.ts'
 import type { HttpEngine, HttpEngineName } from './engine.ts'
+import { readFairly } from './fair-reading.ts'
 import { Http1Server } from './http1/server.ts'
 import { Http2Server } from './http2/server.ts'
 import { loadEngine } from './load-engine.ts'
@@ -209,6 +210,7 @@ export class Listener {
     const peer = this.#peer(socket, () => server.end(socket))
     this.#peers.set(socket, peer)
     socket.on('close', () => this.#peers.delete(socket))
+    readFairly(socket)
     server.accept(socket, peer)
   }
 

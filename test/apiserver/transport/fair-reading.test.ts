@@ -1,0 +1,77 @@
+/** A connection whose client keeps it full is read in parts, so that other connections are read in between. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
+import { performance } from 'node:perf_hooks'
+import { after, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { readFairly } from '../../../src/apiserver/transport/fair-reading.ts'
+
+const bytes = 8 * 2 ** 20
+/** The limit, and the rest of the read that exceeds it. */
+const maxPerTurn = 2 * 64 * 1024
+
+const server = createServer().listen(0, '127.0.0.1')
+await once(server, 'listening')
+const { port } = server.address() as { port: number }
+after(() => void server.close())
+
+/** Opens a connection whose client has sent everything that fits into the buffers of the kernel. */
+async function openFull(): Promise<Socket> {
+  const client = connect(port, '127.0.0.1')
+  const [socket] = (await once(server, 'connection')) as [Socket]
+  client.end(Buffer.alloc(bytes, 'x'))
+  return socket
+}
+
+/** Counts the bytes of each turn of the event loop. */
+class TurnCounts {
+  readonly #turns = new Map<number, number>()
+
+  add(chunk: Buffer): void {
+    const turn = performance.nodeTiming.uvMetricsInfo.loopCount
+    this.#turns.set(turn, (this.#turns.get(turn) ?? 0) + chunk.length)
+  }
+
+  get total(): number {
+    return this.#turns.values().reduce((sum, count) => sum + count, 0)
+  }
+
+  get max(): number {
+    return Math.max(...this.#turns.values())
+  }
+}
+
+async function iterate(socket: Socket, counts: TurnCounts): Promise<void> {
+  for await (const chunk of socket as AsyncIterable<Buffer>) counts.add(chunk)
+}
+
+async function listen(socket: Socket, counts: TurnCounts): Promise<void> {
+  socket.on('data', (chunk: Buffer) => counts.add(chunk))
+  await once(socket, 'end')
+}
+
+for (const [name, read] of Object.entries({ iterate, listen }))
+  test(`a full connection delivers all bytes, and few in each turn: ${name}`, async () => {
+    const socket = await openFull()
+    readFairly(socket)
+    const counts = new TurnCounts()
+    await read(socket, counts)
+    assert.equal(counts.total, bytes)
+    assert.ok(counts.max <= maxPerTurn, `${counts.max} bytes in one turn`)
+  })
+
+test('a paused connection delivers nothing until it is resumed', async () => {
+  const socket = await openFull()
+  readFairly(socket)
+  const counts = new TurnCounts()
+  const read = listen(socket, counts)
+  while (counts.total < 2 * maxPerTurn) await setImmediate()
+  socket.pause()
+  const before = counts.total
+  for (let turn = 0; turn < 20; turn++) await setImmediate()
+  assert.equal(counts.total, before)
+  socket.resume()
+  await read
+  assert.equal(counts.total, bytes)
+})
