@@ -23,7 +23,7 @@ export const groups: readonly Group[] = [
     name: 'api',
     layers: [
       ['json'],
-      ['model'],
+      ['model', 'versions'],
       ['selectors', 'schema', 'pki', 'cel', 'gotemplate', 'jsonpath'],
       ['kinds', 'codec'],
       ['merge'],
@@ -63,7 +63,7 @@ export const groups: readonly Group[] = [
   { name: 'testing', layers: [] },
 ]
 
-const values = ['api/json', 'api/model', 'api/selectors']
+const values = ['api/json', 'api/model', 'api/versions', 'api/selectors']
 
 /** Rooms that may import less than their layer allows: only these groups and rooms, `base` and themselves. */
 export const only: { readonly [room: string]: readonly string[] } = {

@@ -57,7 +57,7 @@ async function start(options: TestServerOptions, parent: Users | undefined): Pro
   const failures = new Failures(calls)
   opened.defer(() => failures.close())
 
-  const way = JSON.stringify([options.controlLoops ?? true, flags.profile, options.flags ?? []])
+  const way = JSON.stringify([options.controlLoops ?? true, flags.profile, flags.emulatedVersion, options.flags ?? []])
   const from = storedOf(options.from, flags) ?? knownBeginning(way)
   const eventTtlMs = flags.eventTtl
   const store = await openTestStore(
@@ -90,14 +90,24 @@ interface Around {
   readonly opened: AsyncDisposableStack
 }
 
-function flagsOf({ profile = 'kubernetes', controlLoops, flags = [] }: TestServerOptions, directory: string): Flags {
-  const ours = ['data-dir', 'etcd-servers', 'profile', 'controllers', 'ephemeral', 'scheduler-config']
+function flagsOf(options: TestServerOptions, directory: string): Flags {
+  const { profile = 'kubernetes', emulatedVersion, controlLoops, flags = [] } = options
+  const ours = [
+    'data-dir',
+    'etcd-servers',
+    'profile',
+    'controllers',
+    'ephemeral',
+    'scheduler-config',
+    'emulated-version',
+  ]
   const misplaced = ours.find((name) => flags.some((flag) => flag.split('=')[0] === `--${name}`))
   if (misplaced !== undefined) throw new UsageError(`--${misplaced}: a test server decides this; see TestServerOptions`)
   return parseFlags({ ...serverFlags, ...upFlags }, [
     ...[`--profile=${profile}`, `--data-dir=${join(directory, 'data')}`, '--admin-kubeconfig=', '--secure-port=0'],
     ...['--bind-address=127.0.0.1', '--shutdown-grace-period=0s', '--ephemeral'],
     ...(flags.some((flag) => flag.startsWith('--nodes=')) ? [] : ['--nodes=0']),
+    ...(emulatedVersion === undefined ? [] : [`--emulated-version=${emulatedVersion}`]),
     ...(Array.isArray(controlLoops) ? [`--controllers=${controlLoops.join(',')}`] : []),
     ...flags,
   ])

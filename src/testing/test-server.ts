@@ -1,6 +1,7 @@
 /** Public interface of a test server, documented in docs/testing.md. */
 
 import type { ProfileName } from '../api/model/vendor.ts'
+import type { EmulatedVersion } from '../api/versions/emulated-version.ts'
 import type { Client } from '../client/requests/client.ts'
 import type { Transport } from '../client/requests/transport.ts'
 import type { CallLog, CallMatch } from './call-log.ts'
@@ -13,6 +14,8 @@ import type { ServerClock } from './test-clock.ts'
 export interface TestServerOptions {
   /** API names: `kubernetes` (the default), which kubectl, client-go and all Kubernetes clients expect, or `orch`. */
   readonly profile?: ProfileName
+  /** Kubernetes version to emulate, such as `1.31`. Defaults to that of `--emulated-version`. */
+  readonly emulatedVersion?: EmulatedVersion
   /**
    * Control loops to run, such as namespace deletion, garbage collection and service accounts: `true` (the default) for
    * those of `orch up`, `false` for an API server alone, or names as for `--controllers`.
@@ -113,7 +116,7 @@ export interface TestServer extends AsyncDisposable {
   settled(): Promise<void>
 
   /** Starts another server from the current state of this one. The two are independent afterwards. */
-  fork(options?: Omit<TestServerOptions, 'from' | 'profile'>): Promise<TestServer>
+  fork(options?: Omit<TestServerOptions, 'from' | 'profile' | 'emulatedVersion'>): Promise<TestServer>
 
   /** Stops the server and its clients and removes its files. */
   close(): Promise<void>

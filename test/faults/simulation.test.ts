@@ -9,8 +9,8 @@ import { mock, test } from 'node:test'
 import { encodeStored } from '../../src/api/codec/stored.ts'
 import { configMap } from '../../src/api/kinds/core/config-map.ts'
 import { ApiError } from '../../src/api/model/api-error.ts'
-import { defaultGates } from '../../src/api/model/feature-gates.ts'
 import { vendorOf } from '../../src/api/model/vendor.ts'
+import { defaultGates } from '../../src/api/versions/feature-gates.ts'
 import { type Resource, serveKinds } from '../../src/apiserver/registry/catalogue/resource.ts'
 import { ContinueTokens } from '../../src/apiserver/registry/reads/continue-token.ts'
 import { HistoryReaders } from '../../src/apiserver/registry/reads/history-readers.ts'
@@ -111,7 +111,7 @@ function makeWorld(seed: number): World {
     clock: systemClock,
     continueTokens,
     historyReaders: new HistoryReaders(),
-    gates: defaultGates,
+    gates: defaultGates(),
     lifetimeSeconds: 3600,
     pools: [],
   }

@@ -1,20 +1,20 @@
 /** Served types and features according to --runtime-config and --feature-gates, and the log level. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { allKinds } from '../../src/api/kinds/all.ts'
+import { kindsOfVersion } from '../../src/api/kinds/of-version.ts'
 import { vendorOf } from '../../src/api/model/vendor.ts'
 import { openLog } from '../../src/base/telemetry/log.ts'
-import { readFeatureGates } from '../../src/server/flags/feature-gates.ts'
 import { readPairs } from '../../src/server/flags/pairs.ts'
 import { servedBy } from '../../src/server/flags/runtime-config.ts'
 import { serve } from '../support/in-process.ts'
 import { startFailing } from '../support/start-failing.ts'
 
 const vendor = vendorOf('orch')
+const allKinds = kindsOfVersion('1.23')
 
 /** Returns the types that are not served, as `group/version/plural`. */
 function leftOut(config: string): string[] {
-  const isServed = servedBy(readPairs(config), allKinds, vendor)
+  const isServed = servedBy(readPairs(config), { kinds: allKinds, vendor, version: '1.23' })
   return allKinds.filter((kind) => !isServed(kind)).map(({ group, version, plural }) => `${group}/${version}/${plural}`)
 }
 
@@ -72,12 +72,6 @@ test('without chunking the server ignores limit', async () => {
   const { body } = await server.client('admin-token').get('/api/v1/namespaces?limit=1')
   assert.equal(body.items.length, 4)
   assert.equal(body.metadata.continue, undefined)
-})
-
-test('feature gates: a name takes precedence over its stage', () => {
-  assert.ok(readFeatureGates('').has('APIListChunking'))
-  assert.ok(!readFeatureGates('AllBeta=false').has('APIListChunking'))
-  assert.ok(readFeatureGates('APIListChunking=true,AllBeta=false').has('APIListChunking'))
 })
 
 for (const [flag, told] of [

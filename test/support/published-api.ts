@@ -8,8 +8,8 @@
  * Type numbers are local to the file. `bin/node test/support/published-api.ts > test/data/published-api.txt` rewrites
  * it.
  */
-import { allKinds } from '../../src/api/kinds/all.ts'
-import type { Kind } from '../../src/api/schema/kind.ts'
+import { kindsOfVersion } from '../../src/api/kinds/of-version.ts'
+import { type Kind, removalOf } from '../../src/api/schema/kind.ts'
 import type { ObjectSchema, Schema } from '../../src/api/schema/schema.ts'
 
 export interface PublishedKind {
@@ -27,12 +27,13 @@ export interface PublishedApi {
   readonly types: ReadonlyMap<string, ReadonlyMap<string, string>>
 }
 
-/** Returns the API of this program as text. */
-export function writeApi(kinds: readonly Kind[] = allKinds): string {
+/** Returns the API of the oldest version as text. */
+export function writeApi(kinds: readonly Kind[] = kindsOfVersion('1.23')): string {
   const types = new Types()
   const lines = kinds.map((kind) => {
-    const { group, version, plural, scope, views, deprecated } = kind
-    const until = deprecated !== undefined && 'until' in deprecated ? ` until=${deprecated.until}` : ''
+    const { group, version, plural, scope, views } = kind
+    const removal = removalOf(kind)
+    const until = removal === undefined ? '' : ` until=v${removal}`
     const subresources = Object.keys(views.subresources ?? {}).sort()
     const head = `${group}/${version} ${plural}: ${kind.kind} ${scope}${until}`
     return `${head} [${subresources}] = ${types.of(kind.schema)}`

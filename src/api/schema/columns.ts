@@ -3,9 +3,10 @@ import { humanDuration } from '../../base/time/human-duration.ts'
 import type { Json } from '../json/json.ts'
 import type { ApiObject } from '../model/object.ts'
 import type { Vendor } from '../model/vendor.ts'
+import type { Availability } from '../versions/availability.ts'
 
 /** A column of the table that clients print. */
-export interface Column<T = ApiObject> {
+export interface Column<T = ApiObject> extends Availability {
   readonly name: string
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date'
   readonly format: string

@@ -1,8 +1,10 @@
 /** The context in which the rules of a kind or type are evaluated. */
 import type { TimeSlice } from '../../base/concurrency/time-slice.ts'
-import type { Gates } from '../model/feature-gates.ts'
 import type { User } from '../model/user.ts'
 import type { Vendor } from '../model/vendor.ts'
+import type { Emulation } from '../versions/availability.ts'
+import { type EmulatedVersion, oldestVersion } from '../versions/emulated-version.ts'
+import { defaultGatesOf, type Gates } from '../versions/feature-gates.ts'
 
 /** Context for rules, besides the object itself. */
 export interface RuleContext {
@@ -11,8 +13,15 @@ export interface RuleContext {
   readonly subresource: string
   /** Group ID and version of the request, such as `core/v1` or `events/v1`. */
   readonly through?: string
-  /** The feature gates. */
+  /** The enabled feature gates. Defaults to those of the version. */
   readonly gates?: Gates
+  /** The emulated Kubernetes version. Defaults to the oldest one. */
+  readonly version?: EmulatedVersion
+}
+
+/** Returns the version and the gates of a context, for rules that depend on them. */
+export function emulationOf({ version = oldestVersion, gates = defaultGatesOf(version) }: RuleContext): Emulation {
+  return { version, gates }
 }
 
 /** Context for long-running rules, which must yield to other requests. */

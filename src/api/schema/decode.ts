@@ -11,6 +11,7 @@ import { isObject, type Json, type JsonObject, own, setKey } from '../json/json.
 import { isLarge, partsPerStep } from '../json/large-json.ts'
 import { at, child, type FieldPath } from '../model/field-error.ts'
 import type { Vendor } from '../model/vendor.ts'
+import type { Availability } from '../versions/availability.ts'
 import { noteExplicitEmpty } from './explicit-empty.ts'
 import { matchesType } from './matches-type.ts'
 import { PresentFields } from './present-fields.ts'
@@ -21,7 +22,12 @@ export interface Decoded {
   readonly value: Json
   /** Paths of the unknown fields. */
   readonly unknown: readonly FieldPath[]
+  /** The unknown fields that other Kubernetes versions have, by path. Undefined if there are none. */
+  readonly otherVersions: OtherVersions | undefined
 }
+
+/** The availability of fields that other Kubernetes versions have, by path. */
+export type OtherVersions = ReadonlyMap<FieldPath, Availability>
 
 export interface DecodeOptions {
   /** Required for types whose published description is used for decoding. */
@@ -36,13 +42,14 @@ export interface DecodeOptions {
 /** Decodes JSON by a schema. Omits and reports unknown fields, throws if a value has the wrong type. */
 export function decode(schema: Schema, value: Json, options: DecodeOptions = {}): Decoded {
   const decoder = new Decoder(options)
-  return { value: decoder.read(schema, value, ''), unknown: decoder.unknown }
+  return { value: decoder.read(schema, value, ''), unknown: decoder.unknown, otherVersions: decoder.otherVersions }
 }
 
 /** Like `decode`, but yields wherever it can be interrupted. */
 export function* decodeSteps(schema: Schema, value: Json, options: DecodeOptions = {}): Generator<void, Decoded> {
   const decoder = new Decoder(options)
-  return { value: yield* decoder.readSteps(schema, value, ''), unknown: decoder.unknown }
+  const read = yield* decoder.readSteps(schema, value, '')
+  return { value: read, unknown: decoder.unknown, otherVersions: decoder.otherVersions }
 }
 
 const int32 = { type: 'integer', bits: 32 } as const
@@ -61,6 +68,7 @@ const fieldsOf = memoizeByObject(({ fields }: ObjectSchema) => {
 
 class Decoder {
   readonly unknown: FieldPath[] = []
+  otherVersions: Map<FieldPath, Availability> | undefined
   readonly #vendor: Vendor | undefined
   readonly #keepsNull: boolean
 
@@ -137,9 +145,16 @@ class Decoder {
     for (const key of Object.keys(value)) {
       if (Object.hasOwn(schema.fields, key)) continue
       if (schema.open) setKey(result, key, value[key]!)
-      else this.unknown.push(child(path, key))
+      else this.#reportUnknown(schema, key, child(path, key))
     }
     return result
+  }
+
+  #reportUnknown({ otherVersions }: ObjectSchema, key: string, path: FieldPath): void {
+    this.unknown.push(path)
+    if (otherVersions === undefined || !Object.hasOwn(otherVersions, key)) return
+    this.otherVersions ??= new Map()
+    this.otherVersions.set(path, otherVersions[key]!)
   }
 
   #setUnsent(result: JsonObject, { name, field }: NamedField, sent: null | undefined): void {

@@ -1,24 +1,108 @@
 /**
- * Fields whose feature gate is disabled. They are dropped before an object is stored, as in kube-apiserver. Unlike
- * kube-apiserver, the server warns the client.
+ * Drops the fields whose feature gate is disabled before an object is stored, as kube-apiserver does. A field stays if
+ * the stored object has the same field anywhere: the gate may have been enabled when the object was written. Unlike
+ * kube-apiserver, the server warns the client. The schema decides which fields these are: `gate` in their definition.
  */
-import { child, type FieldPath } from '../model/field-error.ts'
-import type { PrepareContext } from './context.ts'
+import { memoizeByObject } from '../../base/collections/memoize-by-object.ts'
+import { isObject, type Json, type JsonObject, own } from '../json/json.ts'
+import { at, child, type FieldPath } from '../model/field-error.ts'
+import { gateNames, isGateEnabled } from '../versions/availability.ts'
+import type { Gates } from '../versions/feature-gates.ts'
+import { emulationOf, type PrepareContext } from './context.ts'
+import type { Field, Fields, ObjectSchema, Schema } from './schema.ts'
 
-/** The location of a gated field and the Kubernetes feature gate that it requires. */
-export interface GatedField {
-  /** The path of the object that contains the field. */
-  readonly path: FieldPath
-  readonly feature: string
-}
-
-/** Removes the field from the object and reports it if it was set. */
-export function dropGated<T extends object>(
-  owner: T | undefined,
-  name: keyof T & string,
-  { path, feature, onDropped }: GatedField & Pick<PrepareContext, 'onDropped'>,
+/** Removes the fields of disabled features from `object`, in place, and reports them. */
+export function dropGatedFields(
+  schema: ObjectSchema,
+  { object, previous }: { readonly object: Json; readonly previous: Json | undefined },
+  context: PrepareContext,
 ): void {
-  if (owner?.[name] === undefined) return
-  delete owner[name]
-  onDropped?.({ path: child(path, name), feature })
+  const finder = finderOf(emulationOf(context).gates)
+  const present = [...finder.find(schema, object, '')]
+  if (present.length === 0) return
+  const stored = previous === undefined ? [] : [...finder.find(schema, previous, '')]
+  const inUse = new Set(stored.map(({ field }) => field))
+  for (const { owner, name, field, path } of present) {
+    if (inUse.has(field)) continue
+    delete owner[name]
+    context.onDropped?.({ path, feature: gateNames(field.gate!).join(' or ') })
+  }
 }
+
+/** A field of a disabled feature in an object. */
+interface GatedValue {
+  readonly owner: JsonObject
+  readonly name: string
+  readonly field: Field
+  readonly path: FieldPath
+}
+
+/** The parts of an object type that matter: its disabled fields, and the fields with disabled fields below them. */
+interface GatedParts {
+  readonly disabled: readonly NamedField[]
+  readonly below: readonly NamedField[]
+}
+
+interface NamedField {
+  readonly name: string
+  readonly field: Field
+}
+
+/** Finds the fields of disabled features. Remembers which types have any, so that other types cost nothing. */
+class GatedFieldFinder {
+  readonly #gates: Gates
+  readonly #concerned = new WeakMap<Schema, boolean>()
+  readonly #parts = memoizeByObject(({ fields }: ObjectSchema): GatedParts => {
+    const all = Object.entries(fields as Fields).map(([name, field]) => ({ name, field }))
+    const isDisabled = ({ field }: NamedField) => this.#isDisabled(field)
+    return {
+      disabled: all.filter(isDisabled),
+      below: all.filter((each) => !isDisabled(each) && this.#concerns(each.field.schema)),
+    }
+  })
+
+  constructor(gates: Gates) {
+    this.#gates = gates
+  }
+
+  /** Returns the disabled fields of a value. */
+  *find(schema: Schema, value: Json, path: FieldPath): Generator<GatedValue, void> {
+    if (!this.#concerns(schema)) return
+    if (schema.type === 'list' && Array.isArray(value))
+      for (const [i, item] of value.entries()) yield* this.find(schema.items, item, at(path, i))
+    else if (schema.type === 'map' && isObject(value))
+      for (const [key, item] of Object.entries(value)) yield* this.find(schema.values, item!, at(path, key))
+    else if (schema.type === 'object' && isObject(value)) yield* this.#findIn(schema, value, path)
+  }
+
+  *#findIn(schema: ObjectSchema, value: JsonObject, path: FieldPath): Generator<GatedValue, void> {
+    const { disabled, below } = this.#parts(schema)
+    for (const { name, field } of disabled)
+      if (own(value, name) !== undefined) yield { owner: value, name, field, path: child(path, name) }
+    for (const { name, field } of below) {
+      const inner = own(value, name)
+      if (inner !== undefined && inner !== null) yield* this.find(field.schema, inner, child(path, name))
+    }
+  }
+
+  /** Whether the type has disabled fields, directly or below. */
+  #concerns(schema: Schema): boolean {
+    if (schema.type === 'list') return this.#concerns(schema.items)
+    if (schema.type === 'map') return this.#concerns(schema.values)
+    // A template of another object is validated when that object is created, so its fields stay.
+    if (schema.type !== 'object' || schema.unjudged) return false
+    let known = this.#concerned.get(schema)
+    if (known === undefined) {
+      const { disabled, below } = this.#parts(schema)
+      known = disabled.length > 0 || below.length > 0
+      this.#concerned.set(schema, known)
+    }
+    return known
+  }
+
+  #isDisabled({ gate }: Field): boolean {
+    return gate !== undefined && !isGateEnabled(gate, this.#gates)
+  }
+}
+
+const finderOf = memoizeByObject((gates: Gates) => new GatedFieldFinder(gates))

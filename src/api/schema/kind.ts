@@ -13,6 +13,8 @@ import { checkDnsSubdomain, type NameCheck } from '../model/names.ts'
 import type { ApiObject, ObjectMeta } from '../model/object.ts'
 import type { Vendor } from '../model/vendor.ts'
 import type { Verb } from '../model/verb.ts'
+import type { Availability } from '../versions/availability.ts'
+import type { KubeVersion } from '../versions/emulated-version.ts'
 import type { Column, RowCondition } from './columns.ts'
 import type { JudgeContext, PrepareContext, RuleContext } from './context.ts'
 import { objectMeta } from './object-meta.ts'
@@ -27,7 +29,7 @@ export type Scope = 'Namespaced' | 'Cluster'
 export type ObjectOf<F extends Fields> = { apiVersion: string; kind: string; metadata: ObjectMeta } & InferFields<F>
 
 /** The definition of a kind, as written in its file in `kinds/`. Empty groups are omitted. */
-export interface KindDefinition<T> {
+export interface KindDefinition<T> extends KindAvailability {
   readonly names: KindNames
   /** Purpose of the kind in one or two sentences. */
   readonly doc: string
@@ -38,6 +40,12 @@ export interface KindDefinition<T> {
   readonly reservations?: KindReservations<T>
   /** If set, clients receive a warning that names the replacement. */
   readonly deprecated?: Deprecation
+}
+
+/** The Kubernetes versions that serve a kind in this API version. */
+export interface KindAvailability extends Availability {
+  /** Whether the API version is served only if `--runtime-config` enables it. */
+  readonly optIn?: boolean
 }
 
 /** The names of the kind and the format of its object names. */
@@ -156,16 +164,22 @@ export interface KindViews<T> {
 export type Deprecation = BuiltInDeprecation | { readonly warning: string }
 
 export interface BuiltInDeprecation {
-  /** The API level that deprecated the version, such as `v1.22`. */
-  readonly since: string
-  /** The API level that may remove the version, if known. */
-  readonly until?: string
+  /** The Kubernetes version that deprecated the API version, such as `1.22`. Earlier versions send no warning. */
+  readonly since: KubeVersion
+  /** The announced removal, if it differs from `until` of the kind, the first version without it. */
+  readonly removal?: KubeVersion
   /** The replacement: group ID, version and kind. */
   readonly instead?: { readonly group: string; readonly version: string; readonly kind: string }
 }
 
+/** Returns the Kubernetes version that removes the API version, according to its deprecation warning. */
+export function removalOf({ deprecated, until }: Pick<Kind, 'deprecated' | 'until'>): KubeVersion | undefined {
+  if (deprecated === undefined || 'warning' in deprecated) return undefined
+  return deprecated.removal ?? until
+}
+
 /** A subresource that is a view of the object. */
-export interface Subresource<T> {
+export interface Subresource<T> extends Availability {
   readonly verbs: readonly ('get' | 'update' | 'patch')[]
   /** Restores all fields that this subresource must not change. Modifies `next` in place. */
   readonly prepareForUpdate: (next: T, previous: T, context: PrepareContext) => void
@@ -193,7 +207,7 @@ export interface ShownAs<T> {
 export type KindOrigin = 'built-in' | 'custom'
 
 /** A kind as used by the rest of the server: names at the top level, all groups present, rules for any object. */
-export interface Kind extends KindNames {
+export interface Kind extends KindNames, KindAvailability {
   readonly origin: KindOrigin
   readonly form: NameCheck
   readonly doc: string
@@ -292,6 +306,7 @@ export function defineKind<F extends Fields>(
   definition: KindDefinition<ObjectOf<F>> & { readonly fields: F },
 ): KindOf<ObjectOf<F>> {
   const { names, doc, fields, rules = {}, life = {}, views = {}, reservations, deprecated } = definition
+  const { since, until, gate, optIn } = definition
   const schema = schemaOf(names.kind, doc, fields)
   const kind = {
     origin: 'built-in',
@@ -302,7 +317,7 @@ export function defineKind<F extends Fields>(
     rules,
     life,
     views,
-    ...defined({ reservations, deprecated }),
+    ...defined({ reservations, deprecated, since, until, gate, optIn }),
   }
   // The registry passes only objects decoded by this schema to the rules, so the narrower type holds.
   return kind as unknown as Kind
@@ -314,7 +329,7 @@ function schemaOf(name: string, doc: string, fields: Fields): ObjectSchema {
   return s.object({ ...typeMeta, metadata, ...fields }, { name, doc })
 }
 
-export interface VersionDefinition<F extends Fields, S> extends Partial<Conversion<ObjectOf<F>, S>> {
+export interface VersionDefinition<F extends Fields, S> extends Partial<Conversion<ObjectOf<F>, S>>, KindAvailability {
   /** The short ID of the group, if it differs from that of the stored version. */
   readonly group?: string
   readonly version: string
@@ -332,7 +347,7 @@ export interface VersionDefinition<F extends Fields, S> extends Partial<Conversi
  * Creates another version of a kind from its fields and conversions. The conversions may be omitted if both versions
  * have the same fields. Everything else is inherited from the stored version: objects are converted before validation,
  * storage and table output. A version therefore has only defaults among its rules, and the functions of `life` and
- * `views` receive stored objects. Deprecation applies to one version only.
+ * `views` receive stored objects. Deprecation and availability apply to one version only.
  */
 export function defineVersion<F extends Fields, S>(
   stored: KindOf<S>,
@@ -347,8 +362,8 @@ export function defineVersion<F extends Fields, S>(
     toStored = unchanged,
   } = definition
   if (definition.fromStored === undefined) assertSameFields(stored, version, fields)
-  const { deprecated, selectable: selectorNames } = definition
-  const { deprecated: _, ...shared } = stored
+  const { deprecated, selectable: selectorNames, since, until, gate, optIn } = definition
+  const { deprecated: _, since: _since, until: _until, gate: _gate, optIn: _optIn, ...shared } = stored
   // The registry passes only objects decoded by this schema or the stored version's schema to these functions.
   return {
     ...shared,
@@ -358,7 +373,7 @@ export function defineVersion<F extends Fields, S>(
     rules: defined({ readOnly: stored.rules.readOnly, fillDefaults }),
     life: { ...stored.life, ...definition.life },
     conversion: { stored, fromStored, toStored },
-    ...defined({ deprecated, selectorNames }),
+    ...defined({ deprecated, selectorNames, since, until, gate, optIn }),
   } as unknown as Kind
 }
 

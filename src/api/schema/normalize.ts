@@ -17,7 +17,7 @@ import { type ApiObject, asJson, asObject, type OwnerReference } from '../model/
 import { groupName } from '../model/vendor.ts'
 import { fillWithinLimits } from './bounded-defaults.ts'
 import type { RuleContext } from './context.ts'
-import { type DecodeOptions, decodeSteps } from './decode.ts'
+import { type DecodeOptions, decodeSteps, type OtherVersions } from './decode.ts'
 import { fillDefaults } from './defaults.ts'
 import type { Kind } from './kind.ts'
 
@@ -34,6 +34,8 @@ export interface Normalized {
   readonly object: ApiObject
   /** Paths of the unknown fields. */
   readonly unknown: readonly FieldPath[]
+  /** The unknown fields that other Kubernetes versions have, by path. */
+  readonly otherVersions: OtherVersions | undefined
   /** Whether an owner was listed more than once. */
   readonly ownersRepeated: boolean
 }
@@ -44,7 +46,11 @@ export function* normalizeSteps(
   value: JsonObject,
   options: Pick<DecodeOptions, 'keepsNull'> = {},
 ): Generator<void, Normalized> {
-  const { value: decoded, unknown } = yield* decodeSteps(kind.schema, value, {
+  const {
+    value: decoded,
+    unknown,
+    otherVersions,
+  } = yield* decodeSteps(kind.schema, value, {
     vendor: context.vendor,
     ...options,
   })
@@ -54,7 +60,7 @@ export function* normalizeSteps(
   yield* fill(kind, object, context)
   yield
   kind.rules.fillDefaults?.(object, context)
-  return { object, unknown, ownersRepeated }
+  return { object, unknown, otherVersions, ownersRepeated }
 }
 
 /** Limits the defaults of user-defined schemas. Built-in kinds add little and need no limit. */

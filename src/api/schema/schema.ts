@@ -10,6 +10,9 @@
  *       immutable: field(4, s.boolean(), { zero: 'keep', doc: 'Whether the data is immutable.' }),
  *     })
  *
+ * A field may say which Kubernetes versions have it and which feature gate it needs: `since`, `until` and `gate`. The
+ * kinds of a version have only its fields (`kinds/of-version.ts`), so no reader of a schema asks for the version.
+ *
  * Published types have a name: `NamespaceSpec` belongs to the group and version of its kind, `meta.v1.ObjectMeta` to
  * another package. The vendor's prefix of the published name is added later.
  */
@@ -19,6 +22,7 @@ import type { Json, JsonObject } from '../json/json.ts'
 import type { FieldError, FieldPath } from '../model/field-error.ts'
 import type { NameCheck } from '../model/names.ts'
 import type { Vendor } from '../model/vendor.ts'
+import type { Availability } from '../versions/availability.ts'
 import type { RuleContext } from './context.ts'
 import type { Effort } from './effort.ts'
 
@@ -81,6 +85,8 @@ interface Named {
 export interface StringSchema<T = unknown> extends Typed<T> {
   readonly type: 'string'
   readonly values?: readonly string[]
+  /** Values that not every version has. */
+  readonly availability?: { readonly [value: string]: Availability }
 }
 export interface BooleanSchema<T = unknown> extends Typed<T> {
   readonly type: 'boolean'
@@ -123,6 +129,8 @@ export interface AnySchema<T = unknown> extends Typed<T>, Named {
   readonly asSent?: boolean
   /** The published fields of a type that is decoded elsewhere. In Protobuf, the fields of its message. */
   readonly described?: (vendor: Vendor) => ObjectSchema
+  /** Whether the described fields differ between versions. */
+  readonly versioned?: boolean
   /**
    * Whether decoding drops members that are in neither the description nor the alternatives. Otherwise they are kept.
    */
@@ -166,6 +174,8 @@ export interface ListSchema<T = unknown> extends Typed<T> {
 export interface ObjectSchema<T = unknown> extends Typed<T>, Named {
   readonly type: 'object'
   readonly fields: Fields
+  /** The fields that other versions have, by name. Set only in schemas that were derived for one version. */
+  readonly otherVersions?: { readonly [name: string]: Availability }
   readonly atomic?: boolean
   /** Whether unknown fields are preserved instead of pruned. */
   readonly open?: boolean
@@ -205,7 +215,7 @@ export interface Choice {
 }
 
 /** A field of an object. */
-export interface Field<T = unknown> {
+export interface Field<T = unknown> extends Availability {
   readonly schema: Schema<T>
   /** The Protobuf field number. */
   readonly tag: number
@@ -242,7 +252,7 @@ export type Infer<S> = S extends Typed<infer T> ? T : never
 /** The TypeScript type of objects with these fields. */
 export type InferFields<F extends Fields> = { -readonly [K in keyof F]?: Infer<F[K]['schema']> }
 
-export interface FieldOptions {
+export interface FieldOptions extends Availability {
   readonly required?: boolean
   readonly published?: 'required' | 'optional'
   readonly zero?: 'omit' | 'keep' | 'write'
@@ -265,7 +275,18 @@ export function field<S extends Schema>(tag: number, schema: S, options: FieldOp
     ...(options.default === undefined ? {} : { default: options.default }),
     ...(options.patch === undefined ? {} : { patch: options.patch }),
     ...(options.doc === undefined ? {} : { doc: options.doc }),
+    ...(options.since === undefined ? {} : { since: options.since }),
+    ...(options.until === undefined ? {} : { until: options.until }),
+    ...(options.gate === undefined ? {} : { gate: options.gate }),
   }
+}
+
+/** Returns the type of strings with values that not every version has. */
+export function withVersions<V extends string>(
+  schema: StringSchema<V>,
+  availability: { readonly [value in V]?: Availability },
+): StringSchema<V> {
+  return { ...schema, availability: availability as { readonly [value: string]: Availability } }
 }
 
 /** Returns the type without validation of its content, for values that are completed before use. */
@@ -282,6 +303,11 @@ type ListOptions =
   | { list?: 'atomic' | 'set'; unique?: boolean; patch?: 'merge'; wrapped?: boolean }
   | { list: 'map'; keys: readonly string[]; unique?: boolean; patch?: 'merge'; mergeKey?: string; retainKeys?: boolean }
 
+type AnyOptions = Pick<
+  AnySchema,
+  'granular' | 'untyped' | 'asSent' | 'described' | 'versioned' | 'pruned' | 'alternatives'
+>
+
 /** Constructors of schemas. */
 export const s = {
   string: (): StringSchema<string> => ({ type: 'string' }),
@@ -295,9 +321,7 @@ export const s = {
   microTime: (): TimeSchema<string> => ({ type: 'time', micro: true }),
   quantity: (): QuantitySchema<string> => ({ type: 'quantity' }),
   intOrString: (): IntOrStringSchema<number | string> => ({ type: 'intOrString' }),
-  any: (
-    options: Named & Pick<AnySchema, 'granular' | 'untyped' | 'asSent' | 'described' | 'pruned' | 'alternatives'> = {},
-  ): AnySchema<Json> => ({
+  any: (options: Named & AnyOptions = {}): AnySchema<Json> => ({
     type: 'any',
     ...options,
   }),

@@ -7,7 +7,7 @@ import { ApiError, badRequest, noSuchPath, notFound } from '../../api/model/api-
 import { checkPathSegment } from '../../api/model/names.ts'
 import { apiVersionOf, groupOfOtherProfile, profileHint } from '../../api/model/vendor.ts'
 import type { Verb } from '../../api/model/verb.ts'
-import type { Deprecation } from '../../api/schema/kind.ts'
+import { type Deprecation, removalOf } from '../../api/schema/kind.ts'
 import { shorten } from '../../base/text/shorten.ts'
 import type { Admission } from '../admission/admission.ts'
 import type { Authorizer } from '../authz/authorizer.ts'
@@ -159,8 +159,8 @@ function isPlaced({ kind }: ServedType, { namespace, name }: ResourceInfo): bool
 function warnOfDeprecation(exchange: Exchange, { kind, apiVersion, vendor }: ServedType): void {
   if (kind.deprecated === undefined) return
   exchange.audit?.annotate(`${vendor.groupDomain}/deprecated`, 'true')
-  if ('until' in kind.deprecated && kind.deprecated.until !== undefined)
-    exchange.audit?.annotate(`${vendor.groupDomain}/removed-release`, kind.deprecated.until.replace(/^v/, ''))
+  const removal = removalOf(kind)
+  if (removal !== undefined) exchange.audit?.annotate(`${vendor.groupDomain}/removed-release`, removal)
   exchange.warn(deprecationOf(kind.deprecated, { kind, apiVersion, vendor }))
 }
 
@@ -175,10 +175,11 @@ function deprecationOf(
   { kind, apiVersion, vendor }: Pick<ServedType, 'kind' | 'apiVersion' | 'vendor'>,
 ): string {
   if ('warning' in deprecated) return deprecated.warning
-  const { since, until, instead } = deprecated
+  const { since, instead } = deprecated
+  const removal = removalOf(kind)
   const use = instead && `; use ${apiVersionOf(vendor, instead.group, instead.version)} ${instead.kind}`
-  const end = until && `, unavailable in ${until}+`
-  return `${apiVersion} ${kind.kind} is deprecated in ${since}+${end ?? ''}${use ?? ''}`
+  const end = removal && `, unavailable in v${removal}+`
+  return `${apiVersion} ${kind.kind} is deprecated in v${since}+${end ?? ''}${use ?? ''}`
 }
 
 const reading: ReadonlySet<string> = new Set<Verb>(['get', 'list', 'watch'])

@@ -3,6 +3,7 @@
  * series, so that clients cannot create labels by inventing paths.
  */
 
+import { removalOf } from '../../api/schema/kind.ts'
 import { type Count, Counter, type Distribution, Gauge, Histogram, type Metric } from '../../base/telemetry/metrics.ts'
 import type { Served } from '../registry/catalogue/served.ts'
 import type { Exchange } from './request/exchange.ts'
@@ -144,8 +145,7 @@ export class RequestMetrics {
   #countDeprecated({ served, info }: Exchange): void {
     if (served?.kind.deprecated === undefined || !info?.resource) return
     const { group, plural, kind } = served
-    const { deprecated } = served.kind
-    const release = 'until' in deprecated ? (deprecated.until?.replace(/^v/, '') ?? '') : ''
+    const release = removalOf(kind) ?? ''
     const labels = [group, kind.version, plural, info.subresource, release]
     this.#deprecated.set(labels.join('/'), labels)
   }

@@ -4,7 +4,8 @@ import type { NodeStatus } from '../../api/kinds/core/types/node-status.ts'
 import type { Taint } from '../../api/kinds/core/types/taint.ts'
 import { timestamp } from '../../api/model/object.ts'
 import { type Vendor, vendorKey } from '../../api/model/vendor.ts'
-import { apiLevel, version } from '../../api/model/version.ts'
+import { version } from '../../api/model/version.ts'
+import { oldestVersion, releaseOf } from '../../api/versions/emulated-version.ts'
 
 /** Configuration of a node of this process. */
 export interface NodeDescription {
@@ -28,7 +29,8 @@ export const usualCapacity: { readonly [resource: string]: string } = {
   pods: '110',
 }
 
-const agentVersion = `v${apiLevel.major}.${apiLevel.minor}.${apiLevel.patch}+orch-${version}`
+const { major, minor, patch } = releaseOf(oldestVersion)
+const agentVersion = `v${major}.${minor}.${patch}+orch-${version}`
 const os = 'linux'
 const arch = 'amd64'
 

@@ -3,7 +3,7 @@
  * to close it, so `stop` and a failed start close all of them in reverse order.
  */
 
-import { allKinds } from '../../api/kinds/all.ts'
+import { kindsOfVersion } from '../../api/kinds/of-version.ts'
 import type { User } from '../../api/model/user.ts'
 import type { CertifiedKey } from '../../api/pki/authority.ts'
 import type { QuotaActivity } from '../../apiserver/admission/quota/activity.ts'
@@ -58,8 +58,9 @@ export async function startApiServer(options: ServerOptions, environment: Enviro
   using _start = beginStart()
   await using opened = new AsyncDisposableStack()
   const stopping = new AbortController().signal
-  const defaults = { clock: systemClock, kinds: allKinds, defaultLimits: false, defaultStorageClass: false, stopping }
-  const server = await assemble(options, { ...defaults, ...environment, opened })
+  const kinds = environment.kinds ?? kindsOfVersion(options.emulatedVersion)
+  const defaults = { clock: systemClock, defaultLimits: false, defaultStorageClass: false, stopping }
+  const server = await assemble(options, { ...defaults, ...environment, kinds, opened })
   const owned = opened.move()
   return Object.assign(server, { stop: () => owned.disposeAsync() })
 }

@@ -12,6 +12,7 @@ import type { Access } from '../../apiserver/authz/access.ts'
 import { withSchemaRules } from '../../apiserver/custom/definitions/definition.ts'
 import { Catalogue } from '../../apiserver/registry/catalogue/catalogue.ts'
 import { type RegistryParts, serveKinds } from '../../apiserver/registry/catalogue/resource.ts'
+import { isSameKind } from '../../apiserver/registry/catalogue/served.ts'
 import { ContinueTokens } from '../../apiserver/registry/reads/continue-token.ts'
 import { HistoryReaders, readerLimits } from '../../apiserver/registry/reads/history-readers.ts'
 import { lookupIn, stored } from '../../apiserver/registry/reads/lookup.ts'
@@ -22,6 +23,7 @@ import type { Clock } from '../../base/time/clock.ts'
 import type { Caches } from '../../storage/cache/caches.ts'
 import type { Store } from '../../storage/store/store.ts'
 import { continueTokenKey } from '../certificates/shared-keys.ts'
+import { emulationFrom } from '../flags/emulation.ts'
 import type { ServerOptions } from '../flags/options.ts'
 import { servedBy } from '../flags/runtime-config.ts'
 import { servicePools } from '../flags/service-pools.ts'
@@ -63,7 +65,11 @@ export interface OpenCatalogue {
 export async function openCatalogue(options: ServerOptions, parts: CatalogueParts): Promise<OpenCatalogue> {
   const { store, caches, clock, kinds, accountTokens, authenticateToken, components, access, accounting } = parts
   const vendor = vendorOf(options.profile)
-  const catalogue = new Catalogue(vendor, servedBy(options.runtimeConfig, kinds, vendor))
+  const emulation = emulationFrom(options)
+  const catalogue = new Catalogue(
+    vendor,
+    servedBy(options.runtimeConfig, { kinds, vendor, version: emulation.version }),
+  )
   const lookup = lookupIn(catalogue, { store, caches })
   const { audiences, policy: tokens } = accountTokens
   const findStored = (type: StoredType) => stored(catalogue, type)
@@ -92,12 +98,12 @@ export async function openCatalogue(options: ServerOptions, parts: CataloguePart
     clock,
     continueTokens: new ContinueTokens(await continueTokenKey(store)),
     historyReaders: new HistoryReaders(readerLimits(options.workers)),
-    gates: options.featureGates,
+    ...emulation,
     lifetimeSeconds: Math.ceil(options.eventTtl / 1000),
     pools: servicePools(options),
     accounting,
   }
-  const judged = kinds.map((kind) => (kind === customResourceDefinition ? withSchemaRules(kind) : kind))
+  const judged = kinds.map((kind) => (isSameKind(kind, customResourceDefinition) ? withSchemaRules(kind) : kind))
   catalogue.add(serveKinds(judged, registry, endpoints))
   return { catalogue, lookup, ways, registry }
 }

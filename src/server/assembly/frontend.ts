@@ -40,6 +40,7 @@ async function openPipeline(
   const exposer = worker === undefined ? new Exposer(shown) : worker.exposing(shown)
   const paths = servedPaths({
     catalogue,
+    emulatedVersion: options.emulatedVersion,
     exposer,
     aggregation,
     worker,

@@ -1,6 +1,7 @@
 /** Paths that are not resources: health, discovery, OpenAPI, version and the index of all paths. */
 
-import { apiLevel, version } from '../../api/model/version.ts'
+import { version } from '../../api/model/version.ts'
+import { type EmulatedVersion, releaseOf } from '../../api/versions/emulated-version.ts'
 import type { Aggregation } from '../../apiserver/aggregation/aggregation.ts'
 import type { PathHandler } from '../../apiserver/http/dispatch.ts'
 import { openApiPaths } from '../../apiserver/http/openapi/openapi-paths.ts'
@@ -23,6 +24,8 @@ import type { WorkerPlace } from '../threads/worker-place.ts'
 
 export interface PathParts {
   readonly catalogue: Catalogue
+  /** The Kubernetes version that `/version` reports. */
+  readonly emulatedVersion: EmulatedVersion
   readonly aggregation: Aggregation
   /** Enabled API versions that serve no resources. */
   readonly spoken: readonly string[]
@@ -62,7 +65,7 @@ export function servedPaths(parts: PathParts): PathHandler[] {
       passOn: (exchange, place) => aggregation.handleOpenApi(exchange, place),
     }),
     ...(hasDiscovery ? [issuerDiscovery(issuer, keysAt)] : []),
-    rootPaths({ version, api: apiLevel }, listed),
+    rootPaths({ version, api: releaseOf(parts.emulatedVersion) }, listed),
     unknownPath,
   ]
 }

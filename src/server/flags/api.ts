@@ -1,8 +1,13 @@
-/** Flags of the served API: vendor profile, versions, feature gates, and IP and port ranges of Services. */
+/**
+ * Flags of the served API: vendor profile, emulated version, API versions, feature gates, and IP and port ranges of
+ * Services.
+ */
 
 import { type ProfileName, profileNames } from '../../api/model/vendor.ts'
+import { newestVersion, oldestVersion } from '../../api/versions/emulated-version.ts'
 import { flag, UsageError } from '../../base/flags/flags.ts'
-import { featureGateHelp, readFeatureGates } from './feature-gates.ts'
+import { readEmulatedVersion } from './emulated-version.ts'
+import { featureGateHelp } from './feature-gates.ts'
 import { readPairs } from './pairs.ts'
 import { readClusterRanges, readPortRange } from './service-pools.ts'
 
@@ -14,6 +19,13 @@ export const apiFlags = {
     read: readProfile,
     help: `vendor names to serve: ${profileNames.join(' or ')}; kubectl and client-go need kubernetes. A store keeps the profile it was created with`,
   }),
+  emulatedVersion: flag({
+    name: 'emulated-version',
+    value: 'VERSION',
+    default: oldestVersion,
+    read: readEmulatedVersion,
+    help: `Kubernetes version whose API the server emulates, from ${oldestVersion} to ${newestVersion}, such as 1.29 or kube=1.29`,
+  }),
   runtimeConfig: flag({
     name: 'runtime-config',
     value: 'PAIRS',
@@ -23,8 +35,8 @@ export const apiFlags = {
   featureGates: flag({
     name: 'feature-gates',
     value: 'PAIRS',
-    read: readFeatureGates,
-    help: `features to enable or disable, as NAME=true or NAME=false, separated by commas. ${featureGateHelp}`,
+    read: readPairs,
+    help: `features to enable or disable, as NAME=true or NAME=false, separated by commas: the gates of the emulated version, under their Kubernetes names, that the server acts on. ${featureGateHelp}`,
   }),
   serviceClusterIpRange: flag({
     name: 'service-cluster-ip-range',

@@ -1,51 +1,124 @@
-/** `--feature-gates`: pairs such as `APIListChunking=false`. AllAlpha and AllBeta set all gates of a stage. */
-
+/**
+ * `--feature-gates`: pairs such as `APIListChunking=false` for the gates of the emulated version. AllAlpha and AllBeta
+ * set all gates of a stage.
+ *
+ * A gate can be changed only if code acts on it: its name is listed here, or a definition names it as its `gate`. Any
+ * other gate is accepted only in the state that the server implements. Alpha features are not built, with two
+ * exceptions.
+ */
+import { type Availability, gateNames } from '../../api/versions/availability.ts'
+import type { EmulatedVersion } from '../../api/versions/emulated-version.ts'
 import {
-  defaultGates,
+  defaultGatesOf,
   type FeatureGate,
-  featureGateNames,
-  featureGates,
   type Gates,
-} from '../../api/model/feature-gates.ts'
+  gateState,
+  gatesIn,
+  isFeatureGate,
+} from '../../api/versions/feature-gates.ts'
 import { closestMatch, UsageError } from '../../base/flags/flags.ts'
-import { readPairs } from './pairs.ts'
 
-const stages: { readonly [name: string]: 'alpha' | 'beta' } = { AllAlpha: 'alpha', AllBeta: 'beta' }
+/** The pairs as given, in order. */
+export type FeatureGatePairs = ReadonlyMap<string, boolean>
 
-/** Parses feature gates. A gate overrides its stage, whatever their order. */
-export function readFeatureGates(text: string): Gates {
-  const pairs = [...readPairs(text)]
-  const named = pairs.filter(([name]) => !isStage(name))
-  const staged = pairs.filter(([name]) => isStage(name))
-  const states = new Map<FeatureGate, boolean>([
-    ...featureGateNames.map((gate) => [gate, defaultGates.has(gate)] as const),
-    ...staged.flatMap(([name, on]) => gatesOf(stages[name]!).map((gate) => [gate, on] as const)),
-    ...named.map(([name, on]) => [findGate(name), on] as const),
-  ])
-  return new Set([...states].filter(([, on]) => on).map(([gate]) => gate))
+/** The gates that rules and handlers ask for, and the effect of enabling each. Gates of fields need no entry. */
+const actedOn: { readonly [name in FeatureGate]?: string } = {
+  AnyVolumeDataSource: 'claims can be populated from objects of any kind',
+  APIListChunking: 'lists can be requested in pages with limit and continue',
+  CustomResourceValidationExpressions: 'CEL rules in the schemas of custom resources are enforced',
+  RecoverVolumeExpansionFailure: 'a claim whose expansion failed can request less storage',
 }
 
-function isStage(name: string): boolean {
-  return Object.hasOwn(stages, name)
+/** The features that can be enabled although they are alpha in some version. */
+const builtInAlpha: readonly FeatureGate[] = ['AnyVolumeDataSource', 'RecoverVolumeExpansionFailure']
+
+const stages = ['AllAlpha', 'AllBeta']
+
+/** The emulated version, and the gates that definitions name. */
+export interface GateChoice {
+  readonly version: EmulatedVersion
+  readonly named: () => ReadonlySet<FeatureGate>
 }
 
-function gatesOf(stage: 'alpha' | 'beta'): FeatureGate[] {
-  return featureGateNames.filter((name) => featureGates[name].stage === stage)
+/** Returns the enabled gates. A gate overrides its stage, whatever their order. Throws UsageError. */
+export function enabledGates(pairs: FeatureGatePairs, choice: GateChoice): Gates {
+  const defaults = defaultGatesOf(choice.version)
+  if (pairs.size === 0) return defaults
+  const isActedOn = actedOnIn(choice)
+  const given = [...pairs].map(([name, on]) => ({ name, on }))
+  const ofStages = given
+    .filter(({ name }) => stages.includes(name))
+    .flatMap((pair) =>
+      gatesOfStage(pair, choice.version)
+        .filter(isActedOn)
+        .map((name) => ({ name, on: pair.on })),
+    )
+  const named = given
+    .filter(({ name }) => !stages.includes(name))
+    .map((pair) => ({ name: acceptedGate(pair, choice.version, isActedOn), on: pair.on }))
+  const gates = new Set(defaults)
+  for (const { name, on } of [...ofStages, ...named])
+    if (on) gates.add(name)
+    else gates.delete(name)
+  return gates
 }
 
-function findGate(name: string): FeatureGate {
-  const known = featureGateNames.find((gate) => gate === name)
-  if (known !== undefined) return known
-  const hint = closestMatch(name, featureGateNames)
-  throw new UsageError(
-    `unknown feature gate ${JSON.stringify(name)}${hint === undefined ? '.' : `; did you mean ${hint}?`} Known are ${[...featureGateNames, ...Object.keys(stages)].join(', ')}`,
-  )
+interface Pair {
+  readonly name: string
+  readonly on: boolean
 }
 
-/** Descriptions of all feature gates, for the help. */
-export const featureGateHelp = featureGateNames
-  .map(
-    (name) =>
-      `${name} (${featureGates[name].stage}, ${featureGates[name].on ? 'on' : 'off'}): ${featureGates[name].doc}`,
-  )
+function gatesOfStage({ name: stageName, on }: Pair, version: EmulatedVersion): FeatureGate[] {
+  if (stageName === 'AllAlpha' && on) throw refusal('AllAlpha=true: alpha features are not built')
+  const stage = stageName === 'AllAlpha' ? 'alpha' : 'beta'
+  return gatesIn(version).filter((name) => {
+    const state = gateState(name, version)
+    return state?.stage === stage && !state.locked
+  })
+}
+
+function actedOnIn({ named }: GateChoice): (name: FeatureGate) => boolean {
+  const inDefinitions = named()
+  return (name) => Object.hasOwn(actedOn, name) || inDefinitions.has(name)
+}
+
+/** Checks one pair. The texts for unknown and locked gates are those of kube-apiserver. */
+function acceptedGate(
+  { name, on }: Pair,
+  version: EmulatedVersion,
+  isActedOn: (name: FeatureGate) => boolean,
+): FeatureGate {
+  const state = isFeatureGate(name) ? gateState(name, version) : undefined
+  if (!isFeatureGate(name) || state === undefined) throw unrecognized(name, version)
+  if (state.locked && on !== state.on)
+    throw refusal(`cannot set feature gate ${name} to ${on}, feature is locked to ${state.on}`)
+  const implemented = defaultGatesOf(version).has(name)
+  if (on === implemented) return name
+  if (state.stage === 'alpha' && !builtInAlpha.includes(name) && on)
+    throw refusal(`${name}=true: the feature is alpha in Kubernetes ${version}, and alpha features are not built`)
+  if (!isActedOn(name))
+    throw refusal(`${name}=${on}: the server implements only ${name}=${implemented} in Kubernetes ${version}`)
+  return name
+}
+
+function unrecognized(name: string, version: EmulatedVersion): UsageError {
+  const hint = closestMatch(name, [...gatesIn(version), ...stages])
+  const more = hint === undefined ? '' : `; did you mean ${hint}?`
+  return refusal(`unrecognized feature gate: ${name} (Kubernetes ${version})${more}`)
+}
+
+function refusal(text: string): UsageError {
+  return new UsageError(`--feature-gates: ${text}`)
+}
+
+/** Returns the gates that the parts name. */
+export function gatesNamedBy(parts: Iterable<Availability>): ReadonlySet<FeatureGate> {
+  const names = new Set<FeatureGate>()
+  for (const { gate } of parts) if (gate !== undefined) for (const name of gateNames(gate)) names.add(name)
+  return names
+}
+
+/** Descriptions of the gates with an entry, for the help. */
+export const featureGateHelp = Object.entries(actedOn)
+  .map(([name, effect]) => `${name}: ${effect}`)
   .join('; ')

@@ -1,5 +1,6 @@
 /**
- * `--runtime-config`: selects the served versions and types. By default, everything except alpha versions is served:
+ * `--runtime-config`: selects the served versions and types. By default, everything except alpha versions and the beta
+ * versions that are off by default (`optIn`) is served:
  *
  *   batch/v1beta1=false                           a version of a group
  *   storage.orch.io/v1/volumeattachments=false    a type in that version
@@ -12,29 +13,39 @@
 
 import { apiVersionOf, type Vendor } from '../../api/model/vendor.ts'
 import type { Kind } from '../../api/schema/kind.ts'
+import { exists } from '../../api/versions/availability.ts'
+import type { EmulatedVersion } from '../../api/versions/emulated-version.ts'
 import { closestMatch, UsageError } from '../../base/flags/flags.ts'
 
 export type RuntimeConfig = ReadonlyMap<string, boolean>
 
 export type IsServed = (kind: Kind) => boolean
 
+/** The kinds among which the flag selects. */
+export interface SelectableKinds {
+  readonly kinds: readonly Kind[]
+  readonly vendor: Vendor
+  readonly version: EmulatedVersion
+}
+
 /** Returns the predicate for served kinds. Throws UsageError for a name that matches nothing. */
-export function servedBy(config: RuntimeConfig, kinds: readonly Kind[], vendor: Vendor): IsServed {
+export function servedBy(config: RuntimeConfig, { kinds, vendor, version }: SelectableKinds): IsServed {
   const known = new Set([
     ...classes,
     ...onlySpoken.map(({ group, version }) => apiVersionOf(vendor, group, version)),
-    ...kinds.flatMap((kind) => [versionOf(kind, vendor), typeOf(kind, vendor)]),
+    ...kinds.filter((kind) => exists(kind, version)).flatMap((kind) => [versionOf(kind, vendor), typeOf(kind, vendor)]),
   ])
   for (const name of config.keys()) if (!known.has(plain(name))) throw unknown(name, [...known])
   const switches = new Map([...config].map(([name, on]) => [plain(name), on]))
   return (kind) =>
     // Custom kinds are always served here: their definitions decide.
     kind.origin === 'custom' ||
-    (switches.get(typeOf(kind, vendor)) ??
-      switches.get(versionOf(kind, vendor)) ??
-      switches.get(`api/${stageOf(kind.version)}`) ??
-      switches.get('api/all') ??
-      stageOf(kind.version) !== 'alpha')
+    (exists(kind, version) &&
+      (switches.get(typeOf(kind, vendor)) ??
+        switches.get(versionOf(kind, vendor)) ??
+        switches.get(`api/${stageOf(kind.version)}`) ??
+        switches.get('api/all') ??
+        (kind.optIn !== true && stageOf(kind.version) !== 'alpha')))
 }
 
 /** Versions that the server only uses in calls to webhooks, if enabled. It serves no resources in them. */

@@ -1,7 +1,6 @@
 /** Runs an object through the rules of its kind, as a create or an update does, without a server. */
 
 import type { Json, JsonObject } from '../../../src/api/json/json.ts'
-import { defaultGates, type Gates } from '../../../src/api/model/feature-gates.ts'
 import type { FieldError } from '../../../src/api/model/field-error.ts'
 import type { ApiObject } from '../../../src/api/model/object.ts'
 import { apiVersionOf, vendorOf } from '../../../src/api/model/vendor.ts'
@@ -9,6 +8,7 @@ import { defaultColumns } from '../../../src/api/schema/columns.ts'
 import type { Kind } from '../../../src/api/schema/kind.ts'
 import { normalizeSteps } from '../../../src/api/schema/normalize.ts'
 import type { Allocator } from '../../../src/api/schema/reservations.ts'
+import { defaultGates, type Gates } from '../../../src/api/versions/feature-gates.ts'
 import {
   type Judged,
   mayAllocate,
@@ -53,7 +53,7 @@ export function updateBy(kind: Kind, previous: ApiObject, sent: JsonObject, ways
 /** The steps of a write that are the kind's own, as `apiserver/registry/writes/write-steps.ts` runs them. */
 function writeBy(
   judged: Judged,
-  { subresource = '', gates = defaultGates, allocator = noPools }: Partial<Ways>,
+  { subresource = '', gates = defaultGates(), allocator = noPools }: Partial<Ways>,
 ): Outcome {
   const { kind, object, previous } = judged
   const context = { ...ruleContext, subresource, gates }

@@ -12,7 +12,7 @@ const stored = defineKind({
   rules: { readOnly: ['note'], fillDefaults: () => {}, validate: () => [] },
   life: { deleteAnswers: 'object', holdsDeletion: () => true, gracePeriod: () => 1 },
   views: { selectable: () => ({}), columns: [], confidential: true },
-  deprecated: { since: 'v1.2', until: 'v1.3' },
+  deprecated: { since: '1.2', removal: '1.3' },
 })
 type Note = ObjectOf<typeof note>
 const unchanged = { fromStored: (object: Note) => object, toStored: (object: Note) => object }

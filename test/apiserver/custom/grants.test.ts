@@ -7,9 +7,9 @@ import { after, test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
 import { customResourceDefinition } from '../../../src/api/kinds/apiextensions/custom-resource-definition.ts'
 import type { CustomResourceDefinition } from '../../../src/api/kinds/apiextensions/definition-fields.ts'
-import { defaultGates } from '../../../src/api/model/feature-gates.ts'
 import type { ApiObject } from '../../../src/api/model/object.ts'
 import { vendorOf } from '../../../src/api/model/vendor.ts'
+import { defaultGates } from '../../../src/api/versions/feature-gates.ts'
 import {
   type EstablishingParts,
   namesFor,
@@ -45,7 +45,7 @@ async function serve(store: MemoryStore): Promise<Server> {
     store,
     caches,
     clock: systemClock,
-    gates: defaultGates,
+    gates: defaultGates(),
     lifetimeSeconds: 60,
     pools: [],
     continueTokens: new ContinueTokens(Buffer.alloc(32)),

@@ -7,9 +7,9 @@ import { after, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import type { JsonObject } from '../../../src/api/json/json.ts'
 import { customResourceDefinition } from '../../../src/api/kinds/apiextensions/custom-resource-definition.ts'
-import { defaultGates } from '../../../src/api/model/feature-gates.ts'
 import { type ApiObject, asObject } from '../../../src/api/model/object.ts'
 import { vendorOf } from '../../../src/api/model/vendor.ts'
+import { defaultGates } from '../../../src/api/versions/feature-gates.ts'
 import { ConversionMetrics } from '../../../src/apiserver/custom/conversion/conversion-metrics.ts'
 import { CustomResources } from '../../../src/apiserver/custom/definitions/custom-resources.ts'
 import { HttpsCaller } from '../../../src/apiserver/outbound/https-caller.ts'
@@ -47,7 +47,7 @@ async function serve(store: MemoryStore) {
     store,
     caches,
     clock: systemClock,
-    gates: defaultGates,
+    gates: defaultGates(),
     lifetimeSeconds: 60,
     pools: [],
     continueTokens: new ContinueTokens(Buffer.alloc(32)),

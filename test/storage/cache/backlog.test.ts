@@ -8,9 +8,9 @@ import { encodeStored } from '../../../src/api/codec/stored.ts'
 import { configMap } from '../../../src/api/kinds/core/config-map.ts'
 import { podTemplate } from '../../../src/api/kinds/core/pod-template.ts'
 import { secret } from '../../../src/api/kinds/core/secret.ts'
-import { defaultGates } from '../../../src/api/model/feature-gates.ts'
 import type { ApiObject } from '../../../src/api/model/object.ts'
 import { vendorOf } from '../../../src/api/model/vendor.ts'
+import { defaultGates } from '../../../src/api/versions/feature-gates.ts'
 import { type Resource, serveKinds } from '../../../src/apiserver/registry/catalogue/resource.ts'
 import { ContinueTokens } from '../../../src/apiserver/registry/reads/continue-token.ts'
 import { HistoryReaders } from '../../../src/apiserver/registry/reads/history-readers.ts'
@@ -71,7 +71,7 @@ async function start(t: TestContext, store: MemoryStore, kept?: HistoryTime): Pr
     clock: systemClock,
     continueTokens: new ContinueTokens(Buffer.alloc(32)),
     historyReaders: new HistoryReaders(),
-    gates: defaultGates,
+    gates: defaultGates(),
     lifetimeSeconds: 3600,
     pools: [],
   })

@@ -26,11 +26,17 @@ export const configurationColumns: readonly Column<Configuration>[] = [
   ageColumn,
 ]
 
-/** Returns the deprecation notice of v1beta1, which names v1 as its replacement. */
+/**
+ * Returns the deprecation notice of v1beta1, which names v1 as its replacement. Kubernetes removed v1beta1 in 1.22. The
+ * specification keeps it in 1.23.
+ */
 export function olderVersion(kind: string) {
   return {
-    since: 'v1.16',
-    until: 'v1.22',
-    instead: { group: 'admissionregistration', version: 'v1', kind },
-  }
+    until: '1.24',
+    deprecated: {
+      since: '1.16',
+      removal: '1.22',
+      instead: { group: 'admissionregistration', version: 'v1', kind },
+    },
+  } as const
 }

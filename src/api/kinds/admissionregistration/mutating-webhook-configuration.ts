@@ -52,5 +52,5 @@ export const mutatingWebhookConfiguration = defineKind({
 export const mutatingWebhookConfigurationV1beta1 = defineVersion(mutatingWebhookConfiguration, {
   version: 'v1beta1',
   fields: fieldsOf('v1beta1'),
-  deprecated: olderVersion('MutatingWebhookConfiguration'),
+  ...olderVersion('MutatingWebhookConfiguration'),
 })

@@ -41,5 +41,5 @@ export const validatingWebhookConfiguration = defineKind({
 export const validatingWebhookConfigurationV1beta1 = defineVersion(validatingWebhookConfiguration, {
   version: 'v1beta1',
   fields: fieldsOf('v1beta1'),
-  deprecated: olderVersion('ValidatingWebhookConfiguration'),
+  ...olderVersion('ValidatingWebhookConfiguration'),
 })

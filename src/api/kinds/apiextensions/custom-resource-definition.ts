@@ -5,11 +5,11 @@
  */
 
 import { isObject, type Json, type JsonObject, own } from '../../json/json.ts'
-import { defaultGates } from '../../model/feature-gates.ts'
 import type { Vendor } from '../../model/vendor.ts'
 import { column, nameColumn } from '../../schema/columns.ts'
 import type { PrepareContext, RuleContext } from '../../schema/context.ts'
 import { defineKind, type Subresource } from '../../schema/kind.ts'
+import { defaultGates } from '../../versions/feature-gates.ts'
 import { keep, plainStatus, specAndStatus } from '../spec-and-status.ts'
 import { approvalCondition } from './approval.ts'
 import { isTrue, withCondition, withServerConditions } from './definition-conditions.ts'
@@ -162,7 +162,7 @@ function addStoredVersion(object: CustomResourceDefinition): void {
 
 /** Warns about parts of CEL rules that the server stores but does not enforce, because users may rely on them. */
 function warnOfRules(versions: readonly DefinitionVersion[], context: RuleContext): string[] {
-  const { vendor, gates = defaultGates } = context
+  const { vendor, gates = defaultGates() } = context
   const keyword = `${vendor.extensionPrefix}validations`
   const isEnforced = gates.has('CustomResourceValidationExpressions')
   return versions.flatMap(({ name, schema }) => {

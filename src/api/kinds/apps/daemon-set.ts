@@ -7,7 +7,7 @@ import type { PrepareContext, RuleContext } from '../../schema/context.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
 import { conditionsOf } from '../conditions.ts'
-import { dropUnserved } from '../core/types/pod-spec.ts'
+import { resetGated } from '../core/types/pod-spec.ts'
 import { podTemplateSpec } from '../core/types/pod-template-spec.ts'
 import { checkIntOrPercent, checkNotAboveAll, isNone, noneNegative, notLess } from '../counts.ts'
 import { immutableField } from '../immutable.ts'
@@ -139,7 +139,7 @@ export const daemonSet = defineKind({
       object.metadata = { ...metadata, annotations: { ...metadata.annotations } }
       const given = templateGeneration(object)
       setTemplateGeneration(object, given < 1n ? 1n : given)
-      dropUnserved(object.spec?.template?.spec, 'spec.template.spec', context)
+      resetGated(object.spec?.template?.spec, 'spec.template.spec', context)
     },
     prepareForUpdate,
     validate: ({ spec = {} }) => checkSpec(spec, 'spec'),
@@ -191,7 +191,7 @@ function setTemplateGeneration({ metadata }: DaemonSet, generation: bigint): voi
 }
 
 function prepareForUpdate(next: DaemonSet, previous: DaemonSet, context: PrepareContext): void {
-  dropUnserved(next.spec?.template?.spec, 'spec.template.spec', context)
+  resetGated(next.spec?.template?.spec, 'spec.template.spec', context)
   const sameTemplate = sameJson(next.spec?.template, previous.spec?.template)
   setTemplateGeneration(next, templateGeneration(previous) + (sameTemplate ? 0n : 1n))
 }

@@ -9,13 +9,12 @@
 import { type Json, sameJson } from '../../json/json.ts'
 import { child, type FieldError, type FieldPath, forbidden, invalid } from '../../model/field-error.ts'
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
-import type { PrepareContext, RuleContext } from '../../schema/context.ts'
-import { dropGated } from '../../schema/gated-fields.ts'
+import type { RuleContext } from '../../schema/context.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
 import { conditionsOf } from '../conditions.ts'
 import { claimTemplate } from '../core/types/claim-template.ts'
-import { dropUnserved } from '../core/types/pod-spec.ts'
+import { resetGated } from '../core/types/pod-spec.ts'
 import { unjudgedTemplateSpec } from '../core/types/pod-template-spec.ts'
 import { noneNegative, notAbove, notLess, notNegative, partsOfReplicas } from '../counts.ts'
 import { isNewGeneration } from '../generation.ts'
@@ -106,7 +105,8 @@ const specFields = {
     doc: 'Seconds that a new pod must be ready without crashing before it counts as available. Defaults to 0.',
   }),
   persistentVolumeClaimRetentionPolicy: field(10, retentionPolicy, {
-    doc: 'Policy for PersistentVolumeClaims whose pods no longer exist. Not supported: the server drops this field.',
+    gate: 'StatefulSetAutoDeletePVC',
+    doc: 'Policy for PersistentVolumeClaims whose pods no longer exist. Requires the feature StatefulSetAutoDeletePVC.',
   }),
 }
 
@@ -154,8 +154,8 @@ type Status = InferFields<typeof statusFields>
 const rules = specAndStatus<StatefulSet>({
   generation: ({ spec }) => spec,
   newStatus: () => ({ replicas: 0, availableReplicas: 0 }),
-  prepareForCreate: ({ spec }, context) => dropUnoffered(spec, context),
-  prepareForUpdate: ({ spec }, _, context) => dropUnoffered(spec, context),
+  prepareForCreate: ({ spec }, context) => resetGated(spec?.template?.spec, 'spec.template.spec', context),
+  prepareForUpdate: ({ spec }, _, context) => resetGated(spec?.template?.spec, 'spec.template.spec', context),
   validate: ({ spec = {} }) => checkSpec(spec, 'spec'),
   validateUpdate: checkUpdate,
   warnings: (object, previous, { vendor }) =>
@@ -190,13 +190,6 @@ export const statefulSet = defineKind({
     },
   },
 })
-
-function dropUnoffered(spec: Spec = {}, context: PrepareContext): void {
-  const { onDropped } = context
-  const feature = 'StatefulSetAutoDeletePVC'
-  dropGated(spec, 'persistentVolumeClaimRetentionPolicy', { path: 'spec', feature, onDropped })
-  dropUnserved(spec.template?.spec, 'spec.template.spec', context)
-}
 
 function checkSpec(spec: Spec, path: FieldPath): FieldError[] {
   return [

@@ -65,11 +65,8 @@ type HorizontalPodAutoscalerV2beta1 = ObjectOf<typeof fields>
 export const horizontalPodAutoscalerV2beta1 = defineVersion(horizontalPodAutoscaler, {
   version: 'v2beta1',
   fields,
-  deprecated: {
-    since: 'v1.22',
-    until: 'v1.25',
-    instead: { group: 'autoscaling', version: 'v2', kind: 'HorizontalPodAutoscaler' },
-  },
+  until: '1.25',
+  deprecated: { since: '1.22', instead: { group: 'autoscaling', version: 'v2', kind: 'HorizontalPodAutoscaler' } },
   fromStored,
   toStored,
 })

@@ -40,11 +40,8 @@ const fields = {
 export const horizontalPodAutoscalerV2beta2 = defineVersion(horizontalPodAutoscaler, {
   version: 'v2beta2',
   fields,
-  deprecated: {
-    since: 'v1.23',
-    until: 'v1.26',
-    instead: { group: 'autoscaling', version: 'v2', kind: 'HorizontalPodAutoscaler' },
-  },
+  until: '1.26',
+  deprecated: { since: '1.23', instead: { group: 'autoscaling', version: 'v2', kind: 'HorizontalPodAutoscaler' } },
   fromStored: (object: HorizontalPodAutoscaler): ObjectOf<typeof fields> => ({
     ...object,
     status: { ...object.status, currentReplicas: object.status?.currentReplicas ?? 0 },

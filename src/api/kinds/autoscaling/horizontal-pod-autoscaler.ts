@@ -3,10 +3,8 @@
  * targets. This file defines v2, the storage version, and the validation for all versions.
  */
 
-import { at, child, type FieldError, type FieldPath, invalid } from '../../model/field-error.ts'
+import { child, type FieldError, type FieldPath, invalid } from '../../model/field-error.ts'
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
-import type { PrepareContext } from '../../schema/context.ts'
-import { dropGated } from '../../schema/gated-fields.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
 import { notNegative } from '../counts.ts'
@@ -119,10 +117,6 @@ export const horizontalPodAutoscaler = defineKind({
     // v2 has fields for the data that other versions carry in these annotations.
     fillDefaults: ({ metadata }, { vendor }) => dropCarried(metadata, vendor),
     newStatus: () => ({ desiredReplicas: 0 }),
-    prepareForCreate: ({ spec }, context) => dropContainerSources(spec, context),
-    prepareForUpdate: (next, previous, context) => {
-      if (!usesContainers(previous.spec)) dropContainerSources(next.spec, context)
-    },
     validateUpdate: ({ status = {} }, _, { subresource }) => (subresource === 'status' ? checkStatus(status) : []),
     canonicalize: ({ spec, status }) => {
       if (spec?.metrics !== undefined) orderMetrics(spec)
@@ -178,16 +172,6 @@ export function isCpuTarget({ type, resource }: MetricSpec): boolean {
 
 export function cpuMetric(averageUtilization: number): MetricSpec {
   return { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization } } }
-}
-
-/** Drops metrics of single containers, which are not supported yet. An object that already has some keeps them. */
-function dropContainerSources({ metrics = [] }: Spec = {}, { onDropped }: PrepareContext): void {
-  for (const [i, metric] of metrics.entries())
-    dropGated(metric, 'containerResource', { path: at('spec.metrics', i), feature: 'HPAContainerMetrics', onDropped })
-}
-
-function usesContainers({ metrics = [] }: Spec = {}): boolean {
-  return metrics.some(({ containerResource }) => containerResource !== undefined)
 }
 
 function checkSpec({ minReplicas, maxReplicas = 0, metrics = [] }: Spec, path: FieldPath): FieldError[] {

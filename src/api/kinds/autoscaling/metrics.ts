@@ -125,7 +125,8 @@ const specFields = {
   pods: field(3, podsSource, { doc: 'Metric that describes each pod and is averaged over all pods.' }),
   resource: field(4, resourceSource, { doc: 'Metric for the resource usage of the pods.' }),
   containerResource: field(7, containerSource, {
-    doc: 'Metric for the resource usage of one container in each pod. Not supported: the server drops this field.',
+    gate: 'HPAContainerMetrics',
+    doc: 'Metric for the resource usage of one container in each pod. Requires the feature HPAContainerMetrics.',
   }),
   external: field(5, externalSource, {
     doc: 'Metric for something outside the cluster, such as the length of a message queue.',

@@ -7,7 +7,7 @@ import { ageColumn, ago, type Column, column, nameColumn } from '../../schema/co
 import { defineKind, defineVersion, type ObjectOf } from '../../schema/kind.ts'
 import { objectMeta } from '../../schema/object-meta.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
-import { dropUnserved } from '../core/types/pod-spec.ts'
+import { resetGated } from '../core/types/pod-spec.ts'
 import { objectReference } from '../core/types/references.ts'
 import { noneNegative } from '../counts.ts'
 import { isNewGeneration } from '../generation.ts'
@@ -111,8 +111,8 @@ export const cronJob = defineKind({
   rules: specAndStatus<CronJob>({
     generation: ({ spec }) => spec,
     newStatus: () => ({}),
-    prepareForCreate: (object, context) => dropUnserved(templateOf(object)?.spec, templatePath, context),
-    prepareForUpdate: (next, _, context) => dropUnserved(templateOf(next)?.spec, templatePath, context),
+    prepareForCreate: (object, context) => resetGated(templateOf(object)?.spec, templatePath, context),
+    prepareForUpdate: (next, _, context) => resetGated(templateOf(next)?.spec, templatePath, context),
     validateCreate: ({ metadata }) => checkLength(metadata.name ?? ''),
     warnings: (object, previous, { vendor }) => [
       ...(isNewGeneration(object, previous)
@@ -142,7 +142,8 @@ export const cronJob = defineKind({
 export const cronJobV1beta1 = defineVersion(cronJob, {
   version: 'v1beta1',
   fields,
-  deprecated: { since: 'v1.21', until: 'v1.25', instead: { group: 'batch', version: 'v1', kind: 'CronJob' } },
+  until: '1.25',
+  deprecated: { since: '1.21', instead: { group: 'batch', version: 'v1', kind: 'CronJob' } },
   life: { orphansByDefault: true },
 })
 

@@ -12,7 +12,7 @@ import type { RuleContext } from '../../schema/context.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
 import { conditionFields } from '../conditions.ts'
-import { dropUnserved } from '../core/types/pod-spec.ts'
+import { resetGated } from '../core/types/pod-spec.ts'
 import type { PodTemplateSpec } from '../core/types/pod-template-spec.ts'
 import { repeatedAt } from '../core/types/repeated.ts'
 import { noneNegative } from '../counts.ts'
@@ -94,13 +94,13 @@ export const job = defineKind({
     prepareForCreate: (object, context) => {
       const { vendor } = context
       dropTracking(object, vendor)
-      dropUnserved(object.spec?.template?.spec, 'spec.template.spec', context)
+      resetGated(object.spec?.template?.spec, 'spec.template.spec', context)
       if (!object.spec?.manualSelector) tellApart(object)
     },
     prepareForUpdate: (next, previous, context) => {
       const { vendor } = context
       if (!isTracked(previous, vendor)) dropTracking(next, vendor)
-      dropUnserved(next.spec?.template?.spec, 'spec.template.spec', context)
+      resetGated(next.spec?.template?.spec, 'spec.template.spec', context)
     },
     validate: (object) => [...checkJob(object), ...checkOwnLabels(object)],
     validateUpdate: checkUpdate,

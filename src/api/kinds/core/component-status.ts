@@ -61,5 +61,5 @@ export const componentStatus = defineKind({
   fields,
   life: { verbs: ['get', 'list'], virtual: true },
   views: { columns },
-  deprecated: { since: 'v1.19' },
+  deprecated: { since: '1.19' },
 })

@@ -19,8 +19,7 @@ import {
 import { familyOfRange } from '../../model/ip-address.ts'
 import { type Vendor, vendorKey } from '../../model/vendor.ts'
 import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
-import type { PrepareContext, RuleContext } from '../../schema/context.ts'
-import { dropGated } from '../../schema/gated-fields.ts'
+import type { RuleContext } from '../../schema/context.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
 import { keep, plainStatus, specAndStatus } from '../spec-and-status.ts'
@@ -46,7 +45,8 @@ const specFields = {
   }),
   taints: field(5, s.list(taint), { doc: 'Taints that repel pods without a matching toleration.' }),
   configSource: field(6, nodeConfigSource, {
-    doc: 'Source of the node agent configuration. Not supported: the server drops this field.',
+    gate: 'DynamicKubeletConfig',
+    doc: 'Source of the node agent configuration. Requires the feature DynamicKubeletConfig, which was removed.',
   }),
   externalID: field(2, s.string(), { doc: 'External ID of the node. Deprecated and unused.' }),
 }
@@ -94,9 +94,7 @@ export const node = defineKind({
   doc: 'A machine that runs pods.',
   fields,
   rules: specAndStatus<Node>({
-    prepareForCreate: dropConfiguration,
-    prepareForUpdate: ({ spec }, _, { onDropped }) =>
-      dropGated(spec, 'configSource', { path: 'spec', feature: 'DynamicKubeletConfig', onDropped }),
+    prepareForCreate: ({ status }) => void delete status?.config,
     validate: (object, context) => [
       ...checkAvoidedPods(object, context.vendor),
       ...checkAmounts(object.status ?? {}, context.vendor),
@@ -127,11 +125,6 @@ function agreeOnRanges(wanted: NodeSpec): void {
   const { podCIDR, podCIDRs = [] } = wanted
   if (podCIDR !== undefined && podCIDRs[0] !== podCIDR) wanted.podCIDRs = [podCIDR]
   else if (podCIDR === undefined && podCIDRs[0]) wanted.podCIDR = podCIDRs[0]
-}
-
-function dropConfiguration({ spec, status }: Node, { onDropped }: PrepareContext): void {
-  dropGated(spec, 'configSource', { path: 'spec', feature: 'DynamicKubeletConfig', onDropped })
-  delete status?.config
 }
 
 function stateOf({ spec, status }: Node): string {

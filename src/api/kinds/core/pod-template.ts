@@ -4,7 +4,7 @@ import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field } from '../../schema/schema.ts'
 import { countsGeneration, isNewGeneration } from '../generation.ts'
 import { templateWarnings } from '../pod-templates.ts'
-import { dropUnserved } from './types/pod-spec.ts'
+import { resetGated } from './types/pod-spec.ts'
 import { podTemplateSpec } from './types/pod-template-spec.ts'
 
 const fields = { template: field(2, podTemplateSpec, { zero: 'write', doc: 'Template for the pods.' }) }
@@ -22,8 +22,8 @@ export const podTemplate = defineKind({
   doc: 'A stored template for creating pods.',
   fields,
   rules: countsGeneration(({ template }: PodTemplate) => template, {
-    prepareForCreate: ({ template }, context) => dropUnserved(template?.spec, 'template.spec', context),
-    prepareForUpdate: ({ template }, _, context) => dropUnserved(template?.spec, 'template.spec', context),
+    prepareForCreate: ({ template }, context) => resetGated(template?.spec, 'template.spec', context),
+    prepareForUpdate: ({ template }, _, context) => resetGated(template?.spec, 'template.spec', context),
     warnings: (object, previous, { vendor }) =>
       isNewGeneration(object, previous) ? templateWarnings(object.template, { path: 'template', vendor }) : [],
   }),

@@ -22,7 +22,7 @@ import {
   pairSeccomp,
 } from './types/pod-annotations.ts'
 import { podColumns, podRowConditions } from './types/pod-columns.ts'
-import { dropUnserved, podSpec } from './types/pod-spec.ts'
+import { podSpec, resetGated } from './types/pod-spec.ts'
 import { podStatus } from './types/pod-status.ts'
 import { checkEphemeralUpdate, checkImageBlanks, checkSpecUpdate, checkStatusUpdate } from './types/pod-update.ts'
 import { podWarnings } from './types/pod-warnings.ts'
@@ -52,7 +52,7 @@ export const pod = defineKind({
     fillDefaults: fillPod,
     newStatus: ({ spec = {} }) => ({ phase: 'Pending', qosClass: qosClassOf(spec) }),
     prepareForCreate: prepareNew,
-    prepareForUpdate: ({ spec }, _, context) => dropUnserved(spec, 'spec', context),
+    prepareForUpdate: ({ spec }, _, context) => resetGated(spec, 'spec', context),
     validate: checkPod,
     validateCreate: checkNew,
     validateUpdate: checkUpdate,
@@ -107,7 +107,7 @@ function prepareNew(object: Pod, context: PrepareContext): void {
   const { vendor } = context
   const spec = object.spec ?? {}
   const annotations = { ...object.metadata.annotations }
-  dropUnserved(spec, 'spec', context)
+  resetGated(spec, 'spec', context)
   pairSeccomp(annotations, spec, vendor)
   if (Object.keys(annotations).length > 0) object.metadata.annotations = annotations
 }
@@ -130,7 +130,7 @@ function keepAllButEphemeralContainers(next: Pod, previous: Pod, context: Prepar
   const { ephemeralContainers } = next.spec ?? {}
   const { ephemeralContainers: _, ...spec } = previous.spec ?? {}
   next.spec = ephemeralContainers === undefined ? spec : { ...spec, ephemeralContainers }
-  dropUnserved(next.spec, 'spec', context)
+  resetGated(next.spec, 'spec', context)
   keep(next, previous, 'status')
   next.metadata = { ...previous.metadata }
 }

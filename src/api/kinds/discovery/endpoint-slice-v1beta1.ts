@@ -41,11 +41,8 @@ type OlderSlice = ObjectOf<typeof fields>
 export const endpointSliceV1beta1 = defineVersion(endpointSlice, {
   version: 'v1beta1',
   fields,
-  deprecated: {
-    since: 'v1.21',
-    until: 'v1.25',
-    instead: { group: 'discovery', version: 'v1', kind: 'EndpointSlice' },
-  },
+  until: '1.25',
+  deprecated: { since: '1.21', instead: { group: 'discovery', version: 'v1', kind: 'EndpointSlice' } },
   fromStored: (object: EndpointSlice, vendor): OlderSlice => ({
     ...object,
     endpoints: (object.endpoints ?? []).map((each) => olderEndpoint(each, vendor)),

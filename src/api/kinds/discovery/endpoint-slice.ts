@@ -17,7 +17,6 @@ import { checkDnsLabel, checkDnsSubdomain, checkQualifiedName } from '../../mode
 import { vendorKey } from '../../model/vendor.ts'
 import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
 import type { PrepareContext } from '../../schema/context.ts'
-import { dropGated } from '../../schema/gated-fields.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
 import { repeatedAt } from '../core/types/repeated.ts'
@@ -107,14 +106,8 @@ export const endpointSlice = defineKind({
   doc: 'A subset of the endpoints of a Service, with the same address type and ports.',
   fields,
   rules: countsGeneration(counted, {
-    prepareForCreate: (object, context) => {
-      dropHints(object, context)
-      dropTopology(object, undefined, context)
-    },
-    prepareForUpdate: (next, previous, context) => {
-      dropHints(next, context)
-      dropTopology(next, previous, context)
-    },
+    prepareForCreate: (object, context) => dropTopology(object, undefined, context),
+    prepareForUpdate: dropTopology,
     *validate({ endpoints = [], ports = [], addressType: type = '' }) {
       return [...checkAddressType(type), ...(yield* checkEndpoints(endpoints, type)), ...checkPorts(ports)]
     },
@@ -126,12 +119,6 @@ export const endpointSlice = defineKind({
 /** The parts whose changes increment the generation. Labels are included because they assign the slice to a Service. */
 function counted({ metadata, endpoints, ports }: EndpointSlice) {
   return [endpoints, ports, metadata.labels ?? {}]
-}
-
-/** Drops the hints because their feature gate is disabled. */
-function dropHints({ endpoints = [] }: EndpointSlice, { onDropped }: PrepareContext): void {
-  for (const [i, endpoint] of endpoints.entries())
-    dropGated(endpoint, 'hints', { path: at('endpoints', i), feature: 'TopologyAwareHints', onDropped })
 }
 
 /**

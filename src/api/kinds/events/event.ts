@@ -99,6 +99,7 @@ export const eventV1beta1 = defineVersion(coreEvent, {
   version: 'v1beta1',
   fields,
   selectable,
-  deprecated: { since: 'v1.22', until: 'v1.25' },
+  until: '1.25',
+  deprecated: { since: '1.22' },
   ...conversion,
 })

@@ -115,11 +115,8 @@ export const flowSchema = defineKind({
 export const flowSchemaV1beta1 = defineVersion(flowSchema, {
   version: 'v1beta1',
   fields,
-  deprecated: {
-    since: 'v1.23',
-    until: 'v1.26',
-    instead: { group: 'flowcontrol.apiserver', version: 'v1beta2', kind: 'FlowSchema' },
-  },
+  until: '1.26',
+  deprecated: { since: '1.23', instead: { group: 'flowcontrol.apiserver', version: 'v1beta2', kind: 'FlowSchema' } },
 })
 
 function checkSpec(value: InferFields<typeof specFields>, path: FieldPath): FieldError[] {

@@ -137,9 +137,9 @@ export const priorityLevelConfiguration = defineKind({
 export const priorityLevelConfigurationV1beta1 = defineVersion(priorityLevelConfiguration, {
   version: 'v1beta1',
   fields,
+  until: '1.26',
   deprecated: {
-    since: 'v1.23',
-    until: 'v1.26',
+    since: '1.23',
     instead: { group: 'flowcontrol.apiserver', version: 'v1beta2', kind: 'PriorityLevelConfiguration' },
   },
 })

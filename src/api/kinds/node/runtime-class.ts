@@ -96,7 +96,8 @@ export const runtimeClass = defineKind({
 export const runtimeClassV1beta1 = defineVersion(runtimeClass, {
   version: 'v1beta1',
   fields,
-  deprecated: { since: 'v1.22', until: 'v1.25' },
+  until: '1.25',
+  deprecated: { since: '1.22' },
 })
 
 function checkScheduling(

@@ -133,11 +133,8 @@ export const podDisruptionBudget = defineKind({
 export const podDisruptionBudgetV1beta1 = defineVersion(podDisruptionBudget, {
   version: 'v1beta1',
   fields: fieldsV1beta1,
-  deprecated: {
-    since: 'v1.21',
-    until: 'v1.25',
-    instead: { group: 'policy', version: 'v1', kind: 'PodDisruptionBudget' },
-  },
+  until: '1.25',
+  deprecated: { since: '1.21', instead: { group: 'policy', version: 'v1', kind: 'PodDisruptionBudget' } },
   fromStored: (object: PodDisruptionBudget, vendor) => withSelector(object, (each) => toV1beta1(each, vendor)),
   toStored: (object: PodDisruptionBudget, vendor) => withSelector(object, (each) => fromV1beta1(each, vendor)),
 })

@@ -224,7 +224,8 @@ export const podSecurityPolicy = defineKind({
       shown('Volumes', 'Volume types that pods may use.', ({ volumes = [] }) => volumes.join(',')),
     ],
   },
-  deprecated: { since: 'v1.21', until: 'v1.25' },
+  until: '1.25',
+  deprecated: { since: '1.21' },
 })
 
 /**

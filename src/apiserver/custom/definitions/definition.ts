@@ -8,12 +8,12 @@ import type {
   DefinitionVersion,
 } from '../../../api/kinds/apiextensions/definition-fields.ts'
 import { maxVersions } from '../../../api/kinds/apiextensions/definition-rules.ts'
-import { defaultGates } from '../../../api/model/feature-gates.ts'
 import { at, child, type FieldError } from '../../../api/model/field-error.ts'
 import type { Vendor } from '../../../api/model/vendor.ts'
 import { compareVersions } from '../../../api/model/version-order.ts'
 import type { JudgeContext } from '../../../api/schema/context.ts'
 import type { Evolution, Kind, Scope } from '../../../api/schema/kind.ts'
+import { defaultGates } from '../../../api/versions/feature-gates.ts'
 import { type CustomKindDefinition, customKind } from '../objects/custom-kind.ts'
 import type { Convert } from '../objects/evolution.ts'
 import { judgeRules } from '../rules/rule-faults.ts'
@@ -55,7 +55,7 @@ export async function kindsOf(
 async function schemaFaultsOf(
   definition: CustomResourceDefinition,
   previous: CustomResourceDefinition | undefined,
-  { vendor, pace, gates = defaultGates }: JudgeContext,
+  { vendor, pace, gates = defaultGates() }: JudgeContext,
 ): Promise<FieldError[]> {
   const { spec = {} } = definition
   const faults: FieldError[] = []

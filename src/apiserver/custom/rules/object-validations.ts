@@ -10,10 +10,10 @@ import type { Program } from '../../../api/cel/program.ts'
 import { CelError, type Value } from '../../../api/cel/values.ts'
 import { parseOwnJson } from '../../../api/codec/json.ts'
 import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
-import { defaultGates } from '../../../api/model/feature-gates.ts'
 import { at, child, type FieldError, type FieldPath, invalid, maxFaults } from '../../../api/model/field-error.ts'
 import { asJson } from '../../../api/model/object.ts'
 import type { Kind } from '../../../api/schema/kind.ts'
+import { defaultGates } from '../../../api/versions/feature-gates.ts'
 import type { TimeSlice } from '../../../base/concurrency/time-slice.ts'
 import { nowhere } from '../objects/value-logic.ts'
 import { loadRulePatterns } from '../schema/patterns.ts'
@@ -37,7 +37,7 @@ export function ruleJudge(text: Buffer, prefix: string): Judge | undefined {
     return await pace.run(readRules(parseOwnJson(text) as JsonObject, reader, ''))
   }
   let compiled: ReturnType<typeof compile> | undefined
-  return async (object, previous, { pace, isSound, gates = defaultGates }) => {
+  return async (object, previous, { pace, isSound, gates = defaultGates() }) => {
     if (!isSound || !gates.has('CustomResourceValidationExpressions')) return []
     compiled ??= compile(pace)
     const root = await compiled

@@ -4,6 +4,7 @@ import { jsonDocument } from '../../../api/codec/json.ts'
 import type { JsonObject } from '../../../api/json/json.ts'
 import { noSuchPath } from '../../../api/model/api-error.ts'
 import { versionInfo } from '../../../api/schema/meta-types.ts'
+import type { ReleaseVersion } from '../../../api/versions/emulated-version.ts'
 import { builtFrom } from '../../../base/text/built-from.ts'
 import { notAllowed, type PathHandler } from '../dispatch.ts'
 import { sendBytes, sendPageNotFound } from '../response/responses.ts'
@@ -12,7 +13,7 @@ export interface VersionInfo {
   /** Version of this program. */
   readonly version: string
   /** Version of the Kubernetes API that the server implements. */
-  readonly api: { readonly major: string; readonly minor: string; readonly patch: string }
+  readonly api: ReleaseVersion
 }
 
 /** Serves `/` and `/version`. */

@@ -12,9 +12,12 @@ import { ApiError, badRequest, invalidObject } from '../../../api/model/api-erro
 import { invalid, maxTold } from '../../../api/model/field-error.ts'
 import type { ApiObject } from '../../../api/model/object.ts'
 import { groupOfOtherProfile, profileHint } from '../../../api/model/vendor.ts'
+import { emulationOf } from '../../../api/schema/context.ts'
 import { decode } from '../../../api/schema/decode.ts'
 import { firstMisfit } from '../../../api/schema/matches-type.ts'
 import { type Normalized, normalizeSteps } from '../../../api/schema/normalize.ts'
+import type { Availability } from '../../../api/versions/availability.ts'
+import { type EmulatedVersion, isAtLeast } from '../../../api/versions/emulated-version.ts'
 import { shorten } from '../../../base/text/shorten.ts'
 import type { Served } from '../../registry/catalogue/served.ts'
 import { type BodyType, mediaType, readContent } from './content.ts'
@@ -33,7 +36,7 @@ export async function readObjectBody(
   await exchange.pace.yieldIfDue()
   const resource = others.find((other) => isOfKind(other, value ?? {})) ?? preferred
   const completed = await exchange.pace.run(normalizeSteps(resource, withType(resource, value ?? {})))
-  reportFields(exchange, [...unknownFields(completed), ...duplicateFields(duplicates)], badRequest)
+  reportFields(exchange, [...unknownFields(completed, resource), ...duplicateFields(duplicates)], badRequest)
   return accept(exchange, completed)
 }
 
@@ -63,7 +66,7 @@ export async function readPatched(
   const completed = await exchange.pace.run(normalizeSteps(resource, value)).catch((error) => {
     throw patchFault(error)
   })
-  reportFields(exchange, [...faults, ...unknownFields(completed)], invalidPatch)
+  reportFields(exchange, [...faults, ...unknownFields(completed, resource)], invalidPatch)
   return accept(exchange, completed)
 }
 
@@ -71,7 +74,7 @@ export async function readPatched(
 export async function readApplied(exchange: Exchange, resource: Served, value: JsonObject): Promise<ApiObject> {
   if (!isOfKind(resource, value)) throw otherKind(resource, value)
   const completed = await exchange.pace.run(normalizeSteps(resource, value, { keepsNull: true }))
-  const faults = unknownFields(completed)
+  const faults = unknownFields(completed, resource)
   if (faults.length > 0) throw badRequest(`the configuration does not fit: ${faults.join(', ')}`)
   return accept(exchange, completed)
 }
@@ -181,8 +184,18 @@ function isOfKind(resource: Served, value: Json): value is JsonObject {
 
 const maxPathLength = 500
 
-function unknownFields({ unknown }: Pick<Normalized, 'unknown'>): string[] {
-  return unknown.slice(0, maxTold).map((path) => `unknown field "${shorten(path, maxPathLength)}"`)
+function unknownFields({ unknown, otherVersions }: Normalized, { context }: Served): string[] {
+  return unknown.slice(0, maxTold).map((path) => {
+    const other = otherVersions?.get(path)
+    const hint = other === undefined ? '' : otherVersionHint(other, emulationOf(context).version)
+    return `unknown field "${shorten(path, maxPathLength)}"${hint}`
+  })
+}
+
+/** Says which version has the field. The text before it is that of kube-apiserver. */
+function otherVersionHint({ since, until }: Availability, version: EmulatedVersion): string {
+  const isLater = since !== undefined && !isAtLeast(version, since)
+  return ` (${isLater ? `exists since ${since}` : `removed in ${until}`}; this server emulates ${version})`
 }
 
 /** Error texts for fields that occur twice in a document. */

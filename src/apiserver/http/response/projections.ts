@@ -170,9 +170,13 @@ function table(view: View, objects: readonly ApiObject[], metadata: JsonObject, 
     kind: 'Table',
     apiVersion: metaVersion(view),
     metadata,
-    columnDefinitions: withColumns ? columns.map(({ cell: _, ...definition }) => definition) : [],
+    columnDefinitions: withColumns ? columns.map(columnDefinition) : [],
     rows: objects.map((object) => rowOf(view, object)),
   }
+}
+
+function columnDefinition({ name, type, format, description, priority }: Column): JsonObject {
+  return { name, type, format, description, priority }
 }
 
 /** Cells are computed from the stored version. Only `includeObject=Object` returns the requested version. */

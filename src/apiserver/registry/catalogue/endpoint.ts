@@ -7,10 +7,11 @@ import type { ApiObject } from '../../../api/model/object.ts'
 import type { User } from '../../../api/model/user.ts'
 import type { Verb } from '../../../api/model/verb.ts'
 import type { Kind } from '../../../api/schema/kind.ts'
+import type { Availability } from '../../../api/versions/availability.ts'
 import type { PassOn } from '../../outbound/passage.ts'
 
 /** `T` is the type of the request body. An endpoint receives only objects of the kinds that it accepts. */
-export interface Endpoint<T = ApiObject | undefined> {
+export interface Endpoint<T = ApiObject | undefined> extends Availability {
   /** The kind that it serves, or the parent kind of its subresource. */
   readonly kind: Kind
   /** Name of the subresource; '' if it serves the kind itself. */

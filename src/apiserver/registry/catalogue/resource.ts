@@ -5,10 +5,11 @@
 
 import type { Selectable } from '../../../api/codec/stored.ts'
 import { type ApiError, notFound, serviceUnavailable, unreadable } from '../../../api/model/api-error.ts'
-import type { Gates } from '../../../api/model/feature-gates.ts'
 import { type ApiObject, timestamp } from '../../../api/model/object.ts'
 import { groupName, type Vendor } from '../../../api/model/vendor.ts'
 import type { Kind, ShownAs } from '../../../api/schema/kind.ts'
+import type { EmulatedVersion } from '../../../api/versions/emulated-version.ts'
+import type { Gates } from '../../../api/versions/feature-gates.ts'
 import type { Clock } from '../../../base/time/clock.ts'
 import type { Caches } from '../../../storage/cache/caches.ts'
 import { EncodedObjectBudget, EncodedObjectCache } from '../../../storage/cache/encoded-objects.ts'
@@ -32,6 +33,8 @@ export interface RegistryParts {
   readonly historyReaders: HistoryReaders
   /** Enabled feature gates. */
   readonly gates: Gates
+  /** The emulated Kubernetes version. Defaults to the oldest one. */
+  readonly version?: EmulatedVersion
   /** Lifetime of objects of an expiring kind after their last write. */
   readonly lifetimeSeconds: number
   /** Pools of values that objects reserve exclusively, such as addresses and ports. */

@@ -3,13 +3,16 @@
  * only this interface, so that they treat stored types (`Resource`) and virtual types (`Virtual`) alike.
  */
 
-import type { Gates } from '../../../api/model/feature-gates.ts'
 import { type ApiObject, asObject } from '../../../api/model/object.ts'
 import { apiVersionOf, groupName, type Vendor } from '../../../api/model/vendor.ts'
 import { allVerbs, type Verb } from '../../../api/model/verb.ts'
 import type { RuleContext } from '../../../api/schema/context.ts'
 import { decode } from '../../../api/schema/decode.ts'
 import type { Kind } from '../../../api/schema/kind.ts'
+import { derivation } from '../../../api/schema/of-version.ts'
+import { exists } from '../../../api/versions/availability.ts'
+import { type EmulatedVersion, oldestVersion } from '../../../api/versions/emulated-version.ts'
+import type { Gates } from '../../../api/versions/feature-gates.ts'
 import type { Clock } from '../../../base/time/clock.ts'
 import type { Endpoint } from './endpoint.ts'
 
@@ -57,15 +60,21 @@ export interface ServedSubresource {
 export interface ServingFor {
   readonly vendor: Vendor
   readonly gates?: Gates | undefined
+  /** The emulated Kubernetes version. Defaults to the oldest one. */
+  readonly version?: EmulatedVersion | undefined
 }
 
 /**
  * Derives the served type from the definition of a kind. `endpoints` contains all endpoints of the kind and its
  * subresources.
  */
-export function serveKind(kind: Kind, { vendor, gates }: ServingFor, endpoints: readonly Endpoint[]): Served {
+export function serveKind(
+  kind: Kind,
+  { vendor, gates, version = oldestVersion }: ServingFor,
+  endpoints: readonly Endpoint[],
+): Served {
   const apiVersion = apiVersionOf(vendor, kind.group, kind.version)
-  const own = endpoints.filter((endpoint) => endpoint.kind === kind)
+  const own = endpoints.filter((endpoint) => isSameKind(endpoint.kind, kind) && exists(endpoint, version))
   return {
     vendor,
     kind,
@@ -74,8 +83,8 @@ export function serveKind(kind: Kind, { vendor, gates }: ServingFor, endpoints: 
     apiVersion,
     hasProtobuf: kind.origin === 'built-in',
     verbs: kind.life.verbs ?? allVerbs,
-    subresources: new Map([...viewsOf(kind), ...actionsOf(own)]),
-    context: { vendor, subresource: '', ...(gates && { gates }), through: `${kind.group}/${kind.version}` },
+    subresources: new Map([...viewsOf(kind), ...actionsOf(own, version)]),
+    context: { vendor, subresource: '', ...(gates && { gates }), version, through: `${kind.group}/${kind.version}` },
     empty: asObject(decode(kind.schema, { apiVersion, kind: kind.kind }).value),
     endpoint: own.find(({ subresource }) => subresource === ''),
   }
@@ -88,8 +97,16 @@ function viewsOf({ views }: Kind): [string, ServedSubresource][] {
   ])
 }
 
-function actionsOf(endpoints: readonly Endpoint[]): [string, ServedSubresource][] {
+/** Whether both are the same API version of a kind, perhaps as different Kubernetes versions have it. */
+export function isSameKind(a: Kind, b: Kind): boolean {
+  return a === b || (a.kind === b.kind && a.group === b.group && a.version === b.version && a.origin === b.origin)
+}
+
+function actionsOf(endpoints: readonly Endpoint[], version: EmulatedVersion): [string, ServedSubresource][] {
   return endpoints
     .filter(({ subresource }) => subresource !== '')
-    .map((endpoint) => [endpoint.subresource, { verbs: endpoint.verbs, type: endpoint.type, endpoint }])
+    .map((endpoint) => [
+      endpoint.subresource,
+      { verbs: endpoint.verbs, type: endpoint.type && derivation(version).kind(endpoint.type), endpoint },
+    ])
 }

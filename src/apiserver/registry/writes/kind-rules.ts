@@ -7,6 +7,7 @@ import { isLarge } from '../../../api/json/large-json.ts'
 import type { FieldError } from '../../../api/model/field-error.ts'
 import { type ApiObject, asJson } from '../../../api/model/object.ts'
 import type { PrepareContext, RuleContext } from '../../../api/schema/context.ts'
+import { dropGatedFields } from '../../../api/schema/gated-fields.ts'
 import type { Kind } from '../../../api/schema/kind.ts'
 import { validate, validateSteps } from '../../../api/schema/validate.ts'
 import type { Steps } from '../../../base/concurrency/time-slice.ts'
@@ -24,6 +25,8 @@ export interface Judged {
  * Prepares the object for storage in place: fields that clients may not set keep their value or are set by the server.
  */
 export function prepareByRules({ kind, object, previous }: Judged, context: PrepareContext): void {
+  if (kind.origin === 'built-in')
+    dropGatedFields(kind.schema, { object: asJson(object), previous: previous && asJson(previous) }, context)
   if (previous === undefined) {
     kind.rules.prepareForCreate?.(object, context)
     return

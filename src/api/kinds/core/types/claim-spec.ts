@@ -35,6 +35,7 @@ const fields = {
     doc: 'Snapshot or claim in the same namespace from which the new volume is populated.',
   }),
   dataSourceRef: field(8, typedLocalObjectReference, {
+    gate: 'AnyVolumeDataSource',
     doc: 'Object of any kind from which the new volume is populated. Requires the feature AnyVolumeDataSource.',
   }),
 }

@@ -19,7 +19,7 @@ import { field, type InferFields, inlined, s } from '../../../schema/schema.ts'
 import { byName, mergedBy } from '../../list-keys.ts'
 import { checkEnvFrom, envFromSource, envVar } from './environment.ts'
 import { checkDescendingPath } from './file-paths.ts'
-import { checkNoGracePeriod, checkOneSuccess, checkPortNumber, lifecycle, probe } from './handlers.ts'
+import { checkNoGracePeriod, checkOneSuccess, checkPortNumber, lifecycle, probe, readinessProbe } from './handlers.ts'
 import { tagOf } from './image.ts'
 import { repeatedAt } from './repeated.ts'
 import { checkContainerResources, resourceRequirements } from './resources.ts'
@@ -136,7 +136,7 @@ const fields = {
   livenessProbe: field(10, probe, {
     doc: 'Probe that checks whether the container is alive. On failure, the container is restarted.',
   }),
-  readinessProbe: field(11, probe, {
+  readinessProbe: field(11, readinessProbe, {
     doc: 'Probe that checks whether the container can serve requests. On failure, Services stop routing to the pod.',
   }),
   startupProbe: field(22, probe, {

@@ -4,25 +4,20 @@
  * value.
  */
 import { groupName } from '../../../model/vendor.ts'
-import type { PrepareContext, RuleContext } from '../../../schema/context.ts'
-import { dropGated } from '../../../schema/gated-fields.ts'
+import { emulationOf, type PrepareContext, type RuleContext } from '../../../schema/context.ts'
 import type { PersistentVolumeClaimSpec } from './claim-spec.ts'
 
 /**
- * Drops unsupported data sources unless the stored claim already has them, for example from before the gate was
- * disabled. Mutates the spec.
+ * Drops data sources of unsupported kinds unless the stored claim already has one. Sets both fields to the same value if
+ * the gate is enabled. Mutates the spec.
  */
 export function agreeOnDataSources(
   spec: PersistentVolumeClaimSpec,
   previous: PersistentVolumeClaimSpec | undefined,
   context: PrepareContext,
 ): void {
-  const feature = 'AnyVolumeDataSource'
-  const open = context.gates?.has(feature) ?? false
-  if (!open && previous?.dataSourceRef === undefined)
-    dropGated(spec, 'dataSourceRef', { path: 'spec', feature, onDropped: context.onDropped })
   if (previous?.dataSource === undefined && !isClaimOrSnapshot(spec.dataSource, context)) delete spec.dataSource
-  if (!open) return
+  if (!emulationOf(context).gates.has('AnyVolumeDataSource')) return
   const source = spec.dataSource ?? spec.dataSourceRef
   if (source === undefined) return
   spec.dataSource ??= source

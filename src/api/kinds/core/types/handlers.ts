@@ -97,7 +97,8 @@ const probeFields = {
   }),
   terminationGracePeriodSeconds: field(7, s.int64(), {
     zero: 'keep',
-    doc: 'Seconds the container gets to terminate after a failed probe. Not supported: the server drops this field.',
+    gate: 'ProbeTerminationGracePeriod',
+    doc: 'Seconds the container gets to terminate after a failed probe. Requires the feature ProbeTerminationGracePeriod.',
   }),
 }
 
@@ -109,6 +110,14 @@ export const probe = s.object(probeFields, {
   choice: { among: [...handlerNames, 'grpc'], noun },
   check: checkTimes,
 })
+
+const { gate: _, ...ungatedGracePeriod } = probeFields.terminationGracePeriodSeconds
+
+/** A readiness probe must not have a grace period. The gate does not matter, because validation rejects the field. */
+export const readinessProbe = {
+  ...probe,
+  fields: { ...probeFields, terminationGracePeriodSeconds: ungatedGracePeriod },
+}
 
 const lifecycleHandler = s.object(handlerFields, {
   name: 'LifecycleHandler',

@@ -5,9 +5,8 @@
 
 import { at, child, type FieldError, type FieldPath, invalid, required } from '../../../model/field-error.ts'
 import { checkDnsLabel, checkDnsSubdomain, checkIpAddress, type NameCheck } from '../../../model/names.ts'
-import type { PrepareContext, RuleContext } from '../../../schema/context.ts'
+import { emulationOf, type PrepareContext, type RuleContext } from '../../../schema/context.ts'
 import type { Effort } from '../../../schema/effort.ts'
-import { dropGated } from '../../../schema/gated-fields.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 import { checkLabelKey, checkLabels } from '../../../selectors/label-rules.ts'
 import { byIp, byName } from '../../list-keys.ts'
@@ -175,7 +174,10 @@ const fields = {
     zero: 'keep',
     doc: 'Whether the host name of the pod is its fully qualified domain name. Defaults to false.',
   }),
-  os: field(36, podOs, { doc: 'Operating system of the containers. Not supported: the server drops this field.' }),
+  os: field(36, podOs, {
+    gate: 'IdentifyPodOS',
+    doc: 'Operating system of the containers. Requires the feature IdentifyPodOS.',
+  }),
 }
 
 export type PodSpec = InferFields<typeof fields>
@@ -205,36 +207,18 @@ function openHostPorts({ containers = [], initContainers = [] }: PodSpec): void 
     for (const port of ports) if (port.containerPort) port.hostPort ??= port.containerPort
 }
 
-/** Drops fields of disabled features, or resets them to their defaults. Mutates the spec. */
-export function dropUnserved(spec: PodSpec = {}, path: FieldPath, { onDropped }: Reporting): void {
-  const report = { path, onDropped }
-  dropGated(spec, 'os', { ...report, feature: 'IdentifyPodOS' })
+/** Resets fields of disabled features to their defaults, if they cannot be dropped. Mutates the spec. */
+export function resetGated(spec: PodSpec = {}, path: FieldPath, context: PrepareContext): void {
+  if (emulationOf(context).gates.has('ProcMountType')) return
   for (const list of ['containers', 'initContainers', 'ephemeralContainers'] as const)
-    for (const [i, container] of (spec[list] ?? []).entries())
-      dropOfContainer(container, { path: at(child(path, list), i), onDropped })
-  for (const [i, { ephemeral }] of (spec.volumes ?? []).entries())
-    dropGated(ephemeral?.volumeClaimTemplate?.spec, 'dataSourceRef', {
-      path: `${at(child(path, 'volumes'), i)}.ephemeral.volumeClaimTemplate.spec`,
-      feature: 'AnyVolumeDataSource',
-      onDropped,
-    })
-}
-
-type Reporting = Pick<PrepareContext, 'onDropped'>
-type GatedContainer = NonNullable<PodSpec['containers']>[number] | NonNullable<PodSpec['ephemeralContainers']>[number]
-
-function dropOfContainer(container: GatedContainer, { path, onDropped }: Reporting & { path: FieldPath }): void {
-  const { securityContext } = container
-  if (securityContext?.procMount !== undefined && securityContext.procMount !== 'Default') {
-    securityContext.procMount = 'Default'
-    onDropped?.({ path: `${path}.securityContext.procMount`, feature: 'ProcMountType' })
-  }
-  for (const probe of ['livenessProbe', 'startupProbe'] as const)
-    dropGated(container[probe], 'terminationGracePeriodSeconds', {
-      path: child(path, probe),
-      feature: 'ProbeTerminationGracePeriod',
-      onDropped,
-    })
+    for (const [i, { securityContext }] of (spec[list] ?? []).entries()) {
+      if (securityContext?.procMount === undefined || securityContext.procMount === 'Default') continue
+      securityContext.procMount = 'Default'
+      context.onDropped?.({
+        path: `${at(child(path, list), i)}.securityContext.procMount`,
+        feature: 'ProcMountType',
+      })
+    }
 }
 
 function checkPodSpec(spec: PodSpec, path: FieldPath, context: RuleContext, effort?: Effort): FieldError[] {

@@ -75,7 +75,10 @@ const endpointFields = {
   }),
   nodeName,
   zone: field(7, s.string(), { zero: 'keep', doc: 'Name of the zone that contains the endpoint.' }),
-  hints: field(8, hints, { doc: 'Zones that should use the endpoint. Unsupported: the server drops this field.' }),
+  hints: field(8, hints, {
+    gate: 'TopologyAwareHints',
+    doc: 'Zones that should use the endpoint. Requires the feature TopologyAwareHints.',
+  }),
 }
 
 export type Endpoint = InferFields<typeof endpointFields>

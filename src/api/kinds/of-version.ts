@@ -1,0 +1,32 @@
+/**
+ * The built-in kinds of one Kubernetes version, derived once from the definitions. Servers of different versions can
+ * share a process, because nothing here depends on the server.
+ */
+
+import type { Kind } from '../schema/kind.ts'
+import { derivation } from '../schema/of-version.ts'
+import { exists } from '../versions/availability.ts'
+import type { EmulatedVersion } from '../versions/emulated-version.ts'
+import { allKinds } from './all.ts'
+
+const known = new Map<EmulatedVersion, readonly Kind[]>()
+
+/**
+ * Returns the kinds of the version. A kind that the version does not serve is included if it is the stored form of one
+ * that it serves. The catalogue does not serve it.
+ */
+export function kindsOfVersion(version: EmulatedVersion): readonly Kind[] {
+  let kinds = known.get(version)
+  if (kinds === undefined) {
+    kinds = derive(version)
+    known.set(version, kinds)
+  }
+  return kinds
+}
+
+function derive(version: EmulatedVersion): readonly Kind[] {
+  const served = allKinds.filter((kind) => exists(kind, version))
+  const needed = new Set(served.flatMap((kind) => [kind, kind.conversion?.stored ?? kind]))
+  const derivationOfVersion = derivation(version)
+  return allKinds.filter((kind) => needed.has(kind)).map((kind) => derivationOfVersion.kind(kind))
+}

@@ -1,0 +1,177 @@
+/**
+ * Derives the schemas and kinds of one Kubernetes version from their definitions, which describe all versions. The
+ * result contains only the fields, enum values, columns and sub-resources of the version. Where a version does not
+ * differ from the definition, the result is the same object. Results are memoized by version, because other caches are
+ * keyed by schemas and kinds. Gates do not matter here: a field behind a disabled gate stays in the schema.
+ */
+import { memoizeByObject } from '../../base/collections/memoize-by-object.ts'
+import type { Vendor } from '../model/vendor.ts'
+import { type Availability, exists } from '../versions/availability.ts'
+import { type EmulatedVersion, isAtLeast } from '../versions/emulated-version.ts'
+import type { Kind } from './kind.ts'
+import type { AnySchema, Field, Fields, ObjectSchema, Schema, StringSchema } from './schema.ts'
+
+/** Returns the functions that derive the schemas and kinds of a version. */
+export function derivation(version: EmulatedVersion): Derivation {
+  let known = derivations.get(version)
+  if (known === undefined) {
+    known = new Derivation(version)
+    derivations.set(version, known)
+  }
+  return known
+}
+
+const derivations = new Map<EmulatedVersion, Derivation>()
+
+/** Derives the schemas and kinds of one version. */
+class Derivation {
+  readonly version: EmulatedVersion
+  readonly #schemas = new WeakMap<Schema, Schema>()
+  readonly #kinds = new WeakMap<Kind, Kind>()
+
+  constructor(version: EmulatedVersion) {
+    this.version = version
+  }
+
+  /** Returns the schema as the version has it. */
+  schema<S extends Schema>(schema: S): S {
+    let derived = this.#schemas.get(schema)
+    if (derived === undefined) {
+      derived = this.#derive(schema)
+      this.#schemas.set(schema, derived)
+      // A derived schema is its own derivation.
+      this.#schemas.set(derived, derived)
+    }
+    return derived as S
+  }
+
+  /** Returns the kind as the version has it. Kinds that the version does not serve are derived as well. */
+  kind<K extends Kind>(kind: K): K {
+    let derived = this.#kinds.get(kind)
+    if (derived === undefined) {
+      derived = this.#deriveKind(kind)
+      this.#kinds.set(kind, derived)
+      this.#kinds.set(derived, derived)
+    }
+    return derived as K
+  }
+
+  #exists(part: Availability): boolean {
+    return exists(part, this.version)
+  }
+
+  #derive(schema: Schema): Schema {
+    switch (schema.type) {
+      case 'object':
+        return this.#object(schema)
+      case 'list': {
+        const items = this.schema(schema.items)
+        return items === schema.items ? schema : { ...schema, items }
+      }
+      case 'map': {
+        const values = this.schema(schema.values)
+        return values === schema.values ? schema : { ...schema, values }
+      }
+      case 'any':
+        return this.#any(schema)
+      case 'string':
+        return schema.availability === undefined ? schema : this.#string(schema, schema.availability)
+      case 'boolean':
+      case 'integer':
+      case 'number':
+      case 'bytes':
+      case 'time':
+      case 'quantity':
+      case 'intOrString':
+        return schema
+      default:
+        return schema satisfies never
+    }
+  }
+
+  #object(schema: ObjectSchema): ObjectSchema {
+    const fields: { [name: string]: Field } = {}
+    const otherVersions: { [name: string]: Availability } = {}
+    let differs = false
+    for (const [name, field] of Object.entries(schema.fields as Fields)) {
+      if (!this.#exists(field)) {
+        otherVersions[name] = field
+        differs = true
+        continue
+      }
+      const derived = this.schema(field.schema)
+      fields[name] = derived === field.schema ? field : { ...field, schema: derived }
+      differs ||= derived !== field.schema
+    }
+    if (!differs) return schema
+    return { ...schema, fields, ...(Object.keys(otherVersions).length > 0 && { otherVersions }) }
+  }
+
+  #any(schema: AnySchema): AnySchema {
+    const { described, alternatives, versioned } = schema
+    if (versioned !== true) return schema
+    return {
+      ...schema,
+      ...(described && { described: memoizeByObject((vendor: Vendor) => this.schema(described(vendor))) }),
+      ...(alternatives && {
+        alternatives: {
+          ...alternatives,
+          object: { ...alternatives.object, schema: this.schema(alternatives.object.schema) },
+          ...(alternatives.list && {
+            list: { ...alternatives.list, items: this.schema(alternatives.list.items) },
+          }),
+        },
+      }),
+    }
+  }
+
+  #string(schema: StringSchema, availability: { readonly [value: string]: Availability }): StringSchema {
+    const values = schema.values?.filter((value) => {
+      const own = Object.hasOwn(availability, value) ? availability[value] : undefined
+      return own === undefined || this.#exists(own)
+    })
+    return values === undefined || values.length === schema.values?.length ? schema : { ...schema, values }
+  }
+
+  #deriveKind(kind: Kind): Kind {
+    const changes: { -readonly [K in keyof Kind]?: Kind[K] } = {}
+    const schema = this.schema(kind.schema)
+    if (schema !== kind.schema) changes.schema = schema
+    const views = this.#views(kind)
+    if (views !== kind.views) changes.views = views
+    if (kind.conversion !== undefined) {
+      const stored = this.kind(kind.conversion.stored)
+      if (stored !== kind.conversion.stored) changes.conversion = { ...kind.conversion, stored }
+    }
+    const isEarly = this.#isBeforeDeprecation(kind)
+    if (!isEarly && Object.keys(changes).length === 0) return kind
+    const { deprecated, ...rest } = kind
+    return { ...(isEarly ? rest : kind), ...changes }
+  }
+
+  #isBeforeDeprecation({ deprecated }: Kind): boolean {
+    return deprecated !== undefined && 'since' in deprecated && !isAtLeast(this.version, deprecated.since)
+  }
+
+  #views({ views }: Kind): Kind['views'] {
+    const { columns, subresources } = views
+    const changes: { -readonly [K in keyof Kind['views']]?: Kind['views'][K] } = {}
+    if (columns?.some((column) => !this.#exists(column)))
+      changes.columns = columns.filter((column) => this.#exists(column))
+    const derived = subresources && this.#subresources(subresources)
+    if (derived !== undefined && derived !== subresources) changes.subresources = derived
+    return Object.keys(changes).length === 0 ? views : { ...views, ...changes }
+  }
+
+  #subresources(all: NonNullable<Kind['views']['subresources']>): NonNullable<Kind['views']['subresources']> {
+    let differs = false
+    const derived = Object.entries(all).flatMap(([name, view]) => {
+      const kind = view.as && this.kind(view.as.kind)
+      const isSame = this.#exists(view) && kind === view.as?.kind
+      differs ||= !isSame
+      if (!this.#exists(view)) return []
+      return [[name, isSame ? view : { ...view, as: { ...view.as!, kind: kind! } }] as const]
+    })
+    return differs ? Object.fromEntries(derived) : all
+  }
+}

@@ -1,0 +1,68 @@
+/**
+ * Availability of a part of the API: the versions that have it, and the feature gate that it needs. Kinds, versions,
+ * fields, enum values, sub-resources, columns, admission plugins, roles, flow objects, loops and flags declare it with
+ * the same three optional properties. A part that declares none of them exists in every version.
+ *
+ *     hostUsers: field(37, s.boolean(), { since: '1.25', gate: 'UserNamespacesSupport', doc: '…' })
+ *
+ * `availabilityOf` is the only function that reads the properties.
+ */
+import { type EmulatedVersion, isAtLeast, type KubeVersion } from './emulated-version.ts'
+import type { FeatureGate, Gates } from './feature-gates.ts'
+
+/** The versions that have a part of the API, and the feature gate that it needs. */
+export interface Availability {
+  /** The first version that has the part. If unset, all versions up to `until` have it. */
+  readonly since?: KubeVersion
+  /** The first version that no longer has the part. */
+  readonly until?: KubeVersion
+  /** The feature gate that must be enabled. A part whose gate is disabled exists, but cannot be used. */
+  readonly gate?: GateCondition
+}
+
+/** One gate, several gates that must all be enabled, or several of which one suffices. */
+export type GateCondition = FeatureGate | readonly FeatureGate[] | { readonly anyOf: readonly FeatureGate[] }
+
+/** The emulated version and the enabled feature gates of a server. */
+export interface Emulation {
+  readonly version: EmulatedVersion
+  readonly gates: Gates
+}
+
+/**
+ * Whether the part is not in the version yet (`later`), no longer in it (`removed`), behind a disabled feature gate
+ * (`disabled`), or usable (`available`).
+ */
+export type AvailabilityState = 'later' | 'removed' | 'disabled' | 'available'
+
+/** Returns the state of a part. Without gates, `disabled` is never returned. */
+export function availabilityOf(
+  { since, until, gate }: Availability,
+  { version, gates }: Pick<Emulation, 'version'> & Partial<Emulation>,
+): AvailabilityState {
+  if (since !== undefined && !isAtLeast(version, since)) return 'later'
+  if (until !== undefined && isAtLeast(version, until)) return 'removed'
+  return gate === undefined || gates === undefined || isGateEnabled(gate, gates) ? 'available' : 'disabled'
+}
+
+/** Whether the version has the part, even if its gate is disabled. */
+export function exists(part: Availability, version: EmulatedVersion): boolean {
+  return availabilityOf(part, { version }) === 'available'
+}
+
+/** Whether the version has the part and its gate is enabled. */
+export function isAvailable(part: Availability, emulation: Emulation): boolean {
+  return availabilityOf(part, emulation) === 'available'
+}
+
+/** Whether the gates of a part are enabled. */
+export function isGateEnabled(gate: GateCondition, gates: Gates): boolean {
+  if (typeof gate === 'string') return gates.has(gate)
+  return 'anyOf' in gate ? gate.anyOf.some((name) => gates.has(name)) : gate.every((name) => gates.has(name))
+}
+
+/** Returns the names of the gates in a condition. */
+export function gateNames(gate: GateCondition): readonly FeatureGate[] {
+  if (typeof gate === 'string') return [gate]
+  return 'anyOf' in gate ? gate.anyOf : gate
+}

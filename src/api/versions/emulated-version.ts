@@ -1,0 +1,59 @@
+/**
+ * The Kubernetes versions that the server can emulate (`--emulated-version`), and how versions compare. The patch
+ * release is the newest one of each version and appears only in `/version` and in the version of simulated nodes.
+ */
+
+/** A minor version of Kubernetes in a definition, such as `1.25`. It may be later than every emulated version. */
+export type KubeVersion = `1.${number}`
+
+/** The newest patch release of each version. */
+const patches = {
+  '1.23': '17',
+  '1.24': '17',
+  '1.25': '16',
+  '1.26': '15',
+  '1.27': '16',
+  '1.28': '15',
+  '1.29': '15',
+  '1.30': '14',
+  '1.31': '14',
+  '1.32': '13',
+  '1.33': '13',
+  '1.34': '11',
+  '1.35': '8',
+  '1.36': '4',
+} as const
+
+/** A version that the server can emulate. */
+export type EmulatedVersion = keyof typeof patches
+
+/** All versions that the server can emulate, oldest first. */
+export const emulatedVersions = Object.keys(patches) as readonly EmulatedVersion[]
+
+/** The version of the specification, and the oldest one. Definitions without `since` exist from this version on. */
+export const oldestVersion: EmulatedVersion = '1.23'
+
+/** The newest version that the server can emulate. */
+export const newestVersion: EmulatedVersion = '1.36'
+
+/** Whether the version is `since` or later. */
+export function isAtLeast(version: KubeVersion, since: KubeVersion): boolean {
+  return minorOf(version) >= minorOf(since)
+}
+
+/** Returns the minor version as a number: 25 for `1.25`. */
+function minorOf(version: KubeVersion): number {
+  return Number(version.slice(2))
+}
+
+/** A version with its patch release, as in `/version`. */
+export interface ReleaseVersion {
+  readonly major: string
+  readonly minor: string
+  readonly patch: string
+}
+
+/** Returns the version with its newest patch release. */
+export function releaseOf(version: EmulatedVersion): ReleaseVersion {
+  return { major: '1', minor: version.slice(2), patch: patches[version] }
+}

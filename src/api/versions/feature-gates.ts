@@ -1,0 +1,86 @@
+/**
+ * Feature gates of the emulated version, under their Kubernetes names: stage, default and lock of each gate
+ * (`gate-facts.ts`), and the set of enabled gates. Rules find the enabled gates in their context.
+ */
+import { keysOf } from '../json/json.ts'
+import { type EmulatedVersion, isAtLeast, type KubeVersion, oldestVersion } from './emulated-version.ts'
+import { gateFacts } from './gate-facts.ts'
+
+/** The name of a feature gate of any version. */
+export type FeatureGate = keyof typeof gateFacts
+
+/** The names of the enabled gates. */
+export type Gates = ReadonlySet<FeatureGate>
+
+/** The stage of a feature in a version. */
+export type GateStage = 'alpha' | 'beta' | 'stable' | 'deprecated'
+
+/** The state of a gate in a version. */
+export interface GateState {
+  readonly stage: GateStage
+  /** Whether the feature is enabled by default. */
+  readonly on: boolean
+  /** Whether the gate cannot be changed. */
+  readonly locked: boolean
+}
+
+/** The names of all gates of all versions. */
+const featureGateNames: readonly FeatureGate[] = keysOf(gateFacts)
+
+/** Whether any version has a gate of this name. */
+export function isFeatureGate(name: string): name is FeatureGate {
+  return Object.hasOwn(gateFacts, name)
+}
+
+/** Returns the state of a gate, or undefined if the version does not have the gate. */
+export function gateState(name: FeatureGate, version: EmulatedVersion): GateState | undefined {
+  const state = changesUpTo(name, version).at(-1)
+  return state === undefined || state === 'gone' ? undefined : readState(state)
+}
+
+/** Returns the states of a gate up to the version, oldest first. */
+function changesUpTo(name: FeatureGate, version: EmulatedVersion): string[] {
+  return gateFacts[name]
+    .split(' ')
+    .map((change) => change.split(':') as [KubeVersion, string])
+    .filter(([since]) => isAtLeast(version, since))
+    .map(([, state]) => state)
+}
+
+const stages: { readonly [letter: string]: GateStage } = { a: 'alpha', b: 'beta', g: 'stable', d: 'deprecated' }
+
+function readState(state: string): GateState {
+  return { stage: stages[state[0]!]!, on: state[1] === '+', locked: state[2] === '!' }
+}
+
+/** Features that are enabled although their gate is off by default in some versions. */
+const alwaysOn: readonly FeatureGate[] = ['CustomResourceValidationExpressions']
+
+/** The last state of a gate counts after the gate was removed. Before the gate exists, the feature is disabled. */
+function isOnByDefault(name: FeatureGate, version: EmulatedVersion): boolean {
+  if (alwaysOn.includes(name)) return true
+  const state = changesUpTo(name, version).findLast((each) => each !== 'gone')
+  return state !== undefined && readState(state).on
+}
+
+const known = new Map<EmulatedVersion, Gates>()
+
+/** Returns the features that are enabled in a version by default. */
+export function defaultGatesOf(version: EmulatedVersion): Gates {
+  let gates = known.get(version)
+  if (gates === undefined) {
+    gates = new Set(featureGateNames.filter((name) => isOnByDefault(name, version)))
+    known.set(version, gates)
+  }
+  return gates
+}
+
+/** Returns the features that are enabled by default in the oldest version, for code without a server. */
+export function defaultGates(): Gates {
+  return defaultGatesOf(oldestVersion)
+}
+
+/** Returns the names of the gates that the version has. */
+export function gatesIn(version: EmulatedVersion): FeatureGate[] {
+  return featureGateNames.filter((name) => gateState(name, version) !== undefined)
+}

@@ -1,0 +1,25 @@
+/** `--emulated-version`: the Kubernetes version to emulate, as `1.29` or `kube=1.29`. */
+import {
+  type EmulatedVersion,
+  emulatedVersions,
+  newestVersion,
+  oldestVersion,
+} from '../../api/versions/emulated-version.ts'
+import { UsageError } from '../../base/flags/flags.ts'
+
+/** Parses the version. Throws UsageError with the range of versions. */
+export function readEmulatedVersion(text: string): EmulatedVersion {
+  const [component = '', ...rest] = text.split('=')
+  const asked = rest.length === 0 ? component : rest.join('=')
+  if (text.includes(',')) throw refusal(text, 'give one version')
+  if (rest.length > 0 && component !== 'kube') throw refusal(text, `the only component is kube, not ${component}`)
+  const version = emulatedVersions.find((each) => each === asked)
+  if (version === undefined) throw refusal(text, 'give a major and minor version')
+  return version
+}
+
+function refusal(text: string, advice: string): UsageError {
+  return new UsageError(
+    `cannot emulate ${JSON.stringify(text)}: ${advice}, from ${oldestVersion} to ${newestVersion}, such as 1.29 or kube=1.29`,
+  )
+}

@@ -1,0 +1,15 @@
+/** The emulated Kubernetes version and the enabled feature gates, according to the flags. */
+import { kindsOfVersion } from '../../api/kinds/of-version.ts'
+import { availabilityParts } from '../../api/schema/availability-parts.ts'
+import type { Emulation } from '../../api/versions/availability.ts'
+import { enabledGates, gatesNamedBy } from './feature-gates.ts'
+import type { ServerOptions } from './options.ts'
+
+/** Returns the version and its gates. Throws UsageError for a gate that cannot be set. */
+export function emulationFrom({
+  emulatedVersion: version,
+  featureGates,
+}: Pick<ServerOptions, 'emulatedVersion' | 'featureGates'>): Emulation {
+  const named = () => gatesNamedBy(availabilityParts(kindsOfVersion(version)))
+  return { version, gates: enabledGates(featureGates, { version, named }) }
+}

@@ -1,0 +1,88 @@
+/** `--emulated-version` and the feature gates of the emulated version. */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import type { EmulatedVersion } from '../../src/api/versions/emulated-version.ts'
+import { readEmulatedVersion } from '../../src/server/flags/emulated-version.ts'
+import { emulationFrom } from '../../src/server/flags/emulation.ts'
+import { readPairs } from '../../src/server/flags/pairs.ts'
+import { startTestServer } from '../../src/testing/testing.ts'
+import { serve } from '../support/in-process.ts'
+import { startFailing } from '../support/start-failing.ts'
+
+test('the version is given alone or with its component', () => {
+  assert.equal(readEmulatedVersion('1.29'), '1.29')
+  assert.equal(readEmulatedVersion('kube=1.36'), '1.36')
+})
+
+for (const text of ['1.22', '1.37', 'v1.29', '1.29.3', '1.29,1.30', 'kube=1.29,kube=1.30', 'foo=1.29', '', 'kube='])
+  test(`the version ${JSON.stringify(text)} is rejected with the range`, () => {
+    assert.throws(() => readEmulatedVersion(text), /from 1\.23 to 1\.36/)
+  })
+
+test('a version that cannot be emulated prevents the start', async () => {
+  const { code, errors } = await startFailing({ after }, ['--emulated-version=1.22'])
+  assert.equal(code, 1)
+  assert.match(errors, /--emulated-version.*cannot emulate "1\.22".*from 1\.23 to 1\.36/)
+})
+
+test('servers of different versions share a process', async () => {
+  const [older, newer] = await Promise.all([
+    serve({ after }, []),
+    serve({ after }, ['--emulated-version=1.31', '--profile=kubernetes']),
+  ])
+  const versionOf = async (server: typeof older) => (await server.client('admin-token').get('/version')).body
+  const [a, b] = [await versionOf(older), await versionOf(newer)]
+  assert.deepEqual([a.minor, b.minor], ['23', '31'])
+  assert.match(b.gitVersion, /^v1\.31\.14\+orch\./)
+})
+
+test('a test server emulates the version of its option', async () => {
+  await using server = await startTestServer({ emulatedVersion: '1.29', controlLoops: false })
+  const { signal } = new AbortController()
+  const { body } = await server.transport({ method: 'GET', path: '/version', headers: {}, body: undefined, signal })
+  const parts: Uint8Array[] = []
+  for await (const part of body) parts.push(part)
+  assert.equal(JSON.parse(Buffer.concat(parts).toString()).minor, '29')
+})
+
+function gatesOf(version: EmulatedVersion, pairs: string): ReadonlySet<string> {
+  return emulationFrom({ emulatedVersion: version, featureGates: readPairs(pairs) }).gates
+}
+
+test('the gates of each version have its defaults', () => {
+  assert.ok(!gatesOf('1.23', '').has('IdentifyPodOS'))
+  assert.ok(gatesOf('1.24', '').has('IdentifyPodOS'))
+  assert.ok(gatesOf('1.36', '').has('IdentifyPodOS'), 'the feature stays enabled after its gate was removed')
+  assert.ok(!gatesOf('1.36', '').has('DynamicKubeletConfig'))
+  assert.ok(gatesOf('1.23', '').has('CustomResourceValidationExpressions'))
+})
+
+test('a gate takes precedence over its stage', () => {
+  assert.ok(!gatesOf('1.23', 'AllBeta=false').has('APIListChunking'))
+  assert.ok(gatesOf('1.23', 'APIListChunking=true,AllBeta=false').has('APIListChunking'))
+  assert.ok(gatesOf('1.30', 'AllBeta=false').has('APIListChunking'), 'a stable gate does not belong to the stage')
+})
+
+test('gates that definitions name can be changed', () => {
+  assert.ok(!gatesOf('1.27', 'HPAContainerMetrics=false').has('HPAContainerMetrics'))
+  assert.ok(gatesOf('1.23', 'TopologyAwareHints=true').has('TopologyAwareHints'))
+  assert.ok(gatesOf('1.23', 'AnyVolumeDataSource=true').has('AnyVolumeDataSource'))
+})
+
+for (const [version, pairs, message] of [
+  ['1.23', 'NoSuchGate=true', /unrecognized feature gate: NoSuchGate/],
+  ['1.29', 'ApiListChunking=true', /unrecognized feature gate: ApiListChunking.*did you mean APIListChunking\?/],
+  ['1.33', 'APIListChunking=true', /unrecognized feature gate: APIListChunking/],
+  ['1.29', 'APIListChunking=false', /cannot set feature gate APIListChunking to false, feature is locked to true/],
+  ['1.26', 'HPAContainerMetrics=true', /alpha in Kubernetes 1\.26, and alpha features are not built/],
+  ['1.28', 'AllAlpha=true', /alpha features are not built/],
+  ['1.28', 'KubeletTracing=false', /implements only KubeletTracing=true/],
+] as const)
+  test(`--feature-gates=${pairs} is rejected at ${version}`, () => {
+    assert.throws(() => gatesOf(version, pairs), message)
+  })
+
+test('a gate without effect is accepted in the state that the server implements', () => {
+  assert.ok(gatesOf('1.28', 'KubeletTracing=true').has('KubeletTracing'))
+  assert.ok(!gatesOf('1.28', 'InPlacePodVerticalScaling=false,AllAlpha=false').has('InPlacePodVerticalScaling'))
+})
