@@ -13,7 +13,7 @@ const listOf = (items: JsonObject, maxItems?: number): JsonObject => ({
 })
 const integer = { type: 'integer' }
 
-describe('estimated costs', () => {
+describe('estimated costs of rules', () => {
   const rows: { readonly [rule: string]: readonly [JsonObject, number] } = {
     // A name, a field and a comparison each cost one. A constant costs nothing.
     'self > 1': [integer, 2],
@@ -39,7 +39,7 @@ describe('estimated costs', () => {
     )
   }
 
-  test('an unbounded size counts as large as a request may be', () => {
+  test('an unbounded list counts as the largest list that fits into a request', () => {
     const schema = listOf(text())
     assert.equal(costsOf('self.all(x, x == "a")', { schema, self: [] }).estimated, 2 + 5 * Math.floor(3_145_726 / 3))
   })
@@ -49,8 +49,8 @@ function sample({ type }: JsonObject) {
   return type === 'array' ? [] : type === 'object' ? { a: 1 } : type === 'integer' ? 1 : 'x'
 }
 
-describe('actual costs', () => {
-  test('costs depend on the actual values', () => {
+describe('actual costs of rules', () => {
+  test('the actual cost of a rule depends on the values', () => {
     const schema = listOf(integer)
     assert.equal(costsOf('self.all(x, x > 0)', { schema, self: [1, 2, 3] }).actual, 1 + 1 + 3 * 5)
     // The first deciding element ends the loop.
@@ -58,7 +58,7 @@ describe('actual costs', () => {
     assert.equal(costsOf('self.matches("^[a-z]+$")', { schema: text(), self: 'a'.repeat(99) }).actual, 1 + 10 * 2)
   })
 
-  test('costs have a limit', () => {
+  test('a rule that exceeds the cost limit is aborted', () => {
     const data = { schema: listOf(integer), self: Array.from({ length: 100 }, (_, i) => i), limit: 400 }
     assert.throws(() => outcomeOf('self.all(x, x >= 0)', data), BudgetExceeded)
     assert.equal(outcomeOf('self.all(x, x >= 0)', { ...data, limit: 600 }), true)

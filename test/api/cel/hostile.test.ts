@@ -10,7 +10,7 @@ import { compiling, type Data, outcomeOf } from './evaluating.ts'
 const texts: JsonObject = { type: 'array', items: { type: 'string' } }
 const text: JsonObject = { type: 'string' }
 
-describe('hostile rule texts', () => {
+describe('compilation of hostile rules', () => {
   const refused: { readonly [title: string]: readonly [string, RegExp] } = {
     'too long': [`"${'a'.repeat(100_001)}" == ""`, /expression code point size exceeds limit/],
     'nested in brackets': [`${'('.repeat(50_000)}true${')'.repeat(49_000)}`, /recursion limit exceeded/],
@@ -31,22 +31,22 @@ describe('hostile rule texts', () => {
     })
   }
 
-  test('long logical chains are cheap', async () => {
+  test('a rule with a long chain of logical operators compiles quickly', async () => {
     const rule = Array.from({ length: 2400 }, () => '1 == 1').join('&&')
     await assertCheap(500, () => assert.equal(outcomeOf(rule), true))
   })
-  test('a repeated pattern is compiled once, and many patterns are compiled in steps', async () => {
+  test('a repeated pattern is compiled once, and many different patterns are compiled in time slices', async () => {
     const same = Array.from({ length: 1500 }, () => '"a".matches("a{50}")').join('&&')
     await assertCheap(120, () => assert.equal(outcomeOf(same), false))
     const others = Array.from({ length: 1000 }, (_, i) => `"a".matches("${i}{90}")`).join('||')
     await assertBrief(50, async () => assert.equal((await new TimeSlice().run(compiling(others))).outcome, 'program'))
   })
-  test('many unary operators are accepted', () => {
+  test('a rule with 50,000 unary operators is accepted', () => {
     assert.equal(outcomeOf(`${'!'.repeat(50_000)}true`), true)
   })
 })
 
-describe('hostile evaluations', () => {
+describe('evaluation of hostile rules', () => {
   const ends = (title: string, rule: string, data: Data = {}) => {
     test(title, async () => {
       await assertCheap(150, () => assert.throws(() => outcomeOf(rule, data), BudgetExceeded))

@@ -131,17 +131,17 @@ for (const [title, { schema, self, oldSelf = {}, rules, not = [] }] of Object.en
   })
 }
 
-describe('data that is invisible to rules', () => {
+describe('data that rules cannot see', () => {
   const hidden = (schema: JsonObject, rule: string, field: string) => {
     assert.match(String(outcomeOf(rule, { schema })), new RegExp(`undefined field '${field}'`))
   }
-  test('fields that the schema does not describe are invisible', () => hidden(about(text), 'self.b == 1', 'b'))
-  test('values without a type are invisible', () =>
+  test('rules cannot see fields that the schema does not describe', () => hidden(about(text), 'self.b == 1', 'b'))
+  test('rules cannot see values without a type', () =>
     hidden(about({ 'x-orch-preserve-unknown-fields': true }), 'has(self.a)', 'a'))
-  test('lists of values without a type are invisible', () => {
+  test('rules cannot see lists of values without a type', () => {
     hidden(about({ type: 'array', items: { 'x-orch-preserve-unknown-fields': true } }), 'has(self.a)', 'a')
   })
-  test('the metadata of an embedded object is invisible except its name', () => {
+  test('rules see only the name in the metadata of an embedded object', () => {
     const schema = about(objectOf({ spec: text }, { 'x-orch-embedded-resource': true }))
     assert.equal(outcomeOf('self.a.metadata.name == "n"', { schema, self: { a: { metadata: { name: 'n' } } } }), true)
     hidden(schema, 'has(self.a.metadata.labels)', 'labels')

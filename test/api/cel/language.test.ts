@@ -186,7 +186,7 @@ describe('strings', () => {
     ['"abc".charAt(4) == ""', 'index out of range: 4'],
     ['"abc".substring(2, 1) == ""', 'invalid substring range. start: 2, end: 1'],
   ])
-  test('an invalid pattern is an error of the rule', () => {
+  test('an invalid pattern fails the evaluation of the rule', () => {
     assert.match(String(outcomeOf('"a".matches("(")')), /^program instantiation failed: .*missing closing \)/)
   })
 })
@@ -214,7 +214,7 @@ describe('lists and URLs', () => {
   ])
 })
 
-describe('compilation errors', () => {
+describe('compilation errors of rules', () => {
   const mark = (rule: string, column: number, text: string) =>
     [
       rule,
@@ -244,16 +244,16 @@ describe('compilation errors', () => {
     mark('9223372036854775808 > 0', 1, 'invalid int literal'),
   ])
   test('a rule must evaluate to a bool', () => assert.equal(outcomeOf('1'), 'cel expression must evaluate to a bool'))
-  test('all errors are reported, in text order', () => {
+  test('all compilation errors of a rule are reported, in text order', () => {
     assert.match(String(outcomeOf('x == 1 && y == 2')), /1:1: .*'x'[\s\S]*\n.*1:11: .*'y'/)
   })
 })
 
-describe('every function', () => {
+describe('functions available in rules', () => {
   const names = [...functions.keys()].filter((name) => /^[a-z]\w*$/i.test(name))
   const textOf = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
 
-  test('has a row in this file', () => {
+  test('every function has a row in this file', () => {
     const rows = textOf(import.meta.url)
     assert.deepEqual(
       names.filter((name) => !rows.includes(`${name}(`)),
@@ -261,7 +261,7 @@ describe('every function', () => {
     )
   })
 
-  test('is named in docs/cel.md, unless it belongs to the language', () => {
+  test('every function that CEL itself does not define is listed in docs/cel.md', () => {
     const page = textOf('../../../docs/cel.md')
     const own =
       'bool bytes contains double duration dyn endsWith int matches size startsWith string timestamp type uint'

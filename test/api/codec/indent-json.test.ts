@@ -20,6 +20,6 @@ for (const [name, value] of Object.entries(values))
     )
   })
 
-test('members keep their position and integers their digits', () => {
+test('indenting JSON keeps the order of members and all digits of integers', () => {
   assert.equal(indentText('{"9":9007199254740993,"10":1}'), '{\n  "9": 9007199254740993,\n  "10": 1\n}')
 })

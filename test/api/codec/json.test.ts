@@ -18,7 +18,7 @@ import { mergePatchSteps } from '../../../src/api/merge/merge-patch.ts'
 import { runToCompletion } from '../../../src/base/concurrency/time-slice.ts'
 import { assertBelow, cpuMs } from '../../support/effort.ts'
 
-test('a key spelled with an escape keeps its identity whatever was parsed before', () => {
+test('an escaped key is parsed to the same key, whatever was parsed before', () => {
   const strictly = (text: string) => parseJson(Buffer.from(text)).value
   for (const parse of [strictly, (text: string) => parseOwnJson(Buffer.from(text))]) {
     assert.deepEqual(parse('{"a":1,"\\\\":2}'), { a: 1, '\\': 2 })
@@ -37,7 +37,7 @@ test('a key spelled with an escape keeps its identity whatever was parsed before
   }
 })
 
-test('numbers keep all their digits', () => {
+test('parsed numbers keep all their digits', () => {
   const parse = (text: string) => parseJson(Buffer.from(text)).value
   assert.deepEqual(parse('[1e1,1E+2,1e-7,-0.5,123456789012345]'), [10, 100, 1e-7, -0.5, 123456789012345])
   assert.deepEqual(parse('[9007199254740993,1e100]'), [9007199254740993n, 1e100])
@@ -54,7 +54,7 @@ const whole: readonly (readonly [string, number])[] = [
   ['123456789012345.000000', 123456789012345],
 ]
 
-test('no number is rounded to an integer', () => {
+test('fractional numbers are not rounded to integers', () => {
   for (const text of roundedToWhole) {
     assert.throws(() => parseJson(Buffer.from(`{"a":${text}}`)), /out of range/, text)
     assert.throws(() => plainScalar(text), /out of range/, text)
@@ -65,7 +65,7 @@ test('no number is rounded to an integer', () => {
   }
 })
 
-test('next to an integer that the native parser would round, all other values are unchanged', () => {
+test('an integer beyond double precision does not affect the parsing of its neighbors', () => {
   const rest = [
     ...[
       '0',
@@ -105,12 +105,12 @@ test('next to an integer that the native parser would round, all other values ar
 const long = Array.from({ length: 70_000 }, (_, i) => `1234567890123456789012345678901234${100_000 + i}`)
 const longIntegers = Buffer.from(`{"list":[${long.join()}]}`)
 
-test('a body of 40-digit integers is parsed in short steps', async () => {
+test('parsing a body of 40-digit integers yields regularly', async () => {
   await assertBelow(100, 'ms at a stretch', () => longestStep(parseSteps(longIntegers)))
   await assertBelow(100, 'ms at a stretch', () => longestStep(parseOwnSteps(longIntegers)))
 })
 
-test('a long document of our own is parsed in steps, with the same result', () => {
+test('parsing a long stored document yields regularly and returns the same result', () => {
   const members = Object.fromEntries(
     long.slice(0, 20_000).map((_, i) => [`v:"\\${i}"`, { i, 'a.b': [1.5, null, true] }]),
   )
@@ -123,7 +123,7 @@ test('a long document of our own is parsed in steps, with the same result', () =
   assert.ok(steps > 20, `${steps} steps`)
 })
 
-test('a merge of very many members is done in short steps', async () => {
+test('merging an object with very many members yields regularly', async () => {
   const members = long.slice(0, 50_000).map((digits, i) => `"k${i}":${digits}`)
   const { value } = parseJson(Buffer.from(`{"data":{${members.join()}}}`))
   await assertBelow(100, 'ms at a stretch', () => longestStep(mergePatchSteps(value, value)))
@@ -145,7 +145,7 @@ function longestStep(work: Generator<void, unknown>): number {
   return longest
 }
 
-test('repeated keys are reported with their paths, however they are spelled', () => {
+test('duplicate keys are reported with their paths, even if they are escaped differently', () => {
   const duplicates = (text: string) => parseJson(Buffer.from(text)).duplicates
   assert.deepEqual(duplicates('{"a":[{"b":1,"c":{"b":2},"b":3}],"\\u0061":":"}'), ['a[0].b', 'a'])
   assert.deepEqual(duplicates('{"__proto__":{"b":1,"b":2},"__proto__":{},"c":[]}'), ['__proto__.b', '__proto__'])
@@ -164,6 +164,6 @@ const inAnyOrder: { readonly [name: string]: Json } = {
 }
 
 for (const [name, value] of Object.entries(inAnyOrder))
-  test(`stored JSON is written like any other JSON: ${name}`, () => {
+  test(`stringifyStored writes the same text as stringifyJson: ${name}`, () => {
     assert.equal(stringifyStored(value, undefined, 1), stringifyJson([value]).slice(1, -1))
   })

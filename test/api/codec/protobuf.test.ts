@@ -33,7 +33,7 @@ import { validValues } from '../kinds/valid-values.ts'
 
 const vendor = vendorOf('orch')
 
-test('every field has the recorded number and wire type', () => {
+test('every Protobuf field has the recorded number and wire type', () => {
   const seen = new Set<string>()
   let fields = 0
   const compare = (schema: Schema, home: string, known?: string) => {
@@ -155,7 +155,7 @@ function isMessage(schema: Schema, seen: Set<Schema>): boolean {
   return !schema.open && Object.entries(schema.fields).every(isNumbered)
 }
 
-test('every kind is a message, and free-form JSON is recorded as bytes', () => {
+test('every kind has a Protobuf message, and free-form JSON is encoded as bytes', () => {
   assert.deepEqual(
     allKinds.filter(({ schema }) => !isMessage(schema, new Set())).map(({ kind }) => kind),
     [],
@@ -164,7 +164,7 @@ test('every kind is a message, and free-form JSON is recorded as bytes', () => {
     assert.deepEqual(Object.values(facts[name]!.inlined!), [{ tag: 1, type: 'bytes' }])
 })
 
-test('random objects of every kind survive the round trip through Protobuf', () => {
+test('random objects of every kind survive a Protobuf round trip', () => {
   const each = Math.ceil(rounds(2_500, 200_000) / allKinds.length)
   for (const { schema, kind } of allKinds) {
     for (let i = 0; i < each; i++) {
@@ -240,7 +240,7 @@ const extremes: { readonly [name: string]: readonly Json[] } = {
   high: ['x'],
 }
 
-test('extreme values of every schema feature survive the round trip', () => {
+test('extreme values of every schema feature survive a Protobuf round trip', () => {
   assert.deepEqual(Object.keys(extremes).sort(), Object.keys(fields).sort())
   let tried = 0
   for (const [name, values] of Object.entries(extremes))
@@ -254,7 +254,7 @@ test('extreme values of every schema feature survive the round trip', () => {
   assert.ok(tried > 50)
 })
 
-test('zero values are written as the field specifies', () => {
+test('zero values are encoded or omitted as declared for the field', () => {
   const hex = (schema: ObjectSchema, value: JsonObject) => writeMessage(schema, value).toString('hex')
   const plain = s.object({ a: field(1, s.string()), b: field(2, s.int32()), c: field(3, s.boolean()) })
   assert.equal(hex(plain, {}), '0a0010001800')
@@ -273,7 +273,7 @@ function written(write: (writer: WireWriter) => void): Buffer {
   return writer.finish()
 }
 
-test('a quantity without text is zero, and one with an empty text is rejected as in JSON', () => {
+test('a quantity without text decodes to zero, and one with an empty text is rejected as in JSON', () => {
   const none = written((w) => w.message(9, () => {}))
   assert.deepEqual(normal(everything, readMessage(everything, none)), { quantity: '0' })
   const empty = written((w) => w.message(9, (quantity) => quantity.string(1, '')))
@@ -281,7 +281,7 @@ test('a quantity without text is zero, and one with an empty text is rejected as
   assert.throws(() => normal(everything, { quantity: '' }), /"" is not a quantity/)
 })
 
-test('unknown fields are skipped, the last single value counts, and messages are merged', () => {
+test('decoding skips unknown fields, keeps the last of repeated scalars and merges repeated messages', () => {
   const bytes = written((w) => {
     w.string(1, 'first')
     w.string(999, 'unknown')
@@ -304,7 +304,7 @@ test('unknown fields are skipped, the last single value counts, and messages are
   })
 })
 
-test('integers of a list may be packed or separate, and map entries may have their parts in any order', () => {
+test('repeated integers may be packed or unpacked, and map entries may have key and value in any order', () => {
   const packed = written((w) => {
     w.integer(15, 1)
     w.bytes(15, Buffer.from([2, 0x80, 1]))
@@ -325,7 +325,7 @@ test('integers of a list may be packed or separate, and map entries may have the
   })
 })
 
-test('times are truncated to the precision of the field, and an empty one is absent', () => {
+test('times are truncated to the precision of the field, and an empty time is absent', () => {
   const time = (number: number, seconds: number, nanos: number) =>
     written((w) =>
       w.message(number, (t) => {
@@ -374,14 +374,14 @@ const malformed: { readonly [what: string]: readonly [bytes: string, message: Re
   'invalid JSON': ['5a030a017b', /^any: the body is not valid JSON/],
 }
 
-test('a malformed message is rejected with the field', () => {
+test('a malformed message is rejected with the name of the field', () => {
   for (const [what, [bytes, message]] of Object.entries(malformed)) {
     const read = () => readMessage(everything, Buffer.from(bytes.replaceAll(' ', ''), 'hex'))
     assert.throws(read, (error) => error instanceof WireError && message.test(error.message), what)
   }
 })
 
-test('a message can have as many values and levels as a JSON body', () => {
+test('a Protobuf message may have as many values and nesting levels as a JSON body', () => {
   const many = (count: number) => Buffer.concat(Array(count).fill(Buffer.from('7200', 'hex')))
   assert.equal((readMessage(everything, many(100_000)).objects as Json[]).length, 100_000)
   const isTooMany = (error: unknown) => error instanceof ApiError && error.code === 413
@@ -412,7 +412,7 @@ test('a message can have as many values and levels as a JSON body', () => {
   assert.throws(() => readMessage(nested, Buffer.from('0a'.repeat(100_000), 'hex')), WireError)
 })
 
-test('the envelope names the type of a document, and nothing else is accepted as an envelope', () => {
+test('the envelope of a document names its type, and a document without an envelope is rejected', () => {
   const type = { apiVersion: 'v1', kind: 'Thing' }
   const sealed = seal(type, Buffer.from('0a0161', 'hex'))
   const envelope = open(sealed)
@@ -434,14 +434,14 @@ test('the envelope names the type of a document, and nothing else is accepted as
     assert.throws(() => open(Buffer.from(bytes.replaceAll(' ', ''), 'hex')), { name: 'WireError', message }, bytes)
 })
 
-test('a list of the older version has different field numbers', () => {
+test('lists of the older version use different field numbers', () => {
   const numbers = (version: 'v1' | 'v1beta1') =>
     Object.entries(partialObjectMetadataList(version).fields).map(([name, { tag }]) => `${name} ${tag}`)
   assert.deepEqual(numbers('v1').slice(2), ['metadata 1', 'items 2'])
   assert.deepEqual(numbers('v1beta1').slice(2), ['metadata 2', 'items 1'])
 })
 
-test('only the parts of a schema kept as sent that do not fit its message are omitted', () => {
+test('encoding a schema as Protobuf omits only the parts that its message cannot represent', () => {
   const { schema } = allKinds.find(({ kind }) => kind === 'CustomResourceDefinition')!
   const definition = (openAPIV3Schema: Json) => ({
     spec: { versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema } }] },
@@ -475,7 +475,7 @@ test('only the parts of a schema kept as sent that do not fit its message are om
   assert.deepEqual(keptOf(words, vendorOf('kubernetes')), words)
 })
 
-test('nested schemas are read as deeply as any message', () => {
+test('schemas may be nested as deeply as any other message', () => {
   const { schema } = allKinds.find(({ kind }) => kind === 'CustomResourceDefinition')!
   const nest = (depth: number): JsonObject => (depth === 0 ? {} : { not: nest(depth - 1) })
   const written = (depth: number) =>

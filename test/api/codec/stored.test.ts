@@ -45,7 +45,7 @@ const orders = { 'in byte order': undefined, 'by fields': configMap.schema }
 
 for (const [how, order] of Object.entries(orders))
   for (const [name, object] of Object.entries(refused))
-    test(`${name} is not stored ${how}`, () => {
+    test(`an object with ${name} is rejected for storage ${how}`, () => {
       assert.throws(() => encodeStored('a key', { object, order, header: {} }))
     })
 
@@ -60,7 +60,7 @@ const kept: { readonly [name: string]: ApiObject } = {
 
 for (const [how, order] of Object.entries(orders))
   for (const [name, object] of Object.entries(kept))
-    test(`${name} survives a round trip, written ${how}`, () => {
+    test(`an object with ${name} survives a round trip when stored ${how}`, () => {
       const { json } = storedJson(encodeStored('a key', { object, order, header: {} }), '7', Buffer.alloc)
       const metadata = { ...object.metadata, resourceVersion: '7' }
       assert.deepEqual(parseOwnJson(json), { ...object, metadata })
@@ -86,7 +86,7 @@ function textOf(value: Buffer): string {
   return storedJson(value, '7', Buffer.alloc).json.toString()
 }
 
-test('members are in field order, and those of maps and free-form values in byte order', () => {
+test('stored objects have their fields in schema order, and map keys and free-form members in byte order', () => {
   assert.equal(
     textOf(encodeStored('a key', { object: unordered, order: configMap.schema, header: {} })),
     '{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"n","uid":"u","resourceVersion":"7","generation":2,' +
@@ -97,7 +97,7 @@ test('members are in field order, and those of maps and free-form values in byte
   )
 })
 
-test('without a type all members are in byte order', () => {
+test('objects stored without a schema have all members in byte order', () => {
   assert.equal(
     textOf(encodeStored('a key', { object: unordered, order: undefined, header: {} })),
     '{"apiVersion":"v1","data":{"10":"x","9":"y","a":"2","b":"1"},"immutable":true,"kind":"ConfigMap",' +
@@ -107,7 +107,7 @@ test('without a type all members are in byte order', () => {
   )
 })
 
-test('members unknown to the type are kept after the known ones', () => {
+test('members that are not in the schema are stored after the known ones', () => {
   const object = { ...unordered, zeta: 1, alpha: 2 } as ApiObject
   const text = textOf(encodeStored('a key', { object, order: configMap.schema, header: {} }))
   assert.ok(text.endsWith('"b":"1"},"alpha":2,"zeta":1}\n'), text)

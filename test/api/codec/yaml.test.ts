@@ -54,7 +54,7 @@ const meant: readonly (readonly [text: string, value: Json])[] = [
 ]
 
 for (const [text, value] of meant)
-  test(`YAML ${JSON.stringify(text)}`, () => void assert.deepEqual(read(text), { value, duplicates: [] }))
+  test(`YAML is parsed: ${JSON.stringify(text)}`, () => void assert.deepEqual(read(text), { value, duplicates: [] }))
 
 /** Nested lists, each of which repeats an alias of the previous one. */
 const laughs = (levels: number) =>
@@ -107,20 +107,20 @@ for (const [name, text, told] of refused)
     )
   })
 
-test('nesting up to 512 levels, also through an alias, is accepted', () => {
+test('up to 512 levels of nesting are accepted, including levels added by an alias', () => {
   read(deep(512))
   read(Array.from({ length: 512 }, (_, i) => `${' '.repeat(i)}a:`).join('\n'))
   read(`${'- '.repeat(512)}a`)
   read(`a: &a ${deep(300)}\nb: ${'['.repeat(211)}*a${']'.repeat(211)}`)
 })
 
-test('repeated keys are reported with their paths, and the last one counts', () => {
+test('duplicate keys are reported with their paths, and the last value wins', () => {
   const { value, duplicates } = read('a:\n- b: 1\n  c: 2\n  b: 3\n"a": 4\n')
   assert.deepEqual(duplicates, ['a[0].b', 'a'])
   assert.deepEqual(value, { a: 4 })
 })
 
-test('the value of an alias is a separate copy', () => {
+test('each use of an alias creates a separate copy of the value', () => {
   const { value } = read('a: &x {k: {l: 1}}\nb: *x')
   const { a, b } = value as { a: { k: object }; b: { k: object } }
   assert.notEqual(a, b)
@@ -220,7 +220,7 @@ const texts = [
   'x'.repeat(2000),
 ]
 
-test(`${texts.length} texts survive a round trip as keys and values, also with other parsers`, () => {
+test(`${texts.length} texts survive a YAML round trip as keys and values, also with other parsers`, () => {
   for (const text of texts) {
     const value = {
       [text]: text,
@@ -244,7 +244,7 @@ const plainTexts = [
 ]
 const quotedTexts = ['2001-12-14', '2001-1-2', '1:2', '1e5', '12e-3', '1.5e-7', '0x1f', '1_000', '-1']
 
-test('texts and keys are quoted like in kubectl', () => {
+test('texts and keys are quoted like in the YAML output of kubectl', () => {
   const lines = [
     ...['.dockerconfigjson: .spec', "a: 'b: c'", "b: 'c #d'", 'c: -x', "d: '- x'", "e: '*'", 'f: ?x', 'g: :x', 'h: é'],
     ...["i: 'a:'", "j: '---'", 'k: a\\b', "l: ' x'", 'm: $(X)', "nn: '''a'", 'o: "yes"', 'p: "1,3"', 'q: "<<"', 'r: .'],
@@ -259,7 +259,7 @@ test('texts and keys are quoted like in kubectl', () => {
   )
 })
 
-test('texts that start with digits are quoted only if a parser could read them as something else', () => {
+test('a text that starts with a digit is quoted only if a parser could read it as another type', () => {
   for (const text of plainTexts) assert.equal(stringifyYaml({ a: text }), `a: ${text}\n`)
   for (const text of quotedTexts) assert.equal(stringifyYaml({ a: text }), `a: "${text}"\n`)
   for (const text of [...plainTexts, ...quotedTexts]) {
@@ -311,7 +311,7 @@ function tryRead(text: string): void {
 }
 
 for (const [name, shape] of Object.entries(shapes))
-  test(`time is linear: ${name}`, async () => {
+  test(`parsing takes linear time: ${name}`, async () => {
     tryRead(shape(20_000))
     const small = shape(50_000)
     const large = shape(800_000)

@@ -87,7 +87,7 @@ const rows: readonly (readonly [template: string, printed: string])[] = [
 ]
 
 for (const [template, printed] of rows)
-  test(`template ${template}`, () => {
+  test(`the template renders as expected: ${template}`, () => {
     assert.equal(fill(template), printed)
   })
 
@@ -120,27 +120,27 @@ const faults: readonly (readonly [template: string, fault: string])[] = [
 ]
 
 for (const [template, fault] of faults)
-  test(`invalid template: ${template.slice(0, 60)}`, () => {
+  test(`the template is rejected: ${template.slice(0, 60)}`, () => {
     assert.throws(() => fill(template), new UsageError(`go-template: ${fault}`))
   })
 
-test('missing keys can be errors', () => {
+test('a missing key is an error if the caller requests it', () => {
   assert.throws(() => fill('{{.metadata.nope}}', 'refuse'), /column 3: map has no entry for key "nope"/)
   assert.equal(fill('{{.kind}}', 'refuse'), 'ConfigMap')
 })
 
-test('inherited members of objects are not fields', () => {
+test('templates cannot access inherited members of objects', () => {
   assert.equal(fill('{{.constructor}} {{.toString}} {{index .data "__proto__"}}'), '<no value> <no value> <no value>')
 })
 
-test('templates that multiply are stopped', () => {
+test('templates that call each other without end are aborted', () => {
   const twice = '{{define "t"}}{{template "t" .}}{{template "t" .}}{{end}}{{template "t" .}}'
   assert.throws(() => fill(twice), /templates call each other/)
   const wide = `{{define "a"}}${'{{.}}'.repeat(50)}{{end}}`
   assert.ok(fill(`${wide}{{template "a" .kind}}`).length > 400)
 })
 
-longTest('kubectl prints the same', () => {
+longTest('kubectl renders all templates to the same text', () => {
   const input = JSON.stringify(object)
   const printed = rows.map(([template]) => {
     const args = ['label', '--local', '-f', '-', 'app=x', '--overwrite', '-o', `go-template=${template}`]

@@ -22,7 +22,7 @@ const object: Json = {
   },
 }
 
-describe('valid paths', () => {
+describe('valid JSONPath column expressions', () => {
   const found: readonly (readonly [string, Json | undefined])[] = [
     ['.spec.size', 3],
     [' .spec.size ', 3],
@@ -56,15 +56,15 @@ describe('valid paths', () => {
     ['.constructor.name', undefined],
   ]
   for (const [path, value] of found)
-    test(`${path} finds ${JSON.stringify(value)}`, () => assert.deepEqual(parseColumnPath(path)!(object), value))
+    test(`${path} evaluates to ${JSON.stringify(value)}`, () => assert.deepEqual(parseColumnPath(path)!(object), value))
 })
 
-describe('invalid paths', () => {
+describe('invalid JSONPath column expressions', () => {
   for (const text of ['', '.spec[', 'spec', '..', '.a[x]', '.a[?(b)]', '.a[]', '.a b', `.${'a'.repeat(1001)}`])
     test(JSON.stringify(text.slice(0, 20)), () => assert.equal(parseColumnPath(text), undefined))
 })
 
-test('an endless search is aborted', () => {
+test('a search that visits too many values is aborted', () => {
   const wide = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`k${i}`, { a: [1, 2, { b: i }] }]))
   assert.equal(parseColumnPath(`${'..*'.repeat(20)}..nothing`)!(wide), undefined)
 })

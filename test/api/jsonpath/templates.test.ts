@@ -13,7 +13,7 @@ const rules = {
   compare: () => false,
 }
 
-test('a path visits no more values than its budget allows', () => {
+test('evaluating a path visits no more values than its budget allows', () => {
   const path = parsePath(`${'..*'.repeat(20)}..nothing`)
   let failures = 0
   const budget = new VisitBudget(1000, () => {
@@ -24,7 +24,7 @@ test('a path visits no more values than its budget allows', () => {
   assert.equal(failures, 1)
 })
 
-test('the first value is found without visiting the others', () => {
+test('a lookup of the first match does not visit the remaining values', () => {
   const budget = new VisitBudget(20, () => new UsageError('too many'))
   assert.equal(firstValue(parsePath('..b'), wide, { top: wide, rules, budget }), 0)
 })

@@ -35,13 +35,13 @@ const cases: readonly (readonly [spec: JsonObject, faults: readonly string[], na
   [{}, ['Invalid metadata.name'], 'v1.b.example.com'],
 ]
 
-test('a generateName that differs from the required name is rejected', () => {
+test('a generateName that does not match the required name is rejected', () => {
   const sent = versionOf({})
   const named = { ...sent, metadata: { ...(sent.metadata as JsonObject), generateName: 'v1.' } }
   assert.deepEqual(createBy(apiService, named).faults, ['Invalid metadata.generateName'])
 })
 
-test('a status update does not change the metadata', () => {
+test('a status update does not change the metadata of an APIService', () => {
   const { object } = createBy(apiService, versionOf({}))
   const sent = versionOf({})
   const metadata = { ...(sent.metadata as JsonObject), labels: { a: 'b' }, finalizers: ['x'], annotations: { c: 'd' } }
@@ -49,12 +49,12 @@ test('a status update does not change the metadata', () => {
   assert.deepEqual([written.faults, written.object.metadata], [[], object.metadata])
 })
 
-test('invalid specs and names are rejected', () => {
+test('an APIService with an invalid spec or name is rejected', () => {
   for (const [spec, faults, name] of cases)
     assert.deepEqual(createBy(apiService, versionOf(spec, name)).faults, faults, JSON.stringify(spec))
 })
 
-test('a local APIService is available at once, and a table shows the backend', () => {
+test('a local APIService is available immediately, and the table shows its backend', () => {
   const local = createBy(apiService, versionOf({})).object
   const [condition] = (asJson(local).status as { conditions: JsonObject[] }).conditions
   assert.deepEqual([condition?.type, condition?.status, condition?.reason], ['Available', 'True', 'Local'])
@@ -67,7 +67,7 @@ test('a local APIService is available at once, and a table shows the backend', (
 const path = '/apis/apiregistration.orch.io/v1/apiservices'
 const client = (await serve({ after })).client()
 
-test('the server registers every version that it serves, with its priority', async () => {
+test('the server registers an APIService with a priority for every version that it serves', async () => {
   const { items } = (await client.get(path)).body as { items: { metadata: JsonObject; spec: JsonObject }[] }
   const { groups } = (await client.get('/apis')).body as { groups: { name: string; versions: { version: string }[] }[] }
   const names = groups.flatMap(({ name, versions }) => versions.map(({ version }) => `${version}.${name}`))
@@ -85,7 +85,7 @@ test('the server registers every version that it serves, with its priority', asy
   assert.deepEqual(inOrder.slice(0, 2), ['', 'apps'])
 })
 
-test('APIServices of custom resources are created and deleted with their definitions', async () => {
+test('APIServices of custom resources are created and deleted with their CustomResourceDefinitions', async () => {
   const definitions = '/apis/apiextensions.orch.io/v1/customresourcedefinitions'
   const define = (plural: string, ...versions: string[]) =>
     client.post(definitions, {
@@ -110,7 +110,7 @@ test('APIServices of custom resources are created and deleted with their definit
   await eventually('v2.come.example.com', ({ code }) => code === 404)
 })
 
-test('a missing Service is reported in the status and to clients', async () => {
+test('a missing backend Service is reported in the status and in responses to clients', async () => {
   const spec = { ...plain, service, insecureSkipTLSVerify: true }
   assert.equal((await client.get('/apis/a.example.com/v1/things')).status, 404)
   assert.equal((await client.post(path, versionOf(spec))).status, 201)

@@ -19,7 +19,7 @@ const seed = 20_260_201
 const objectsPerVersion = 3
 
 for (const kind of allKinds.filter(({ life }) => !life.virtual))
-  test(`${kind.kind} ${kind.group}/${kind.version}`, async () => {
+  test(`two managers can apply the same ${kind.kind} ${kind.group}/${kind.version} without conflicts`, async () => {
     const seeds = Array.from({ length: objectsPerVersion }, (_, i) => seed + i)
     const faults = await Promise.all(seeds.map((from) => faultOf(kind, from)))
     assert.deepEqual(

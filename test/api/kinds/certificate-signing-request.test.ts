@@ -73,14 +73,14 @@ const specs: [string, JsonObject, string[]][] = [
 ]
 
 for (const [name, spec, expected] of specs)
-  test(`validation of a new request: ${name}`, () => assert.deepEqual(faultsOfNew(spec), expected))
+  test(`validating a new CertificateSigningRequest: ${name}`, () => assert.deepEqual(faultsOfNew(spec), expected))
 
-test('a list of a million usages yields fewer than 100 errors', () => {
+test('validating a million usages returns fewer than 100 errors', () => {
   const errors = faultsOfNew({ ...good, usages: Array.from({ length: 1_000_000 }, (_, i) => `${i}`) })
   assert.ok(errors.length > 0 && errors.length < 100)
 })
 
-test('the server overwrites the user fields with the requesting user', () => {
+test('the server overwrites the user fields of a CertificateSigningRequest with the requesting user', () => {
   const object = made(
     { ...good, username: 'root', uid: 'x', groups: ['wheel'], extra: { a: ['b'] } },
     { certificate: 'eA==' },
@@ -183,11 +183,11 @@ const conditions: ['approval' | 'status', string, JsonObject[], JsonObject[], un
 ]
 
 for (const [subresource, name, stored, sent, expected] of conditions) {
-  test(`conditions through ${subresource}: ${name}`, () =>
+  test(`validating conditions written through ${subresource}: ${name}`, () =>
     assert.deepEqual(written(subresource, stored, sent), expected))
 }
 
-test('a stored request to the legacy signer can still be approved', () => {
+test('a stored CertificateSigningRequest of the legacy signer can still be approved', () => {
   const previous = made({ ...good, signerName: 'orch.io/legacy-unknown' })
   const next = made({}, { conditions: [is('Approved')] })
   const context = { ...rules, subresource: 'approval' }
@@ -205,7 +205,7 @@ const cells: [string, JsonObject, string, string][] = [
 ]
 
 for (const [name, status, duration, condition] of cells) {
-  test(`table cells of a request: ${name}`, () => {
+  test(`the table row of a CertificateSigningRequest: ${name}`, () => {
     const object = made(
       { ...good, username: 'jane', ...(duration === '24h' ? { expirationSeconds: 86400 } : {}) },
       status,
@@ -222,7 +222,7 @@ const patchTypes = {
   apply: 'application/apply-patch+yaml',
 }
 
-test('requests to a server', async (t) => {
+test('CertificateSigningRequests on a running server', async (t) => {
   const server = await serve(t)
   const client = server.client()
   const authority = await makeAuthority()
@@ -234,13 +234,13 @@ test('requests to a server', async (t) => {
   const create = (name: string) => client.post(requests, { metadata: { name }, spec: good })
   const approved = { conditions: [is('Approved')] }
 
-  await t.test('the authenticated user is recorded', async () => {
+  await t.test('the server records the user who created the CertificateSigningRequest', async () => {
     const { body } = await client.post(requests, { metadata: { name: 'who' }, spec: { ...good, username: 'root' } })
     const { username, uid, groups } = body.spec
     assert.deepEqual([username, uid, groups], ['admin', 'admin-uid', ['system:masters', 'system:authenticated']])
   })
 
-  await t.test('writes to the main resource change neither spec nor status', async () => {
+  await t.test('updates of the main resource change neither spec nor status', async () => {
     const { body: made } = await create('main')
     const change = {
       apiVersion: made.apiVersion,
@@ -265,7 +265,7 @@ test('requests to a server', async (t) => {
   })
 
   await t.test(
-    'applying only fields that the subresource resets changes nothing, even if they are invalid',
+    'applying only fields that a subresource ignores changes nothing, even if the fields are invalid',
     async () => {
       const { body: made } = await create('applied')
       const head = { apiVersion: made.apiVersion, kind: made.kind, metadata: { name: 'applied' } }
@@ -290,7 +290,7 @@ test('requests to a server', async (t) => {
     },
   )
 
-  await t.test('conditions that are applied together with a certificate are validated', async () => {
+  await t.test('conditions applied together with a certificate are validated', async () => {
     const { body: made } = await create('signed')
     const sign = (status: object) =>
       client.send(`${requests}/signed/status?fieldManager=m`, {
@@ -337,20 +337,23 @@ test('requests to a server', async (t) => {
     assert.deepEqual([seen.status, seen.body.status.certificate], [200, certificate])
   })
 
-  await t.test('a request with several common names cannot be approved for a built-in signer', async () => {
-    const two = requestPem({ subject: [rdn(utf8(oid.cn, 'jane')), rdn(utf8(oid.cn, 'joe'))] })
-    const codes = []
-    for (const [i, signerName] of ['orch.io/apiserver-client', 'example.com/signer'].entries()) {
-      const spec = { ...good, request: Buffer.from(two).toString('base64'), signerName }
-      codes.push((await client.post(requests, { metadata: { name: `several-${i}` }, spec })).status)
-      codes.push((await put(`several-${i}`, '/approval', approved)).status)
-      codes.push((await put(`several-${i}`, '/approval', { conditions: [is('Denied')] })).status)
-    }
-    // The other signer's request can be approved. It cannot be denied afterwards, because a decision is final.
-    assert.deepEqual(codes, [201, 422, 200, 201, 200, 422])
-  })
+  await t.test(
+    'a CertificateSigningRequest with several common names cannot be approved for a built-in signer',
+    async () => {
+      const two = requestPem({ subject: [rdn(utf8(oid.cn, 'jane')), rdn(utf8(oid.cn, 'joe'))] })
+      const codes = []
+      for (const [i, signerName] of ['orch.io/apiserver-client', 'example.com/signer'].entries()) {
+        const spec = { ...good, request: Buffer.from(two).toString('base64'), signerName }
+        codes.push((await client.post(requests, { metadata: { name: `several-${i}` }, spec })).status)
+        codes.push((await put(`several-${i}`, '/approval', approved)).status)
+        codes.push((await put(`several-${i}`, '/approval', { conditions: [is('Denied')] })).status)
+      }
+      // The other signer's request can be approved. It cannot be denied afterwards, because a decision is final.
+      assert.deepEqual(codes, [201, 422, 200, 201, 200, 422])
+    },
+  )
 
-  await t.test('managed fields omit the spec, and for an approver also the certificate', async () => {
+  await t.test('managed fields never include the spec, and those of an approver omit the certificate', async () => {
     const { body } = await client.post(requests, { metadata: { name: 'owned', labels: { a: 'b' } }, spec: good })
     assert.deepEqual(Object.keys(body.metadata.managedFields[0].fieldsV1), ['f:metadata'])
     const approval = await put('owned', '/approval', { ...approved, certificate })
@@ -358,7 +361,7 @@ test('requests to a server', async (t) => {
     assert.deepEqual(Object.keys(entry.fieldsV1['f:status']), ['f:conditions'])
   })
 
-  await t.test('a field selector matches the signer name', async () => {
+  await t.test('a field selector can match the signer name', async () => {
     await client.post(requests, { metadata: { name: 'elsewhere' }, spec: { ...good, signerName: 'else.where/signer' } })
     const { body } = await client.get(`${requests}?fieldSelector=spec.signerName%3Delse.where/signer`)
     assert.deepEqual(
@@ -367,7 +370,7 @@ test('requests to a server', async (t) => {
     )
   })
 
-  await t.test('names may have any form, and deletion returns a Status', async () => {
+  await t.test('names may contain any characters that a path allows, and deletion returns a Status', async () => {
     await create('Any Name:1')
     const { status, body } = await client.delete(`${requests}/Any%20Name:1`)
     assert.deepEqual([status, body.kind, body.status], [200, 'Status', 'Success'])

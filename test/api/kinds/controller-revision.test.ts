@@ -7,7 +7,7 @@ import { asJson } from '../../../src/api/model/object.ts'
 import { serve } from '../../support/in-process.ts'
 import { cellsOf, createBy, updateBy } from './rules.ts'
 
-test('any JSON value is stored unchanged', () => {
+test('a ControllerRevision stores any JSON value unchanged', () => {
   for (const data of [
     {},
     { spec: { $patch: 'replace' } },
@@ -28,7 +28,7 @@ test('missing data and negative revisions are rejected', () => {
   assert.deepEqual(create({ data: null, revision: -1 }).faults, ['Invalid revision', 'Required data'])
 })
 
-test('the revision can change but the data cannot, including the order of its members', () => {
+test('the revision number is mutable, but the data is immutable, including the order of its members', () => {
   const { object } = create({ data: { a: 1, b: [{ c: 2 }] }, revision: 1 })
   const faultsOf = (sent: JsonObject) => updateBy(controllerRevision, object, objectOf(sent)).faults
   assert.deepEqual(faultsOf({ data: { a: 1, b: [{ c: 2 }] }, revision: 2 }), [])
@@ -36,7 +36,7 @@ test('the revision can change but the data cannot, including the order of its me
     assert.deepEqual(faultsOf({ data }), ['Invalid data'], JSON.stringify(data))
 })
 
-test('the server preserves the order of members in the data', async (t) => {
+test('the server preserves the member order of the data', async (t) => {
   const client = (await serve(t)).client()
   const path = '/apis/apps/v1/namespaces/default/controllerrevisions'
   const data = { z: 1, b: { y: null, a: [{ q: 1, c: [] }] }, a: 'x' }
@@ -49,7 +49,7 @@ test('the server preserves the order of members in the data', async (t) => {
   assert.equal((await client.put(`${path}/r`, objectOf({ data: { ...others, z }, revision: 2 }))).status, 422)
 })
 
-test('a table shows the controller', () => {
+test('the table shows the controller of a ControllerRevision', () => {
   const { object } = create({ data: {}, revision: 3 })
   assert.deepEqual(cellsOf(controllerRevision, object), ['r', '<none>', 3, '<unknown>'])
   const owner = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web', uid: 'u', controller: true }

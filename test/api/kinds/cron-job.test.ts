@@ -31,7 +31,7 @@ test('valid cron schedules are accepted', () => {
   for (const text of schedules) assert.equal(scheduleFault(text), undefined, text)
 })
 
-test('invalid schedules are rejected with a reason', () => {
+test('invalid cron schedules are rejected with a reason', () => {
   const cases: readonly (readonly [text: string, reason: RegExp])[] = [
     ['every day', /expected exactly 5 fields, found 2/],
     ['* * * *', /found 4/],
@@ -107,7 +107,7 @@ test('validation errors report the path of the field', () => {
   for (const [spec, faults] of cases) assert.deepEqual(create(spec).faults, faults, JSON.stringify(spec))
 })
 
-test('a new name of more than 52 characters is rejected, but an existing one can be updated', () => {
+test('a new CronJob name of more than 52 characters is rejected, but a stored CronJob with one can be updated', () => {
   const long = 'n'.repeat(53)
   assert.deepEqual(create({}, long).faults, ['Invalid metadata.name'])
   assert.deepEqual(create({}, long.slice(1)).faults, [])
@@ -122,7 +122,7 @@ test('a time zone in a schedule causes a warning', () => {
   assert.match(warnings('TZ=UTC 0 * * * *')[0]!, /not officially supported/)
 })
 
-test('a table shows the schedule and the number of running Jobs', () => {
+test('the table shows the schedule and the number of active Jobs', () => {
   const { object } = create({ suspend: true })
   assert.deepEqual(cellsOf(cronJob, object), [
     'c',

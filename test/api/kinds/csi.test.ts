@@ -19,14 +19,14 @@ const defaults = {
   requiresRepublish: false,
 }
 
-test('CSIDriver: defaults are applied even without a spec', () => {
+test('CSIDriver: defaults are applied even if the spec is missing', () => {
   for (const sent of [named({}), named({ spec: { volumeLifecycleModes: [] } })]) {
     const { object, faults } = createBy(csiDriver, sent)
     assert.deepEqual([faults, asJson(object).spec], [[], defaults])
   }
 })
 
-test('CSIDriver: the fields are validated', () => {
+test('CSIDriver: invalid fields are rejected', () => {
   const life = 'spec.tokenRequests[0].expirationSeconds'
   const cases: readonly (readonly [spec: JsonObject, faults: readonly string[]])[] = [
     [{ fsGroupPolicy: '' }, ['NotSupported spec.fsGroupPolicy']],
@@ -40,7 +40,7 @@ test('CSIDriver: the fields are validated', () => {
   expectFaults(csiDriver, cases)
 })
 
-test('CSIDriver: only changes that nodes must apply increment the generation, and other settings are immutable', () => {
+test('CSIDriver: only settings that affect nodes increment the generation, and the other settings are immutable', () => {
   const { object } = createBy(csiDriver, named({}))
   const update = (spec: JsonObject) => updateBy(csiDriver, object, named({ spec }))
   for (const [name, value] of Object.entries({
@@ -60,7 +60,7 @@ test('CSIDriver: only changes that nodes must apply increment the generation, an
   assert.deepEqual(counted({ tokenRequests: [{ audience: 'a' }] }), [[], 1])
 })
 
-test('CSIDriver: the table shows its settings', () => {
+test('CSIDriver: the table shows the settings of the driver', () => {
   const shown = (spec: JsonObject) => cellsOf(csiDriver, createBy(csiDriver, named({ spec })).object).slice(1, 7)
   assert.deepEqual(shown({}), [true, false, false, '<unset>', false, 'Persistent'])
   const tokenRequests = [{ audience: 'x' }, { audience: 'y' }]
@@ -74,7 +74,7 @@ test('CSIDriver: the table shows its settings', () => {
   ])
 })
 
-test('CSINode: the fields are validated', () => {
+test('CSINode: invalid fields are rejected', () => {
   const driver = (more: JsonObject) => ({ drivers: [{ name: 'a', nodeID: 'n', ...more }] })
   const first = 'spec.drivers[0]'
   const cases: readonly (readonly [spec: JsonObject, faults: readonly string[]])[] = [
@@ -113,7 +113,7 @@ test('CSINode: drivers can be added and removed but not changed', () => {
   assert.deepEqual(cellsOf(csiNode, object).slice(0, 2), ['x', 2])
 })
 
-test('CSIStorageCapacity: the class and the capacity are validated', () => {
+test('CSIStorageCapacity: invalid classes and capacities are rejected', () => {
   const faultsOf = (sent: JsonObject) => createBy(csiStorageCapacity, named(sent)).faults
   assert.deepEqual(faultsOf({}), ['Invalid storageClassName'])
   assert.deepEqual(faultsOf({ storageClassName: 'fast', capacity: '0', maximumVolumeSize: '-1' }), [])
@@ -127,7 +127,7 @@ test('CSIStorageCapacity: the class and the capacity are validated', () => {
   ])
 })
 
-test('CSIStorageCapacity: capacities may change, but class and topology are immutable', () => {
+test('CSIStorageCapacity: the capacity is mutable, but class and topology are immutable', () => {
   const sent = { storageClassName: 'a', nodeTopology: { matchLabels: { b: 'c' } }, capacity: '1024Gi' }
   const { object } = createBy(csiStorageCapacity, named(sent))
   assert.equal(asJson(object).capacity, '1Ti')
@@ -149,7 +149,7 @@ function expectFaults(kind: Kind, cases: readonly (readonly [spec: JsonObject, f
     assert.deepEqual(createBy(kind, named({ spec })).faults, faults, JSON.stringify(spec).slice(0, 200))
 }
 
-test('a client that sends an empty list owns it, and a client that sends none owns nothing', async (t) => {
+test('a client that sends an empty list owns the list, and a client that omits the list owns nothing', async (t) => {
   const client = (await serve(t)).client()
   const path = '/apis/storage.orch.io/v1/csinodes'
   const owned = async (name: string, spec: JsonObject) =>
@@ -173,7 +173,7 @@ test('a client that sends an empty list owns it, and a client that sends none ow
   assert.ok(patched.body.metadata.managedFields[0].fieldsV1['f:spec']['f:drivers']['k:{"name":"a.b"}'])
 })
 
-test('a token request with a repeated audience is not validated further', () => {
+test('a duplicate audience is reported without further errors for its token request', () => {
   const tokenRequests = [{ audience: 'a' }, { audience: 'a', expirationSeconds: 1 }]
   assert.deepEqual(createBy(csiDriver, { metadata: { name: 'd' }, spec: { tokenRequests } }).faults, [
     'Duplicate spec.tokenRequests[1].audience',

@@ -12,7 +12,7 @@ import { cellsOf, createBy, updateBy } from './rules.ts'
 const key = 'deprecated.daemonset.template.generation'
 const none = { currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0 }
 
-test('unset fields get defaults', () => {
+test('unset fields of a DaemonSet get defaults', () => {
   const { object, faults } = create({})
   const { template: _t, selector: _s, ...rest } = asJson(object).spec as JsonObject
   assert.deepEqual(faults, [])
@@ -72,13 +72,13 @@ test('the server increments the template generation when the template changes', 
     assert.throws(() => create({}, { [key]: text }), { code: 400 }, text)
 })
 
-test('the selector is immutable', () => {
+test('the selector of a DaemonSet is immutable', () => {
   const template = podsOf({}, { labels: { app: 'a', b: 'c' } })
   const other = objectOf({ template, selector: { matchLabels: { b: 'c' } } })
   assert.deepEqual(updateBy(daemonSet, create({}).object, other).faults, ['Invalid spec.selector'])
 })
 
-test('a status update does not change the spec and rejects negative counts', () => {
+test('a status update does not change the spec, and negative counts are rejected', () => {
   const { object } = create({})
   const write = (status: JsonObject, previous = object) =>
     updateBy(daemonSet, previous, { ...objectOf({ minReadySeconds: 4 }), status }, { subresource: 'status' })
@@ -94,14 +94,14 @@ test('a status update does not change the spec and rejects negative counts', () 
   assert.deepEqual(write({ collisionCount: 0 }, written.object).faults, ['Invalid status.collisionCount'])
 })
 
-test('a table shows the number of nodes in each state', () => {
+test('the table shows the number of nodes in each state', () => {
   const { object } = create({ template: podsOf({ nodeSelector: { b: '2', a: '1' } }) })
   object.status = { desiredNumberScheduled: 4, currentNumberScheduled: 3, numberReady: 2, updatedNumberScheduled: 3 }
   assert.deepEqual(cellsOf(daemonSet, object), ['d', 4, 3, 2, 3, 0, 'a=1,b=2', '<unknown>', 'c', 'img:1', 'app=a'])
   assert.equal(cellsOf(daemonSet, create({}).object)[6], '<none>')
 })
 
-test('table rows omit only the annotation of the template generation', async (t) => {
+test('table rows omit only the annotation with the template generation', async (t) => {
   const client = (await serve(t, [noControls])).client()
   const path = '/apis/apps/v1/namespaces/default/daemonsets'
   for (const annotations of [{ a: 'b' }, undefined]) {

@@ -9,7 +9,7 @@ import { serve } from '../../support/in-process.ts'
 import { badTemplates, containers, podsOf, selecting } from './pods-of.ts'
 import { cellsOf, createBy, ruleContext, updateBy } from './rules.ts'
 
-test('unset fields get defaults', () => {
+test('unset fields of a Deployment get defaults', () => {
   const { object, faults } = create({})
   assert.deepEqual(faults, [])
   const { spec, status, metadata } = asJson(object)
@@ -72,7 +72,7 @@ test('validation errors report the path of the field', () => {
   for (const [spec, faults] of cases) assert.deepEqual(create(spec).faults, faults, JSON.stringify(spec))
 })
 
-test('the selector is immutable, and changes of spec or annotations increment the generation', () => {
+test('the selector is immutable, and changes to the spec or the annotations increment the generation', () => {
   const { object } = create({})
   const other = { matchLabels: { app: 'b' } }
   const moved = update({ selector: other, template: podsOf({}, other.matchLabels && { labels: { app: 'b' } }) })
@@ -89,7 +89,7 @@ test('the selector is immutable, and changes of spec or annotations increment th
   }
 })
 
-test('a status update changes only the status and is validated', () => {
+test('a status update changes only the status, and invalid statuses are rejected', () => {
   const { object } = create({}, { status: { replicas: 5 } })
   const write = (status: JsonObject, previous = object) =>
     updateBy(deployment, previous, objectOf({ replicas: 9 }, { metadata: { name: 'd', labels: { a: 'b' } }, status }), {
@@ -112,7 +112,7 @@ test('a status update changes only the status and is validated', () => {
     assert.deepEqual(write({ collisionCount }, written.object).faults, ['Invalid status.collisionCount'])
 })
 
-test('the rollback annotation must be an integer, and a status update cannot change it', () => {
+test('the rollback annotation must be an integer, and status updates cannot change it', () => {
   const key = 'deprecated.deployment.rollback.to'
   const annotated = (version: string) => ({ metadata: { name: 'd', annotations: { [key]: version, a: 'b' } } })
   const storedOf = (version: string) => create({}, annotated(version)).object.metadata.annotations?.[key]
@@ -126,7 +126,7 @@ test('the rollback annotation must be an integer, and a status update cannot cha
   assert.deepEqual([status('7').annotations, status('').annotations], Array(2).fill({ [key]: '5', a: 'b' }))
 })
 
-test('a table shows pod counts, containers, images and the selector', () => {
+test('the table shows pod counts, containers, images and the selector', () => {
   const two = [...containers, { name: 'd', image: 'other:2' }]
   const matchExpressions = [
     { key: 'x', operator: 'DoesNotExist' },
@@ -142,7 +142,7 @@ test('a table shows pod counts, containers, images and the selector', () => {
   assert.deepEqual(cells, ['d', '3/3', 2, 1, '5s', 'c,d', 'img:1,other:2', 'app=a,app in (a,b),!x'])
 })
 
-test('a new or changed Deployment causes warnings about its template', () => {
+test('a Deployment whose new or changed template has questionable settings causes warnings', () => {
   const { object } = create({ template: podsOf({ imagePullSecrets: [{ name: '' }] }) })
   const warnings = (previous?: typeof object) => deployment.rules.warnings!(object, previous, ruleContext)
   assert.deepEqual(warnings(), ['spec.template.spec.imagePullSecrets[0]: invalid empty name ""'])
@@ -150,7 +150,7 @@ test('a new or changed Deployment causes warnings about its template', () => {
   assert.deepEqual([warnings(object), warnings(changed).length], [[], 1])
 })
 
-test('the scale subresource supports every kind of write, and a patch can replace the strategy', async (t) => {
+test('the scale subresource supports update and patch, and a patch can replace the strategy', async (t) => {
   const client = (await serve(t)).client()
   const path = '/apis/apps/v1/namespaces/default/deployments'
   await client.post(path, objectOf())
@@ -215,7 +215,7 @@ test('the template is not validated if the selector is invalid', () => {
     ])
 })
 
-test('spec and scale updates cause template warnings, but status updates do not', async (t) => {
+test('updates of spec and scale cause template warnings, but status updates do not', async (t) => {
   const client = (await serve(t)).client()
   const path = '/apis/apps/v1/namespaces/default/deployments'
   const annotations = { 'seccomp.security.alpha.orch.io/pod': 'runtime/default' }

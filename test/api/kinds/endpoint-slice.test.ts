@@ -9,7 +9,7 @@ import { cellsOf, createBy, ruleContext, updateBy } from './rules.ts'
 
 const ten = { addresses: ['10.0.0.1'] }
 
-test('defaults are applied', () => {
+test('unset fields of an EndpointSlice get defaults', () => {
   const { object, faults } = create({ endpoints: [ten], ports: [{}] })
   assert.deepEqual(faults, [])
   const { endpoints, ports, metadata } = asJson(object)
@@ -39,7 +39,7 @@ const addresses: { readonly [type: string]: { readonly good: readonly string[]; 
   FQDN: { good: ['a.example.com', 'a.example.com.', '10.0.0.1'], bad: ['host', 'A_b.example.com', '.', 'a..b'] },
 }
 
-test('addresses must have the declared type and be reachable', () => {
+test('addresses must match the address type and be usable as endpoint addresses', () => {
   for (const [addressType, { good, bad }] of Object.entries(addresses)) {
     assert.deepEqual(create({ addressType, endpoints: [{ addresses: [...good] }] }).faults, [], addressType)
     const told = create({ addressType, endpoints: [{ addresses: [...bad] }] }).faults
@@ -54,7 +54,7 @@ test('addresses must have the declared type and be reachable', () => {
     assert.deepEqual(create({ addressType, endpoints: [ten] }).faults, ['NotSupported addressType'], addressType)
 })
 
-test('endpoints and ports are validated', () => {
+test('invalid endpoints and ports are rejected', () => {
   const cases: readonly (readonly [sent: JsonObject, faults: readonly string[]])[] = [
     [{ endpoints: [{}] }, ['Required endpoints[0].addresses']],
     [{ endpoints: [{ ...ten, zone: 'a b', conditions: { ready: false } }] }, []],
@@ -137,7 +137,7 @@ test('v1beta1 represents the location of an endpoint as a topology map', () => {
   assert.deepEqual(shown, [{ ...ten, nodeName: 'n', topology: { [host]: 'n' } }])
 })
 
-test('v1 cannot set the topology but keeps the node name from it', () => {
+test('a v1 write cannot set the topology, but the node name from the topology is kept', () => {
   const deprecatedTopology = { [host]: 'n', rack: 'r' }
   assert.deepEqual(asJson(create({ endpoints: [{ ...ten, deprecatedTopology }] }).object).endpoints, [
     { ...ten, conditions: {} },
@@ -151,7 +151,7 @@ test('v1 cannot set the topology but keeps the node name from it', () => {
   assert.deepEqual(endpointsOf({ ...moved, deprecatedTopology: { [host]: 'other' } }), [{ ...moved, conditions: {} }])
 })
 
-test('a v1beta1 topology has a maximum size and must consist of labels', () => {
+test('a v1beta1 topology is limited in size and must consist of valid labels', () => {
   const faultsOf = (deprecatedTopology: JsonObject) => {
     const object = { ...create({}).object, endpoints: [{ ...ten, conditions: {}, deprecatedTopology }] }
     return updateBy(endpointSlice, object, asJson(object)).faults
@@ -162,7 +162,7 @@ test('a v1beta1 topology has a maximum size and must consist of labels', () => {
   assert.deepEqual(faultsOf(many(17)), ['TooMany endpoints[0].deprecatedTopology'])
 })
 
-test('the table shows the first ports and addresses', () => {
+test('the table shows only the first few ports and addresses', () => {
   const shown = (sent: JsonObject) => cellsOf(endpointSlice, create(sent).object).slice(1, 4)
   assert.deepEqual(shown({}), ['IPv4', '<unset>', '<unset>'])
   const ports = [{ name: 'a', port: 80 }, { name: 'b' }]

@@ -46,7 +46,7 @@ test('the protocol of a port defaults to TCP', () => {
   assert.deepEqual(asJson(object).subsets, [{ addresses: [good, good], ports: [{ port: 80, protocol: 'TCP' }] }])
 })
 
-test('the server creates endpoints by PUT, lists and deletes them', async (t) => {
+test('Endpoints can be created with PUT, listed and deleted', async (t) => {
   const client = (await serve(t)).client()
   const path = '/api/v1/namespaces/default/endpoints'
   const two = [{ ip: '10.0.0.1' }, { ip: 'fd00::2' }]

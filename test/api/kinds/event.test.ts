@@ -23,7 +23,7 @@ function sent(fields: JsonObject, namespace = 'ns'): JsonObject {
   return { apiVersion: 'v1', kind: 'Event', metadata: { name: 'e', namespace }, ...fields }
 }
 
-test('fields that are not sent are returned as unset', () => {
+test('fields that a client did not send are returned as unset', () => {
   const { object } = createBy(kind, sent({ series: {} }))
   const { metadata: _, apiVersion: _v, kind: _k, ...fields } = asJson(object) as JsonObject
   assert.deepEqual(fields, {
@@ -125,7 +125,7 @@ const rows: readonly (readonly [what: string, namespace: string, fields: JsonObj
 for (const [what, namespace, fields, faults] of rows)
   test(what, () => assert.deepEqual(createBy(kind, sent(fields, namespace)).faults, faults))
 
-test('an update is validated like a new event and may change any field', () => {
+test('an updated Event is validated like a new Event, and every field is mutable', () => {
   const { object } = createBy(kind, sent(newer))
   const changed = { ...newer, reason: 'Other', type: 'Odd', count: 3, series: { count: 1 } }
   assert.deepEqual(updateBy(kind, object, sent(changed)).faults, [])
@@ -166,7 +166,7 @@ const cells: readonly (readonly [what: string, fields: JsonObject, shown: JsonOb
 ]
 
 for (const [what, fields, shown] of cells)
-  test(`table cells of ${what}`, () => {
+  test(`the table shows ${what}`, () => {
     const { object } = createBy(kind, sent(fields))
     const row = kind.views.columns!.map(
       ({ name, cell }) => [name, cell(object, ruleContext.now, vendorOf('orch'))] as const,
@@ -175,7 +175,7 @@ for (const [what, fields, shown] of cells)
     assert.deepEqual(seen, shown)
   })
 
-test('an event can be selected by source and by reportingComponent', () => {
+test('a field selector matches Events by source or by reportingComponent', () => {
   const selected = (fields: JsonObject) => kind.views.selectable!(createBy(kind, sent(fields)).object)
   const { source, reportingComponent } = selected(newer)
   assert.deepEqual([source, reportingComponent], ['example.com/teller', 'example.com/teller'])
@@ -200,7 +200,7 @@ const client = (await serve({ after })).client()
 const path = '/api/v1/namespaces/default/events'
 const told = { involvedObject: { kind: 'ConfigMap', name: 'told', namespace: 'default' } }
 
-test('a PUT creates an event and the next PUT updates it', async () => {
+test('PUT creates an Event, and another PUT updates it', async () => {
   const body = sent({ ...told, count: 1 }, 'default')
   const created = await client.put(`${path}/e`, body)
   assert.deepEqual([created.status, created.body.count], [201, 1])
@@ -209,7 +209,7 @@ test('a PUT creates an event and the next PUT updates it', async () => {
   assert.equal((await client.put(`${path}/other`, { ...body, metadata: { name: 'other', uid: 'x' } })).status, 409)
 })
 
-test('any name that is valid in a path is accepted', async () => {
+test('an Event may have any name that is a valid path segment', async () => {
   for (const name of ['Upper_Case', 'a:b', 'é', '~', 'n'.repeat(512)]) {
     const { status, body } = await client.post(path, { ...told, metadata: { name } })
     assert.deepEqual([status, body.metadata?.name], [201, name], name)
@@ -224,7 +224,7 @@ test('any name that is valid in a path is accepted', async () => {
   }
 })
 
-test('the events of an object can be listed and watched by field selector', async (t) => {
+test('Events of an object can be listed and watched with a field selector', async (t) => {
   const mine = { involvedObject: { ...told.involvedObject, name: 'mine' } }
   const query = 'fieldSelector=involvedObject.name=mine,involvedObject.kind=ConfigMap,involvedObject.uid='
   const stop = new AbortController()
@@ -241,7 +241,7 @@ test('the events of an object can be listed and watched by field selector', asyn
   assert.deepEqual([refused.status, refused.body.reason], [400, 'BadRequest'])
 })
 
-test('an event is deleted immediately with every propagation policy', async () => {
+test('an Event is deleted immediately, whatever the propagation policy', async () => {
   for (const policy of ['Orphan', 'Foreground', 'Background']) {
     await client.post(path, { ...told, metadata: { name: 'going', finalizers: ['orphan'] } })
     assert.equal((await client.delete(`${path}/going?propagationPolicy=${policy}`)).status, 200, policy)
@@ -249,7 +249,7 @@ test('an event is deleted immediately with every propagation policy', async () =
   }
 })
 
-test('only the events group requires DNS names and finalizers with a domain', async () => {
+test('only the events group requires DNS names and domain-qualified finalizers', async () => {
   const newerPath = '/apis/events.orch.io/v1/namespaces/default/events'
   const { reportingComponent: reportingController, involvedObject: _, ...fields } = newer
   const strict = { ...fields, reportingController, regarding: told.involvedObject, type: 'Normal' }
@@ -267,7 +267,7 @@ test('only the events group requires DNS names and finalizers with a domain', as
   assert.deepEqual([await patch(newerPath), await patch(path)], [422, 200])
 })
 
-test('the events group reports metadata errors with the others and returns a missing count as 0', async () => {
+test('the events group reports metadata errors together with other errors and returns a missing count as 0', async () => {
   const newerPath = '/apis/events.orch.io/v1/namespaces/default/events'
   const refused = await client.post(newerPath, { metadata: {}, regarding: { namespace: 'default' } })
   const fields = refused.body.details.causes.map(({ field }: { field: string }) => field)

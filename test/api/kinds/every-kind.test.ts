@@ -14,7 +14,7 @@ import { manifestNames, manifestObject, manifestOf } from '../../support/manifes
 
 const storedKinds = allKinds.filter(({ life }) => !life.virtual)
 
-test('there is a manifest for every stored kind', () => {
+test('every stored kind has a manifest', () => {
   assert.deepEqual(
     storedKinds.map(manifestOf).filter((id) => !manifestNames.includes(id)),
     [],
@@ -22,7 +22,7 @@ test('there is a manifest for every stored kind', () => {
 })
 
 for (const profile of ['orch', 'kubernetes'] as const)
-  describe(`under the profile ${profile}`, { concurrency: 4 }, async () => {
+  describe(`every kind is served under the profile ${profile}`, { concurrency: 4 }, async () => {
     // With the control loops: some objects end only by them.
     const client = (await serveUp({ after }, [`--profile=${profile}`])).client()
     for (const id of new Set(storedKinds.map(manifestOf)))

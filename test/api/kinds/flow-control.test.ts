@@ -28,7 +28,7 @@ const specs: readonly (readonly [spec: JsonObject, faults: readonly string[]])[]
   [{ ...to, distinguisherMethod: {} }, ['NotSupported distinguisherMethod.type']],
 ]
 
-test('a FlowSchema needs a priority level and a valid precedence', () => {
+test('a FlowSchema requires a priority level and a valid matching precedence', () => {
   for (const [spec, faults] of specs) expectFaults(spec, faults, 'spec.')
   assert.deepEqual(asJson(createBy(flowSchema, schema(to)).object).spec, { ...to, matchingPrecedence: 1000 })
 })
@@ -50,7 +50,7 @@ const subjectCases: readonly (readonly [subject: JsonObject, faults: readonly st
   [{}, ['NotSupported kind']],
 ]
 
-test('a subject must have the field of its kind', () => {
+test('a subject requires the field that belongs to its kind', () => {
   for (const [subject, faults] of subjectCases)
     expectFaults(
       { ...to, rules: [{ subjects: [subject], resourceRules: [resource] }] },
@@ -75,7 +75,7 @@ const resourceCases: readonly (readonly [change: JsonObject, faults: readonly st
   [{ namespaces: ['a', 'B'] }, ['Invalid namespaces[1]']],
 ]
 
-test('resource rules are validated', () => {
+test('invalid resource rules are rejected', () => {
   for (const [change, faults] of resourceCases) {
     const rules = [{ subjects, resourceRules: [{ ...resource, ...change }] }]
     expectFaults({ ...to, rules }, faults, 'spec.rules[0].resourceRules[0].')
@@ -83,7 +83,7 @@ test('resource rules are validated', () => {
   expectFaults({ ...to, rules: [{}] }, ['Required rules[0]', 'Required rules[0].subjects'], 'spec.')
 })
 
-test('non-resource rules are validated', () => {
+test('invalid non-resource rules are rejected', () => {
   const urls = (nonResourceURLs: string[], faults: readonly string[]) =>
     expectFaults(
       { ...to, rules: [{ subjects, nonResourceRules: [{ verbs: ['get'], nonResourceURLs }] }] },
@@ -127,7 +127,7 @@ const levels: readonly (readonly [spec: JsonObject, faults: readonly string[]])[
   [queue({ queues: 10_000, handSize: 9 }), [ofQueue('handSize')]],
 ]
 
-test('a priority level is limited by shares and queues or rejects further requests', () => {
+test('a limited priority level requires shares, and either queues excess requests or rejects them', () => {
   for (const [spec, faults] of levels) {
     const told = createBy(level, schema(spec)).faults
     assert.deepEqual(
@@ -145,7 +145,7 @@ test('a priority level is limited by shares and queues or rejects further reques
   })
 })
 
-test('mandatory objects must have their fixed spec', () => {
+test('mandatory FlowSchemas and priority levels must keep their fixed spec', () => {
   for (const [name, spec] of mandatoryFlowSchemas) {
     assert.deepEqual(createBy(flowSchema, schema(spec as JsonObject, name)).faults, [], name)
     assert.deepEqual(createBy(flowSchema, schema({ ...(spec as JsonObject), rules: [] }, name)).faults, [
@@ -161,7 +161,7 @@ test('mandatory objects must have their fixed spec', () => {
   assert.deepEqual(createBy(level, schema(queue({}), 'catch-all')).faults, ['Invalid spec'])
 })
 
-test('the status is written through its subresource and has one condition per type', () => {
+test('the status is mutable only through its subresource and has one condition per type', () => {
   const { object } = createBy(flowSchema, { ...schema(to), status: { conditions: [{ type: 'A' }] } })
   assert.deepEqual([asJson(object).status, object.metadata.generation], [{}, 1])
   const status = (...conditions: JsonObject[]) =>
@@ -185,7 +185,7 @@ test('the status is written through its subresource and has one condition per ty
   assert.equal(updateBy(flowSchema, object, schema({ ...to, matchingPrecedence: 2 })).object.metadata.generation, 2)
 })
 
-test('tables show the main settings', () => {
+test('the tables of FlowSchemas and priority levels show the main settings', () => {
   const shown = (spec: JsonObject) => cellsOf(level, createBy(level, schema(spec)).object).slice(1, 6)
   assert.deepEqual(shown(queue({})), ['Limited', 30, 64, 8, 50])
   assert.deepEqual(shown({ type: 'Exempt' }), ['Exempt', ...Array(4).fill('<none>')])
@@ -210,7 +210,7 @@ function ofQueue(name: string): string {
   return `Invalid limited.limitResponse.queuing.${name}`
 }
 
-test('a FlowSchema reports whether its priority level exists, on creation and after every change', async (t) => {
+test('a FlowSchema reports after every change whether its priority level exists', async (t) => {
   const client = (await serve(t)).client()
   const schemas = `/apis/flowcontrol.apiserver.orch.io/v1beta2/flowschemas`
   const levels = `/apis/flowcontrol.apiserver.orch.io/v1beta2/prioritylevelconfigurations`

@@ -72,7 +72,7 @@ const warningsOf = (header: string | undefined) =>
   )
 
 for (const [path, body, ...lost] of rows)
-  test(`a create of ${path.split('/').at(-1)} warns of each dropped field`, async () => {
+  test(`creating ${path.split('/').at(-1)} with gated fields warns about each dropped field`, async () => {
     const post = async (query: string) => {
       const answer = await client.post(`${path}?${query}`, { metadata: { generateName: 'gated-' }, ...body })
       assert.equal(answer.status, 201, answer.text)
@@ -83,7 +83,7 @@ for (const [path, body, ...lost] of rows)
     for (const silent of ['fieldValidation=Ignore', '']) assert.deepEqual(await post(silent), [], silent)
   })
 
-test('an update warns only of what it sends', async () => {
+test('an update warns only about dropped fields that it sends', async () => {
   const path = inNamespace('/apis/apps/v1', 'statefulsets')
   const policy = { persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Delete' } }
   const spec = { serviceName: 's', selector, template }

@@ -49,7 +49,7 @@ function faults(spec: JsonObject): string[] {
   return errors.map(({ fault, path }) => `${path} ${fault.replace('FieldValue', '')}`).sort()
 }
 
-describe('validation', () => {
+describe('validation of HorizontalPodAutoscalers', () => {
   const target = (fields: JsonObject) => ({ metrics: [resource('memory', fields)] })
   const up = (rules: JsonObject) => ({ behavior: { scaleUp: rules } })
   const cases: readonly (readonly [string, JsonObject, readonly string[]])[] = [
@@ -218,7 +218,7 @@ describe('conversion to older versions and back', () => {
   ]
   for (const [name, object] of objects) {
     for (const older of [v1, v2beta1, v2beta2])
-      test(`a round trip through ${older.version} loses nothing: ${name}`, () => {
+      test(`a round trip through ${older.version} is lossless: ${name}`, () => {
         const there = older.conversion!.fromStored(object, vendor)
         assert.deepEqual(decode(older.schema, asJson(there)).unknown, [])
         assert.deepEqual(
@@ -228,7 +228,7 @@ describe('conversion to older versions and back', () => {
       })
   }
 
-  test('v2beta1 has flat metrics and carries the behavior in an annotation', () => {
+  test('v2beta1 uses flat metrics and stores the behavior in an annotation', () => {
     const { metadata, spec } = v2beta1.conversion!.fromStored(
       stored({ metrics: metrics.slice(0, 8), behavior }),
       vendor,
@@ -257,7 +257,7 @@ describe('conversion to older versions and back', () => {
     assert.deepEqual(Object.keys(metadata.annotations ?? {}), ['autoscaling.alpha.orch.io/behavior'])
   })
 
-  test('30,000 metrics are restored quickly', async () => {
+  test('converting an object with 30,000 metrics from an older version is fast', async () => {
     const many = Array.from({ length: 30_000 }, (_, i) => cpu(i + 1))
     await assertCheap(5_000, () => {
       const object = stored({ metrics: many })
@@ -267,7 +267,7 @@ describe('conversion to older versions and back', () => {
     })
   })
 
-  test('v1 carries fields of v2 in annotations', () => {
+  test('v1 stores fields of v2 in annotations', () => {
     const { metadata, spec } = fromStored(stored({ metrics: [metrics[1]!, cpu(50)], behavior }, status), vendor)
     assert.deepEqual(spec, { scaleTargetRef, minReplicas: 1, maxReplicas: 5, targetCPUUtilizationPercentage: 50 })
     assert.deepEqual(metadata.annotations, {
@@ -282,7 +282,7 @@ describe('conversion to older versions and back', () => {
     })
   })
 
-  test('a malformed annotation is ignored', () => {
+  test('a malformed conversion annotation is ignored', () => {
     for (const text of ['', '{', '7', '[7]', '[{"type":7}]', '[{"resource":{"targetAverageValue":"much"}}]']) {
       const there = fromStored(stored({}), vendor)
       const annotations = { 'autoscaling.alpha.orch.io/metrics': text, other: 'kept' }
@@ -294,7 +294,7 @@ describe('conversion to older versions and back', () => {
   })
 })
 
-describe('requests to a server', async () => {
+describe('HorizontalPodAutoscalers on a running server', async () => {
   const path = (version: string, name = '') =>
     `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers${name}`
   const body = (name: string, spec: JsonObject = {}) => ({
@@ -325,7 +325,7 @@ describe('requests to a server', async () => {
       assert.deepEqual(body.rows[0].cells.slice(0, -1), ['h', 'Deployment/d', '<unknown>/60%', '1', 5, 0])
   })
 
-  test('deprecated versions return a warning and serve objects that were written through v2', async (t) => {
+  test('deprecated versions return a warning and serve objects written through v2', async (t) => {
     const client = (await serve(t)).client()
     const { body: made } = await client.post(path('v2'), body('h', { metrics: [memory, cpu(50)], behavior: {} }))
     for (const [version, level] of [
@@ -343,7 +343,7 @@ describe('requests to a server', async () => {
     assert.deepEqual(byDefault.body.spec.metrics, [{ type: 'Resource', resource: processors }])
   })
 
-  test('an object metric with an average has a value of zero, which no version accepts in an update', async (t) => {
+  test('an object metric with an average converts to a value of zero, which no version accepts in an update', async (t) => {
     const client = (await serve(t)).client()
     const target = { kind: 'Ingress', name: 'i' }
     const object = { target, metricName: 'm', targetValue: '0', averageValue: '7' }
@@ -362,7 +362,7 @@ describe('requests to a server', async () => {
     assert.equal((await client.put(path('v2', '/y/status'), reported)).body.status.currentReplicas, 2)
   })
 
-  test('CPU targets are moved to the end, and table rows have no annotations for v1', async (t) => {
+  test('CPU targets come last, and table rows omit the annotations of v1', async (t) => {
     const client = (await serve(t)).client()
     const metrics = [cpu(50), memory, cpu(60)]
     const { body: made } = await client.post(path('v2'), body('h', { metrics, behavior: {} }))
@@ -375,7 +375,7 @@ describe('requests to a server', async () => {
     assert.equal(Object.keys((await client.get(path('v1', '/h'))).body.metadata.annotations).length, 2)
   })
 
-  test('writing back an object that was read through v1 changes nothing', async (t) => {
+  test('reading an object through v1 and writing it back changes nothing', async (t) => {
     const client = (await serve(t)).client()
     const { body: first } = await client.post(path('v2'), body('h', { metrics: [cpu(50), memory], behavior: {} }))
     const { body: read } = await client.get(path('v1', '/h'))
@@ -387,7 +387,7 @@ describe('requests to a server', async () => {
     assert.deepEqual(next.spec, { ...first.spec, maxReplicas: 9 })
   })
 
-  test('a watch returns events in its own version', async (t) => {
+  test('a watch returns events in the version of its request', async (t) => {
     const client = (await serve(t)).client()
     const stop = new AbortController()
     const watches = ['v1', 'v2', 'v1'].map((version) => client.watch(`${path(version)}?watch=1`, stop.signal))
@@ -407,7 +407,7 @@ describe('requests to a server', async () => {
     stop.abort()
   })
 
-  test('managed fields record the version of the write, and ownership is tracked across versions', async (t) => {
+  test('managed fields record the version of each write, and conflicts are detected across versions', async (t) => {
     const client = (await serve(t)).client()
     const apply = (version: string, by: string, spec: JsonObject, force = false) =>
       client.send(`${path(version, '/h')}?fieldManager=${by}&force=${force}`, {

@@ -26,7 +26,7 @@ const paths: readonly (readonly [path: JsonObject, faults: readonly string[]])[]
   [{ pathType: 'Exact', path: '/' }, ['Invalid backend']],
 ]
 
-test('paths are validated by their type', () => {
+test('paths are validated depending on their path type', () => {
   for (const [sent, faults] of paths) {
     const { faults: told } = create({ rules: [{ http: { paths: [sent] } }] })
     assert.deepEqual(
@@ -57,14 +57,14 @@ const backends: readonly (readonly [backend: JsonObject, faults: readonly string
   [{}, ['Invalid ']],
 ]
 
-test('a backend is either a service port or an object', () => {
+test('a backend is either a Service port or a resource', () => {
   for (const [defaultBackend, faults] of backends) {
     const expected = faults.map((fault) => fault.replace(' ', ' spec.defaultBackend'))
     assert.deepEqual(create({ defaultBackend }).faults, expected, JSON.stringify(defaultBackend))
   }
 })
 
-test('hosts are DNS names, optionally with a wildcard as the first label', () => {
+test('hosts must be DNS names, and only the first label may be a wildcard', () => {
   const good = ['*.example.com', '*.com', 'a.b-c', `${'a'.repeat(63)}.b`, '']
   const bad = [
     '*',
@@ -91,7 +91,7 @@ test('hosts are DNS names, optionally with a wildcard as the first label', () =>
   assert.deepEqual(tls({ secretName: 'a/b' }), ['Invalid spec.tls[0].secretName'])
 })
 
-test('an Ingress needs a backend or rules, and sets its class only once', () => {
+test('an Ingress requires a default backend or rules, and its class may be set by field or by annotation but not both', () => {
   assert.deepEqual(create({}).faults, ['Invalid spec'])
   assert.deepEqual(createBy(ingress, { metadata: { name: 'i' } }).faults, ['Invalid spec'])
   assert.deepEqual(create({ ...least, ingressClassName: '' }).faults, ['Invalid spec.ingressClassName'])
@@ -105,7 +105,7 @@ test('an Ingress needs a backend or rules, and sets its class only once', () => 
   assert.deepEqual(updateBy(ingress, object, both({ annotations })).faults, [])
 })
 
-test('spec changes increment the generation, and the status is written through its subresource', () => {
+test('spec changes increment the generation, and the status is mutable only through its subresource', () => {
   const { object } = createBy(ingress, {
     ...ingressOf(least),
     status: { loadBalancer: { ingress: [{ ip: '1.2.3.4' }] } },
@@ -130,7 +130,7 @@ test('spec changes increment the generation, and the status is written through i
   assert.equal(cellsOf(ingress, written.object)[3], '10.0.0.1,10.0.0.2,lb.example.com')
 })
 
-test('the table shows class, hosts and ports of an Ingress', () => {
+test('the table shows the class, hosts and ports of an Ingress', () => {
   const shown = (spec: JsonObject) => cellsOf(ingress, create(spec).object).slice(1, 5)
   const hosts = (...names: string[]) => ({ rules: names.map((host) => ({ host })) })
   assert.deepEqual(shown(least), ['<none>', '*', '', '80'])
@@ -139,7 +139,7 @@ test('the table shows class, hosts and ports of an Ingress', () => {
   assert.equal(shown(hosts('a', 'b', 'c', 'd', 'e'))[1], 'a,b,c + 2 more...')
 })
 
-test('the controller of an IngressClass is a domain-prefixed path and immutable', () => {
+test('the controller of an IngressClass must be a domain-prefixed path and is immutable', () => {
   const faultsOf = (controller: string) => createClass({ controller }).faults
   const good = ['example.com/a', "example.com/a/B_c~d!$&'()*+,;=:/%20%zz", `example.com/${'p'.repeat(238)}`]
   for (const controller of good) assert.deepEqual(faultsOf(controller), [], controller)
@@ -167,7 +167,7 @@ test('the controller of an IngressClass is a domain-prefixed path and immutable'
   assert.deepEqual([changed.faults, changed.object.metadata.generation], [[], 2])
 })
 
-test('the parameters of an IngressClass need a namespace depending on their scope', () => {
+test('the scope of IngressClass parameters determines whether they need a namespace', () => {
   const cases: readonly (readonly [parameters: JsonObject, faults: readonly string[]])[] = [
     [{ kind: 'A', name: 'b' }, []],
     [{}, ['Required kind', 'Required name']],

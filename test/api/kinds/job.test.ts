@@ -14,7 +14,7 @@ const manual = {
   template: podsOf({ restartPolicy: 'Never' }),
 }
 
-test('unset fields get defaults', () => {
+test('unset fields of a Job get defaults', () => {
   const filled = { parallelism: 1, completions: 1, backoffLimit: 6, completionMode: 'NonIndexed', suspend: false }
   const cases: readonly (readonly [sent: JsonObject, filled: JsonObject])[] = [
     [{}, filled],
@@ -63,7 +63,7 @@ test('validation errors report the path of the field', () => {
     assert.deepEqual(create({ ...manual, ...sent }).faults, faults, JSON.stringify(sent))
 })
 
-test('only some fields of an existing Job are mutable', () => {
+test('only a few fields of an existing Job are mutable', () => {
   const { object } = create(manual)
   const update = (spec: JsonObject, previous: ApiObject = object) =>
     updateBy(job, previous, objectOf({ ...manual, ...spec }))
@@ -94,7 +94,7 @@ test('only some fields of an existing Job are mutable', () => {
   assert.deepEqual(update({ template: relabeled }, waiting).faults, [])
 })
 
-test('a status update changes only the status and is validated', () => {
+test('a status update changes only the status, and invalid statuses are rejected', () => {
   const { object } = create(manual)
   const write = (status: JsonObject) =>
     updateBy(job, object, { ...objectOf({ ...manual, parallelism: 7 }), status }, { subresource: 'status' })
@@ -109,7 +109,7 @@ test('a status update changes only the status and is validated', () => {
   ])
 })
 
-test('a table shows completions and duration', () => {
+test('the table shows completions and duration', () => {
   const cells = (spec: JsonObject, status: JsonObject) =>
     cellsOf(job, { ...create({ ...manual, ...spec }).object, status }).slice(1, 3)
   assert.deepEqual(cells({ completions: 5 }, {}), ['0/5', ''])
@@ -119,14 +119,14 @@ test('a table shows completions and duration', () => {
   assert.deepEqual(cells({}, { ...times, succeeded: 1 }), ['1/1', '62m'])
 })
 
-test('a Job on the server', async (t) => {
+test('Jobs on a running server', async (t) => {
   const client = (await serve(t)).client()
   const path = '/apis/batch/v1/namespaces/default/jobs'
   const post = (spec: JsonObject, metadata: JsonObject = {}) =>
     client.post(path, { metadata, spec: { template: podsOf({ restartPolicy: 'Never' }, {}), ...spec } })
   const labeled = (labels: JsonObject) => ({ template: podsOf({ restartPolicy: 'Never' }, { labels }) })
 
-  await t.test('the server generates pod labels from the name and the UID of the Job', async () => {
+  await t.test('the server generates pod labels from the name and UID of the Job', async () => {
     const { body } = await post({}, { name: 'a' })
     const own = { 'controller-uid': body.metadata.uid, 'job-name': 'a' }
     assert.deepEqual(body.spec.selector, { matchLabels: { 'controller-uid': body.metadata.uid } })
@@ -136,12 +136,12 @@ test('a Job on the server', async (t) => {
     assert.deepEqual([drawn.spec.template.metadata.labels, drawn.metadata.labels], [its, its])
   })
 
-  await t.test('labels that the client sets on the Job stay unchanged', async () => {
+  await t.test('labels that the client sets on the Job are unchanged', async () => {
     const { body } = await post(labeled({ mine: '1' }), { name: 'b', labels: { mine: '1' } })
     assert.deepEqual(body.metadata.labels, { mine: '1' })
   })
 
-  await t.test('a status update without labels sets the labels of the template', async () => {
+  await t.test('a status update of a Job without labels copies the labels of the template', async () => {
     const { body } = await post({}, { name: 'status' })
     const written = await client.put(`${path}/status/status`, { metadata: { name: 'status' }, status: { failed: 1 } })
     assert.deepEqual([written.status, written.body.status], [200, { failed: 1 }])
@@ -159,7 +159,7 @@ test('a Job on the server', async (t) => {
     assert.deepEqual([controller.status, controller.body.metadata.labels], [200, { app: 'a' }])
   })
 
-  await t.test('pod labels and selectors that differ from the generated ones are rejected', async () => {
+  await t.test('pod labels and selectors that conflict with the generated ones are rejected', async () => {
     const faults = async (spec: JsonObject) =>
       (await post(spec, { name: 'x' })).body.details.causes.map(({ field }: { field: string }) => field).sort()
     const at = 'spec.template.metadata.labels'
@@ -168,7 +168,7 @@ test('a Job on the server', async (t) => {
     assert.deepEqual(await faults({ selector: { matchLabels: { app: 'a' } } }), ['spec.selector', at])
   })
 
-  await t.test('deletion orphans the pods by default, with a warning', async () => {
+  await t.test('deleting a Job orphans its pods by default and returns a warning', async () => {
     const deleted = await client.delete(`${path}/a`)
     assert.deepEqual(deleted.body.metadata.finalizers, ['orphan'])
     assert.match(String(deleted.headers.warning), /child pods are preserved by default/)
@@ -181,7 +181,7 @@ test('a Job on the server', async (t) => {
     assert.deepEqual((await post({}, { name: 'c', annotations })).body.metadata.annotations, { kept: 'y' })
   })
 
-  await t.test('a field selector matches the number of succeeded pods', async () => {
+  await t.test('a field selector can match the number of succeeded pods', async () => {
     const { body } = await client.get(`${path}?fieldSelector=status.successful%3D0,metadata.name%3Dc`)
     assert.equal(body.items.length, 1)
     assert.equal((await client.get(`${path}?fieldSelector=status.successful%3D1`)).body.items.length, 0)
@@ -196,7 +196,7 @@ function objectOf(spec: JsonObject): JsonObject {
   return { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'j' }, spec }
 }
 
-test('an update without the generated pod labels is rejected, and the errors name the labels', () => {
+test('an update that removes the generated pod labels is rejected, and the errors name the labels', () => {
   const { object } = createBy(job, {
     metadata: { name: 'j', uid: 'u' },
     spec: { template: podsOf({ restartPolicy: 'Never' }) },

@@ -6,7 +6,7 @@ import { lease } from '../../../src/api/kinds/coordination/lease.ts'
 import { asJson } from '../../../src/api/model/object.ts'
 import { cellsOf, createBy } from './rules.ts'
 
-test('microseconds and explicit zero values are preserved', () => {
+test('a Lease preserves microseconds and explicit zero values', () => {
   const renewTime = '2024-01-02T03:04:05.678901Z'
   const spec = { holderIdentity: '', leaseDurationSeconds: 15, acquireTime: renewTime, renewTime, leaseTransitions: 0 }
   const { object, faults } = create({ spec })
@@ -14,7 +14,7 @@ test('microseconds and explicit zero values are preserved', () => {
   assert.deepEqual(asJson(create({}).object).spec, {})
 })
 
-test('a zero duration and negative transitions are rejected', () => {
+test('a zero lease duration and negative transitions are rejected', () => {
   assert.deepEqual(create({ spec: { leaseDurationSeconds: 0, leaseTransitions: -1 } }).faults, [
     'Invalid spec.leaseDurationSeconds',
     'Invalid spec.leaseTransitions',
@@ -22,7 +22,7 @@ test('a zero duration and negative transitions are rejected', () => {
   assert.deepEqual(create({ spec: { leaseDurationSeconds: 1 } }).faults, [])
 })
 
-test('a table shows the holder', () => {
+test('the table shows the holder', () => {
   assert.deepEqual(cellsOf(lease, create({}).object).slice(0, 2), ['a', ''])
   assert.deepEqual(cellsOf(lease, create({ spec: { holderIdentity: 'me' } }).object).slice(0, 2), ['a', 'me'])
 })

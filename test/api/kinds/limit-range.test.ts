@@ -27,7 +27,7 @@ const filled: readonly (readonly [sent: JsonObject, added: JsonObject])[] = [
   [{ max: { cpu: '0.00001' } }, { max: { cpu: '1m' }, default: { cpu: '1m' }, defaultRequest: { cpu: '1m' } }],
 ]
 
-test('defaults of containers are derived from their bounds', () => {
+test('missing container limits are derived from the other bounds', () => {
   for (const [sent, added] of filled) {
     const { object, faults } = create({ type: 'Container', ...sent })
     assert.deepEqual(faults, [], JSON.stringify(sent))
@@ -88,7 +88,7 @@ const bad: readonly (readonly [item: JsonObject, ...faults: string[]])[] = [
   ],
 ]
 
-test('invalid bounds are rejected', () => {
+test('a LimitRange with invalid bounds is rejected', () => {
   for (const [item, ...faults] of bad) {
     const told = faults.map((fault) => fault.replace(' ', ' spec.limits[0].')).sort()
     assert.deepEqual(create(item).faults, told, JSON.stringify(item))
@@ -104,13 +104,13 @@ test('invalid bounds are rejected', () => {
     assert.deepEqual(create(item).faults, [], JSON.stringify(item))
 })
 
-test('a LimitRange without a name gets a generated one', () => {
+test('a LimitRange without a name gets a generated name', () => {
   const { object, faults } = createBy(limitRange, { metadata: {}, spec: { limits: [] } })
   assert.deepEqual(faults, [])
   assert.match(object.metadata.name!, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
 })
 
-test('the server creates a LimitRange by PUT, sets no generation and shows the default columns', async (t) => {
+test('a LimitRange created with PUT has no generation, and its table has the default columns', async (t) => {
   const client = (await serve(t)).client()
   const path = '/api/v1/namespaces/default/limitranges'
   const range = { metadata: { name: 'l' }, spec: { limits: [{ type: 'Pod', max: { cpu: '1.50' } }] } }

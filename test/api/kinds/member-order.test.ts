@@ -42,7 +42,7 @@ function byNumber([, a]: readonly [string, Field], [, b]: readonly [string, Fiel
   return (a.within ?? a.tag) - (b.within ?? b.tag) || a.tag - b.tag
 }
 
-test('fields stand in the order of the reference’s types', () => {
+test('fields are in the order of their Protobuf numbers, with listed exceptions', () => {
   const seen = new Set<string>()
   const metas = Object.values(metaTypes).filter((type) => typeof type !== 'function')
   const types = [
@@ -64,12 +64,12 @@ test('fields stand in the order of the reference’s types', () => {
   )
 })
 
-test('whole objects begin with kind, apiVersion and metadata', () => {
+test('objects begin with kind, apiVersion and metadata', () => {
   for (const { kind, schema } of allKinds)
     assert.deepEqual(Object.keys(schema.fields).slice(0, 3), ['kind', 'apiVersion', 'metadata'], kind)
 })
 
-test('every source of a volume is one of those among which there may be only one', () => {
+test('every volume source is part of the choice that allows only one source', () => {
   const seen = new Set<string>()
   const types = allKinds.flatMap((kind) => [...typesBelow(kind.schema, `${kind.group}.${kind.version}`, seen)])
   const volumes = types.filter(({ name }) => name === 'core.v1.Volume' || name === 'core.v1.PersistentVolumeSpec')

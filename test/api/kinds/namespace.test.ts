@@ -6,7 +6,7 @@ import { serve } from '../../support/in-process.ts'
 const client = (await serve({ after })).client()
 const namespaces = '/api/v1/namespaces'
 
-test('an empty phase defaults to Active', async () => {
+test('an empty namespace phase defaults to Active', async () => {
   await client.post(namespaces, { metadata: { name: 'a' } })
   for (const status of [{}, null, undefined, { phase: '' }]) {
     const { status: code, body } = await client.put(`${namespaces}/a/status`, { metadata: { name: 'a' }, status })
@@ -30,7 +30,7 @@ test('only a status update validates the phase', async () => {
   }
 })
 
-test('a finalizer needs a domain unless it is a standard one', async () => {
+test('a namespace finalizer needs a domain unless it is a standard finalizer', async () => {
   const cases: readonly (readonly [finalizer: string | null, ...fields: string[]])[] = [
     ['orch'],
     ['orphan'],
@@ -62,7 +62,7 @@ async function faultsOf(object: object): Promise<string[]> {
   return body.details.causes.map(({ field }: { field: string }) => field).sort()
 }
 
-test('an error in a terminating namespace reports the requested name or generateName', async () => {
+test('the error for a create in a terminating namespace reports the requested name or generateName', async () => {
   await client.post('/api/v1/namespaces', { metadata: { name: 'going' } })
   await client.delete('/api/v1/namespaces/going')
   const path = '/api/v1/namespaces/going/configmaps'
@@ -77,7 +77,7 @@ test('an error in a terminating namespace reports the requested name or generate
   }
 })
 
-test('the first deletion only marks an empty namespace, and a later update or deletion removes it', async () => {
+test('the first deletion only marks an empty namespace as terminating, and a later update or deletion removes it', async () => {
   for (const [name, end] of [
     ['twice', () => client.delete(`${namespaces}/twice`)],
     ['again', () => client.put(`${namespaces}/again/finalize`, { metadata: { name: 'again' }, spec: {} })],
@@ -91,7 +91,7 @@ test('the first deletion only marks an empty namespace, and a later update or de
   }
 })
 
-test('a PUT without generateName removes it, also through a subresource', async () => {
+test('a PUT without generateName removes the stored generateName, also through a subresource', async () => {
   const { body } = await client.post(namespaces, { metadata: { generateName: 'drawn-' } })
   const { name } = body.metadata
   assert.equal(body.metadata.generateName, 'drawn-')

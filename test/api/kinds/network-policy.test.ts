@@ -22,7 +22,7 @@ const ports: readonly (readonly [port: JsonObject, faults: readonly string[]])[]
   [{ endPort: 80 }, ['Invalid endPort']],
 ]
 
-test('ports are numbers, names or ranges', () => {
+test('a port must be a number, a name or a range of numbers', () => {
   for (const [port, faults] of ports) {
     const told = create({ ingress: [{ ports: [port] }], egress: [{ ports: [port] }] }).faults
     const expected = ['egress', 'ingress'].flatMap((way) =>

@@ -41,7 +41,7 @@ const bad: readonly (readonly [spec: JsonObject, ...faults: string[]])[] = [
   [{ dataSource: { kind: 'PersistentVolumeClaim' } }, 'Required spec.dataSource.name'],
 ]
 
-test('invalid claims are rejected, and valid ones get their defaults', () => {
+test('invalid claims are rejected, and valid claims get defaults', () => {
   for (const [spec, ...faults] of bad) assert.deepEqual(create(spec).faults, faults, JSON.stringify(spec))
   const { object, faults } = createBy(persistentVolumeClaim, claim({}, { status: { phase: 'Bound' } }))
   assert.deepEqual([specOf(object).volumeMode, object.status, faults], ['Filesystem', { phase: 'Pending' }, []])
@@ -75,7 +75,7 @@ test('dataSource accepts only a claim or a snapshot, and dataSourceRef requires 
   }
 })
 
-test('a stored dataSourceRef is kept after its gate is disabled', () => {
+test('a stored dataSourceRef is kept after its feature gate is disabled', () => {
   const { object } = create({ dataSourceRef: thing }, anySource)
   const next = updateBy(persistentVolumeClaim, object, claim({ dataSource: thing, dataSourceRef: thing }))
   assert.deepEqual([next.faults, specOf(next.object).dataSourceRef], [[], thing])
@@ -86,7 +86,7 @@ function bound(spec: JsonObject, status: JsonObject = {}): ApiObject {
   return { ...object, status: { phase: 'Bound', capacity: { storage: '1Gi' }, ...status } }
 }
 
-test('only the volume name of a pending claim and the size of a bound claim may change', () => {
+test('only the volume name of a pending claim and the size of a bound claim are mutable', () => {
   const update = (before: ApiObject, spec: JsonObject, gates: ReadonlySet<FeatureGate> = new Set()) =>
     updateBy(persistentVolumeClaim, before, claim(spec), { gates }).faults
   const pending = create({}).object
@@ -115,7 +115,7 @@ test('only the volume name of a pending claim and the size of a bound claim may 
   assert.deepEqual(update(grown, size('1Gi'), recovery), [shrunk])
 })
 
-test('the class may move from the old annotation to the field', () => {
+test('an update may move the storage class from the old annotation to the field', () => {
   const before = createBy(persistentVolumeClaim, claim({}, { annotations: { [betaClass]: 'slow' } })).object
   const update = (spec: JsonObject, annotations: JsonObject) =>
     updateBy(persistentVolumeClaim, before, claim(spec, { annotations })).faults
@@ -129,7 +129,7 @@ test('the class may move from the old annotation to the field', () => {
   assert.deepEqual(update({ storageClassName: 'slow' }, { [betaClass]: 'fast' }), ['Forbidden spec', place])
 })
 
-test('status updates check sizes and drop gated fields', () => {
+test('a status update validates sizes and drops gated fields', () => {
   const report = (before: ApiObject, status: JsonObject, gates: ReadonlySet<FeatureGate>) =>
     updateBy(persistentVolumeClaim, before, claim({}, { status }), { subresource: 'status', gates })
   const { object } = create({})
@@ -150,7 +150,7 @@ test('status updates check sizes and drop gated fields', () => {
   assert.deepEqual(report(object, { resizeStatus: '' }, recovery).faults, [])
 })
 
-test('the server creates, updates, lists and deletes a claim', async (t) => {
+test('a claim can be created, updated, listed and deleted', async (t) => {
   const server = await serve(t, ['--feature-gates=AnyVolumeDataSource=true'])
   const client = server.client()
   const path = '/api/v1/namespaces/default/persistentvolumeclaims'

@@ -50,7 +50,7 @@ const good: { readonly [source: string]: readonly [sent: JsonObject, added?: Jso
   csi: [csi],
 }
 
-test('every source is accepted in its minimal form and gets its defaults', () => {
+test('every volume source is accepted in its minimal form and gets defaults', () => {
   assert.deepEqual(Object.keys(good), sourceNames)
   for (const [name, [sent, added]] of Object.entries(good)) {
     const { object, faults } = create({ [name]: sent, nodeAffinity })
@@ -59,7 +59,7 @@ test('every source is accepted in its minimal form and gets its defaults', () =>
   }
 })
 
-test('a volume has exactly one source', () => {
+test('a volume must have exactly one source', () => {
   assert.deepEqual(create({}).faults, ['Required spec'])
   for (const name of sourceNames.slice(1)) {
     const two = create({ hostPath: { path: '/d' }, [name]: {} })
@@ -119,7 +119,7 @@ const bad: readonly (readonly [source: string, sent: JsonObject, faults: readonl
   ],
 ]
 
-test('invalid sources are rejected', () => {
+test('invalid volume sources are rejected', () => {
   for (const [name, sent, faults] of bad) {
     const expected = faults.map((fault) =>
       fault.replace(/^(\w+) ?/, (_, kind) => `${kind} spec.${name}${fault.includes(' ') ? '.' : ''}`),
@@ -183,7 +183,7 @@ test('invalid node affinity terms are rejected', () => {
   assert.deepEqual(named({ key: 'spec.x', operator: 'In', values: ['a'] }), ['Invalid ~.matchFields[0].key'])
 })
 
-test('the mount options annotation is accepted only for sources that predate the field', () => {
+test('the mount options annotation is accepted only for volume sources older than the mountOptions field', () => {
   const annotations = { 'volume.beta.orch.io/mount-options': 'ro' }
   const faultsOf = (spec: JsonObject) =>
     createBy(persistentVolume, volume({ ...base, ...spec }, { annotations })).faults
@@ -221,7 +221,7 @@ test('the source, the volume mode and the node affinity are immutable', () => {
   }
 })
 
-test('the server creates, updates, lists and deletes a volume', async (t) => {
+test('a volume can be created, updated, listed and deleted', async (t) => {
   const client = (await serve(t)).client()
   const path = '/api/v1/persistentvolumes'
   const sent = { ...volume({ ...base, nfs, claimRef: { namespace: 'n', name: 'c' } }), status: { phase: 'Bound' } }

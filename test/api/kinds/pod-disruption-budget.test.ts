@@ -11,7 +11,7 @@ const zero = { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expe
 const mark = 'pdb.orch.io/deprecated-v1beta1-empty-selector-match'
 const marked = (operator: string) => ({ matchExpressions: [{ key: mark, operator }] })
 
-test('faults are reported with their path', () => {
+test('validation errors report the path of the field', () => {
   const cases: readonly (readonly [spec: JsonObject, faults: readonly string[]])[] = [
     [{}, []],
     [{ minAvailable: 0, selector: {} }, []],
@@ -28,7 +28,7 @@ test('faults are reported with their path', () => {
   for (const [spec, faults] of cases) assert.deepEqual(create(spec).faults, faults, JSON.stringify(spec))
 })
 
-test('metadata is validated last on create, and along with the rest on update', () => {
+test('metadata is validated last on create, and together with the other fields on update', () => {
   const metadata = { name: 'p', labels: { 'a b': '' } }
   assert.deepEqual(createBy(kind, { metadata, spec: { minAvailable: -1 } }).faults, ['Invalid spec.minAvailable'])
   assert.deepEqual(createBy(kind, { metadata, spec: {} }).faults, ['Invalid metadata.labels'])
@@ -38,7 +38,7 @@ test('metadata is validated last on create, and along with the rest on update', 
   ])
 })
 
-test('a new budget allows no disruptions, and spec changes increment the generation', () => {
+test('a new PodDisruptionBudget allows no disruptions, and spec changes increment the generation', () => {
   const { object } = createBy(kind, { ...objectOf({ minAvailable: 1 }), status: { disruptionsAllowed: 3 } })
   assert.deepEqual([asJson(object).status, object.metadata.generation], [zero, 1])
   const changed = updateBy(kind, object, { ...objectOf({ minAvailable: 2 }), status: { disruptionsAllowed: 9 } })
@@ -72,19 +72,19 @@ test('each status field is validated, except for the counts in v1beta1', () => {
   assert.deepEqual(kind.rules.validateUpdate!(next, object, older), [])
 })
 
-test('the reserved label of empty selectors is removed from other selectors', () => {
+test('the label that marks empty selectors is removed from all other selectors', () => {
   const selectorOf = (selector: JsonObject) => (create({ selector }).object.spec as JsonObject).selector
   assert.deepEqual(selectorOf(marked('Exists')), marked('Exists'))
   assert.deepEqual(selectorOf(marked('DoesNotExist')), {})
   assert.deepEqual(selectorOf({ matchLabels: { [mark]: 'x', a: 'b' } }), { matchLabels: { a: 'b' } })
 })
 
-test('the table shows the limits', () => {
+test('the table shows minAvailable and maxUnavailable', () => {
   assert.deepEqual(cellsOf(kind, create({ minAvailable: '10%' }).object), ['p', '10%', 'N/A', 0, '<unknown>'])
   assert.deepEqual(cellsOf(kind, create({ maxUnavailable: 0 }).object).slice(1, 3), ['N/A', '0'])
 })
 
-test('PodDisruptionBudgets on a server', async (t) => {
+test('PodDisruptionBudgets on a running server', async (t) => {
   const client = (await serve(t)).client()
   const at = (version: string, name = '') => `/apis/policy/${version}/namespaces/default/poddisruptionbudgets${name}`
   const post = (version: string, name: string, spec: JsonObject) =>
@@ -92,17 +92,20 @@ test('PodDisruptionBudgets on a server', async (t) => {
   const selectorIn = async (version: string, name: string) =>
     (await client.get(at(version, `/${name}`))).body.spec.selector
 
-  await t.test('an empty selector means all pods in v1 and none in v1beta1, and is converted accordingly', async () => {
-    await post('v1', 'all', { selector: {} })
-    await post('v1beta1', 'none', { selector: {} })
-    await post('v1beta1', 'unset', {})
-    const seen = await Promise.all(
-      ['all', 'none', 'unset'].flatMap((name) => [selectorIn('v1', name), selectorIn('v1beta1', name)]),
-    )
-    assert.deepEqual(seen, [{}, marked('DoesNotExist'), marked('Exists'), {}, undefined, undefined])
-  })
+  await t.test(
+    'an empty selector selects all pods in v1 and none in v1beta1, and conversion preserves its meaning',
+    async () => {
+      await post('v1', 'all', { selector: {} })
+      await post('v1beta1', 'none', { selector: {} })
+      await post('v1beta1', 'unset', {})
+      const seen = await Promise.all(
+        ['all', 'none', 'unset'].flatMap((name) => [selectorIn('v1', name), selectorIn('v1beta1', name)]),
+      )
+      assert.deepEqual(seen, [{}, marked('DoesNotExist'), marked('Exists'), {}, undefined, undefined])
+    },
+  )
 
-  await t.test('reading and writing back through one version changes nothing', async () => {
+  await t.test('reading a PodDisruptionBudget through one version and writing it back changes nothing', async () => {
     for (const [version, name] of [
       ['v1beta1', 'all'],
       ['v1', 'none'],
@@ -127,7 +130,7 @@ test('PodDisruptionBudgets on a server', async (t) => {
     assert.deepEqual((await patch('v1', { c: '3' })).body.spec.selector, { matchLabels: { c: '3' } })
   })
 
-  await t.test('a PUT requires a resourceVersion, and names can contain almost any character', async () => {
+  await t.test('PUT requires a resourceVersion, and names may contain almost any character', async () => {
     const blind = await client.put(at('v1', '/p'), { metadata: { name: 'p' }, spec: {} })
     assert.deepEqual([blind.status, blind.body.details.causes[0].field], [422, 'metadata.resourceVersion'])
     assert.equal((await post('v1', 'Not A Name', {})).status, 201)

@@ -9,11 +9,11 @@ import { serve } from '../../support/in-process.ts'
 const path = '/api/v1/namespaces/default/pods'
 const main = { name: 'main', image: 'app:1' }
 
-test('pod lifecycle', async (t) => {
+test('lifecycle of a pod on a running server', async (t) => {
   const server = await serve(t, [noControls])
   const client = server.client()
 
-  await t.test('the status changes only through the status subresource', async () => {
+  await t.test('the pod status is mutable only through the status subresource', async () => {
     const created = await client.post(path, pod('a', {}, { status: { phase: 'Running' } }))
     assert.deepEqual([created.status, created.body.status], [201, { phase: 'Pending', qosClass: 'BestEffort' }])
     const sent = { ...pod('a', { hostname: 'x' }), status: { phase: 'Running', podIP: '10.0.0.1' } }
@@ -28,21 +28,24 @@ test('pod lifecycle', async (t) => {
     assert.deepEqual(kept.body.status, written.body.status)
   })
 
-  await t.test('ephemeral containers can only be added, and only through their subresource', async () => {
-    const before = await client.post(path, pod('b'))
-    const debug = { name: 'debug', image: 'tools', targetContainerName: 'main' }
-    const added = await client.put(`${path}/b/ephemeralcontainers`, {
-      ...pod('b', { containers: [], ephemeralContainers: [debug] }),
-      metadata: { name: 'b', labels: { not: 'here' } },
-    })
-    assert.equal(added.status, 200)
-    assert.deepEqual(added.body.metadata.labels, undefined)
-    assert.deepEqual(added.body.spec.containers, before.body.spec.containers)
-    assert.equal(added.body.spec.ephemeralContainers[0].imagePullPolicy, 'Always')
-    const gone = await client.put(`${path}/b/ephemeralcontainers`, pod('b'))
-    assert.deepEqual(faultsOf(gone), ['FieldValueForbidden spec.ephemeralContainers'])
-    assert.equal((await client.get(`${path}/b/ephemeralcontainers`)).body.kind, 'Pod')
-  })
+  await t.test(
+    'ephemeral containers can only be added, and only through the ephemeralcontainers subresource',
+    async () => {
+      const before = await client.post(path, pod('b'))
+      const debug = { name: 'debug', image: 'tools', targetContainerName: 'main' }
+      const added = await client.put(`${path}/b/ephemeralcontainers`, {
+        ...pod('b', { containers: [], ephemeralContainers: [debug] }),
+        metadata: { name: 'b', labels: { not: 'here' } },
+      })
+      assert.equal(added.status, 200)
+      assert.deepEqual(added.body.metadata.labels, undefined)
+      assert.deepEqual(added.body.spec.containers, before.body.spec.containers)
+      assert.equal(added.body.spec.ephemeralContainers[0].imagePullPolicy, 'Always')
+      const gone = await client.put(`${path}/b/ephemeralcontainers`, pod('b'))
+      assert.deepEqual(faultsOf(gone), ['FieldValueForbidden spec.ephemeralContainers'])
+      assert.equal((await client.get(`${path}/b/ephemeralcontainers`)).body.kind, 'Pod')
+    },
+  )
 
   await t.test('duplicate elements of a keyed list are kept and can be updated', async () => {
     const env = [
@@ -56,7 +59,7 @@ test('pod lifecycle', async (t) => {
     assert.deepEqual([relabelled.status, relabelled.body.spec.containers[0].env], [200, env])
   })
 
-  await t.test('tolerations can be added and their seconds changed, but none removed', async () => {
+  await t.test('tolerations can be added and their seconds changed, but no toleration can be removed', async () => {
     const tolerations = [{ key: 'a', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 5 }]
     await client.post(path, pod('l', { tolerations }))
     const more = [{ operator: 'Exists' }, { effect: 'NoExecute', operator: 'Exists', key: 'a', tolerationSeconds: 9 }]
@@ -103,7 +106,7 @@ test('pod lifecycle', async (t) => {
     assert.equal((await client.get(`${path}/e`)).status, 404)
   })
 
-  await t.test('a negative grace period counts as 1 second, and a finished pod is deleted immediately', async () => {
+  await t.test('a negative grace period counts as 1 second, and a terminated pod is deleted immediately', async () => {
     for (const [name, first] of [
       ['f', '?gracePeriodSeconds=-7'],
       ['f2', '?gracePeriodSeconds=20'],
@@ -119,7 +122,7 @@ test('pod lifecycle', async (t) => {
     assert.equal((await client.get(`${path}/g`)).status, 404)
   })
 
-  await t.test('finalizers keep a pod after the grace period until the last one is removed', async () => {
+  await t.test('finalizers keep a pod after its grace period until the last finalizer is removed', async () => {
     const held = pod('h', { nodeName: 'n' })
     await client.post(path, { ...held, metadata: { name: 'h', finalizers: ['example.org/f'] } })
     await client.delete(`${path}/h?gracePeriodSeconds=5`)
@@ -134,7 +137,7 @@ test('pod lifecycle', async (t) => {
     assert.equal((await client.get(`${path}/i`)).status, 404)
   })
 
-  await t.test('pods can be selected by node, restart policy, service account and phase', async () => {
+  await t.test('field selectors match pods by node, restart policy, service account and phase', async () => {
     await client.post(path, pod('j', { nodeName: 'here', restartPolicy: 'Never', serviceAccountName: 'acc' }))
     const namesBy = async (selector: string) => {
       const { body } = await client.get(`${path}?fieldSelector=${encodeURIComponent(selector)}`)

@@ -19,7 +19,7 @@ test('privilege escalation is allowed by default, and unsupported fields are dro
   assert.deepEqual(changed.object.spec, object.spec)
 })
 
-test('faults are reported with their path', () => {
+test('validation errors report the path of the field', () => {
   const rule = (name: string, value: JsonObject) => ({ [name]: value })
   const range = (min: number, max: number) => ({ rule: 'MustRunAs', ranges: [{ min, max }] })
   const cases: readonly (readonly [spec: JsonObject, faults: readonly string[]])[] = [
@@ -76,7 +76,7 @@ test('faults are reported with their path', () => {
   for (const [spec, faults] of cases) assert.deepEqual(create(spec).faults, faults, JSON.stringify(spec))
 })
 
-test('allowed and forbidden sysctls must not overlap', async () => {
+test('a sysctl must not be both allowed and forbidden', async () => {
   const cases: readonly (readonly [allowed: string[], banned: string[], faults: readonly string[]])[] = [
     [['a.b'], ['a.c', 'a.b.c'], []],
     [['a.b'], ['a.b'], ['a[0]']],
@@ -99,7 +99,7 @@ test('allowed and forbidden sysctls must not overlap', async () => {
   await assertCheap(10_000, () => checkOverlap(many('a*'), many('b*'), { allowed: 'a', banned: 'b' }))
 })
 
-test('profiles in annotations are validated', () => {
+test('invalid seccomp and AppArmor profiles in annotations are rejected', () => {
   const faultsOf = (annotations: JsonObject) =>
     createBy(kind, { ...objectOf({}), metadata: { name: 'p', annotations } }).faults
   const appArmor = 'apparmor.security.beta.orch.io'
@@ -119,7 +119,7 @@ test('profiles in annotations are validated', () => {
     assert.deepEqual(faultsOf({ [key]: 'odd' }), [`Invalid metadata.annotations[${key}]`])
 })
 
-test('the table shows the allowed settings', () => {
+test('the table shows the settings that the policy allows', () => {
   const { object } = create({
     privileged: true,
     allowedCapabilities: ['A', 'B'],
@@ -140,7 +140,7 @@ test('the table shows the allowed settings', () => {
   assert.deepEqual(cellsOf(kind, create({}).object).slice(1, 3), ['false', ''])
 })
 
-test('the kind is deprecated, and a delete returns the object', async (t) => {
+test('a PodSecurityPolicy request returns a deprecation warning, and a delete returns the object', async (t) => {
   const client = (await serve(t)).client()
   const path = '/apis/policy/v1beta1/podsecuritypolicies'
   const made = await client.post(path, objectOf({}))

@@ -10,7 +10,7 @@ import { createBy, ruleContext, updateBy } from './rules.ts'
 
 const main = { name: 'main', image: 'app:1' }
 
-test('a new pod gets its defaults', () => {
+test('unset fields of a new pod get defaults', () => {
   const { spec, status } = made({ containers: [main] })
   assert.deepEqual(spec, {
     containers: [
@@ -32,7 +32,7 @@ test('a new pod gets its defaults', () => {
   assert.deepEqual(status, { phase: 'Pending', qosClass: 'BestEffort' })
 })
 
-test('explicit zero values are kept in fields where they differ from unset', () => {
+test('explicit zero values are kept in fields where zero differs from unset', () => {
   const kept = { terminationGracePeriodSeconds: 0, automountServiceAccountToken: false, enableServiceLinks: false }
   const { spec } = made({ containers: [{ ...main, stdin: false }], hostNetwork: false, ...kept })
   for (const [name, value] of Object.entries(kept)) assert.equal(spec[name], value)
@@ -55,7 +55,7 @@ test('fields of disabled features are dropped or reset to their defaults', () =>
   }
 })
 
-test('serviceAccount and serviceAccountName get the same value', () => {
+test('serviceAccount and serviceAccountName always have the same value', () => {
   const accounts = (spec: JsonObject) => {
     const { serviceAccount, serviceAccountName } = made({ containers: [main], ...spec }).spec
     return [serviceAccount, serviceAccountName]
@@ -82,7 +82,7 @@ test('tagOf returns the tag of an image reference', () => {
   for (const [image, tag] of cases) assert.equal(tagOf(image), tag, image.slice(0, 50))
 })
 
-test('the tag latest defaults the pull policy to Always', () => {
+test('images with the tag latest have the pull policy Always by default', () => {
   const policyOf = (container: JsonObject) =>
     partOf(made({ containers: [{ name: 'c', ...container }] }).spec, 'containers').imagePullPolicy
   assert.equal(policyOf({ image: 'app' }), 'Always')
@@ -90,7 +90,7 @@ test('the tag latest defaults the pull policy to Always', () => {
   assert.equal(policyOf({ image: 'app', imagePullPolicy: 'Never' }), 'Never')
 })
 
-test('with the host network, host ports default to container ports', () => {
+test('host ports default to the container ports if the pod uses the host network', () => {
   const ports = [{ containerPort: 80 }, { containerPort: 53, protocol: 'UDP', hostPort: 53 }]
   const containers = [{ ...main, ports }]
   const portsOf = (spec: JsonObject) => partOf(made(spec).spec, 'containers').ports
@@ -101,7 +101,7 @@ test('with the host network, host ports default to container ports', () => {
   ])
 })
 
-test('requests default to limits in a pod but not in a template', () => {
+test('resource requests default to limits in a pod but not in a pod template', () => {
   const resources = { limits: { cpu: '0.0005', 'example.org/gpu': '2' }, requests: { memory: '1Mi' } }
   const limits = { cpu: '1m', 'example.org/gpu': '2' }
   const containers = [{ ...main, resources }]
@@ -113,7 +113,7 @@ test('requests default to limits in a pod but not in a template', () => {
   assert.equal(templateSpec.enableServiceLinks, undefined)
 })
 
-test('the QoS class follows from requests and limits', () => {
+test('the QoS class depends on requests and limits', () => {
   const full = { cpu: '1', memory: '1Gi' }
   const cases: readonly (readonly [string, ...JsonObject[]])[] = [
     ['BestEffort', {}],
@@ -345,7 +345,7 @@ test('invalid specs are rejected with the path of each error', () => {
   }
 })
 
-test('errors in an ephemeral container name element 0 of a separate list', () => {
+test('validation errors of ephemeral containers have a path like ephemeralContainers[0][0]', () => {
   const sent = asPod({ containers: [main] })
   const { object } = createBy(pod, sent)
   const cases: readonly (readonly [sent: JsonObject, ...faults: string[]])[] = [
@@ -456,7 +456,7 @@ const volumes: readonly (readonly [sent: JsonObject, added: JsonObject | undefin
   ],
 ]
 
-test('volumes get their defaults, and invalid volumes are rejected', () => {
+test('volumes get defaults, and invalid volumes are rejected', () => {
   for (const [sent, added, ...faults] of volumes) {
     const outcome = createBy(pod, asPod({ containers: [main], volumes: [{ name: 'v', ...sent }] }))
     assert.deepEqual(outcome.faults, faults.map(below('spec.volumes[0]')).sort(), JSON.stringify(sent))
@@ -464,7 +464,7 @@ test('volumes get their defaults, and invalid volumes are rejected', () => {
   }
 })
 
-test('mounts and devices must refer to valid volumes of the pod', () => {
+test('volume mounts and devices must refer to suitable volumes of the pod', () => {
   const all = [
     { name: 'dir', emptyDir: {} },
     { name: 'claim', persistentVolumeClaim: { claimName: 'c' } },
@@ -521,7 +521,7 @@ test('mounts and devices must refer to valid volumes of the pod', () => {
   }
 })
 
-test('no other volume may use the claim of an ephemeral volume', () => {
+test('a pod must not use the claim of its ephemeral volume through another volume', () => {
   const ephemeral = { volumeClaimTemplate: { spec: claimSpec } }
   const claim = (claimName: string) => ({ name: 'c', persistentVolumeClaim: { claimName } })
   const faultsOf = (claimName: string) =>
@@ -530,7 +530,7 @@ test('no other volume may use the claim of an ephemeral volume', () => {
   assert.deepEqual(faultsOf('other'), [])
 })
 
-test('an update may change only images, the deadline and tolerations', () => {
+test('only images, the active deadline and tolerations of a pod are mutable', () => {
   const before = { containers: [main], activeDeadlineSeconds: 10, tolerations: [{ key: 'a', operator: 'Exists' }] }
   const cases: readonly (readonly [change: JsonObject, ...faults: string[]])[] = [
     [{}],
@@ -559,14 +559,14 @@ test('an update may change only images, the deadline and tolerations', () => {
   }
 })
 
-test('a negative grace period may be changed to 1', () => {
+test('an update may change a negative termination grace period to 1', () => {
   const { object } = createBy(pod, asPod({ containers: [main], terminationGracePeriodSeconds: -5 }))
   const faultsOf = (seconds: number) =>
     updateBy(pod, object, asPod({ containers: [main], terminationGracePeriodSeconds: seconds })).faults
   assert.deepEqual([faultsOf(1), faultsOf(2)], [[], ['Forbidden spec']])
 })
 
-test('a status update cannot restart finished containers or set invalid addresses', () => {
+test('a status update cannot restart terminated containers or set invalid addresses', () => {
   const ended = { name: 'c', state: { terminated: { exitCode: 0 } } }
   const failed = { name: 'c', state: { terminated: { exitCode: 1 } } }
   const runs = { name: 'c', state: { running: {} } }
@@ -634,7 +634,7 @@ test('a status update cannot restart finished containers or set invalid addresse
   }
 })
 
-test('podIP equals the first entry of podIPs', () => {
+test('podIP always equals the first entry of podIPs', () => {
   const addresses = (status: JsonObject) => {
     const sent = asPod({ containers: [main] })
     const { object } = createBy(pod, sent)
@@ -650,7 +650,7 @@ test('podIP equals the first entry of podIPs', () => {
   assert.deepEqual(addresses({ podIP: '10.0.0.1', podIPs: [{ ip: '::1' }] }), ['10.0.0.1', [{ ip: '10.0.0.1' }]])
 })
 
-test('seccomp annotations and fields are kept in sync', () => {
+test('seccomp annotations and fields always have the same values', () => {
   const podKey = 'seccomp.security.alpha.orch.io/pod'
   const mainKey = 'container.seccomp.security.alpha.orch.io/main'
   const local = { seccompProfile: { type: 'Localhost', localhostProfile: 'a/b' } }
@@ -675,7 +675,7 @@ test('seccomp annotations and fields are kept in sync', () => {
   )
 })
 
-test('the deletion cost must be a 32-bit integer', () => {
+test('the deletion cost annotation must be a 32-bit integer', () => {
   const key = 'controller.orch.io/pod-deletion-cost'
   const sent = (cost: string) => asPod({ containers: [main] }, { annotations: { [key]: cost } })
   const fault = `Invalid metadata.annotations[${key}]`
@@ -691,7 +691,7 @@ test('the deletion cost must be a 32-bit integer', () => {
   assert.deepEqual(createBy(podTemplate, inTemplate).faults, [`Invalid template.annotations[${key}]`])
 })
 
-test('mirror and AppArmor annotations are validated and immutable', () => {
+test('mirror and AppArmor annotations are immutable, and invalid values are rejected', () => {
   const armor = 'container.apparmor.security.beta.orch.io/'
   const faultsOf = (annotations: JsonObject, spec: JsonObject = {}) =>
     createBy(pod, asPod({ containers: [main], ...spec }, { annotations })).faults
@@ -722,7 +722,7 @@ test('obsolete init container annotations are dropped from pods and templates', 
   }
 })
 
-test('a projected token requires a service account', () => {
+test('a projected service account token requires a service account name', () => {
   const sources = [{ secret: { name: 's' } }, { serviceAccountToken: { path: 't' } }]
   const spec = { containers: [main], volumes: [{ name: 'v', projected: { sources } }] }
   const fault = 'Forbidden spec.volumes[0].projected.sources[1].serviceAccountToken'
@@ -741,7 +741,7 @@ test('a status update cannot set the deletion timestamp', () => {
   assert.deepEqual([faults, next.metadata.deletionTimestamp], [[], undefined])
 })
 
-test('a template is validated like a pod and rejects ephemeral containers', () => {
+test('a pod template is validated like a pod, and ephemeral containers are rejected', () => {
   const metadata = { labels: { 'a b': 'c' } }
   const spec = { containers: [{ name: 'c' }], ephemeralContainers: [{ ...main, name: 'e' }] }
   assert.deepEqual(createBy(podTemplate, template({ metadata, spec })).faults, [
@@ -751,7 +751,7 @@ test('a template is validated like a pod and rejects ephemeral containers', () =
   ])
 })
 
-test('the generation of a template increases only when the template changes', () => {
+test('the generation of a PodTemplate increases only when its template changes', () => {
   const { object } = createBy(podTemplate, template({ spec: { containers: [main] } }))
   const same = updateBy(podTemplate, object, template({ spec: { containers: [main] } }))
   const changed = updateBy(podTemplate, object, template({ spec: { containers: [{ ...main, tty: true }] } }))
@@ -759,7 +759,7 @@ test('the generation of a template increases only when the template changes', ()
   assert.deepEqual(generations, [1, 1, 2])
 })
 
-test('deprecated or suspicious settings cause warnings', () => {
+test('deprecated and suspicious pod settings cause warnings', () => {
   const warningsOf = (spec: JsonObject) => {
     const { object, faults } = createBy(pod, asPod({ containers: [main], ...spec }))
     assert.deepEqual(faults, [])
@@ -782,7 +782,7 @@ test('deprecated or suspicious settings cause warnings', () => {
   assert.deepEqual(pod.rules.warnings!(twice, undefined, ruleContext), ['spec.volumes[1].name: duplicate name "v"'])
 })
 
-test('a pod can be selected by the old field name spec.host', () => {
+test('a field selector can use the old field name spec.host', () => {
   const selectable = pod.views.selectable!(createBy(pod, asPod({ containers: [main], nodeName: 'n' })).object)
   assert.deepEqual([selectable['spec.nodeName'], selectable['spec.host'], selectable['status.podIPs']], ['n', 'n', ''])
 })

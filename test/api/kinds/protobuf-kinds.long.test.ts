@@ -29,7 +29,7 @@ interface Case {
 }
 
 for (const profile of ['orch', 'kubernetes'] as const)
-  describe(`under the profile ${profile}`, async () => {
+  describe(`every kind survives a Protobuf round trip under the profile ${profile}`, async () => {
     const client = (await serve({ after }, [`--profile=${profile}`])).client()
     const protobuf = new ProtobufClient(client, profile)
     await client.post('/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'default' } })

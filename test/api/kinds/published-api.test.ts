@@ -9,11 +9,11 @@ import { readApi, vanished, writeApi } from '../../support/published-api.ts'
 const reviewed = readFileSync(join(import.meta.dirname, '../../data/published-api.txt'), 'utf8')
 const level = `v${oldestVersion}`
 
-test('nothing that was published has vanished', () => {
+test('no published field, resource or version was removed', () => {
   assert.deepEqual(vanished(readApi(reviewed), readApi(writeApi()), level), [])
 })
 
-test('what is published is in the file that is reviewed', () => {
+test('the published API matches the reviewed file', () => {
   assert.ok(
     reviewed === writeApi(),
     'run bin/node test/support/published-api.ts > test/data/published-api.txt, and look at what changes',
@@ -58,6 +58,6 @@ const changes: { readonly [what: string]: [change: (text: string) => string, los
 }
 
 for (const [what, [change, lost]] of Object.entries(changes))
-  test(`told by the comparison: ${what}`, () => {
+  test(`the comparison with the published API detects ${what}`, () => {
     assert.deepEqual(vanished(readApi(small), readApi(change(small)), level), lost)
   })

@@ -46,7 +46,7 @@ const atOnce = 4
 
 for (const kind of storedKinds) {
   const name = `${kind.kind} ${kind.group}/${kind.version}`
-  test(`${name}: what is valid is accepted, kept and read back`, async () => {
+  test(`${name}: random valid objects are accepted, stored and read back unchanged`, async () => {
     const faults: string[] = []
     const wanted = new Set(sendable(kind))
     let times = 0
@@ -128,7 +128,7 @@ const neverSent = [
   /^(?:EndpointHints|ForZone)\./,
 ]
 
-test('every field that can be sent was sent', () => {
+test('the random objects set every writable field at least once', () => {
   const wanted = [...new Set(storedKinds.flatMap(sendable))]
   console.error(
     `random objects: ${wanted.filter((name) => sentFields.has(name)).length} of ${wanted.length} fields sent`,

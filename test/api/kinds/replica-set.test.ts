@@ -9,7 +9,7 @@ import { cellsOf, createBy, updateBy } from './rules.ts'
 
 const disk = [{ name: 'v', gcePersistentDisk: { pdName: 'd' } }]
 
-test('a new ReplicaSet desires one replica by default and reports none', () => {
+test('replicas defaults to 1, and the status of a new ReplicaSet counts none', () => {
   const { object, faults } = create({})
   assert.deepEqual([faults, asJson(object).status], [[], { replicas: 0 }])
   assert.deepEqual([(object.spec as JsonObject).replicas, object.metadata.generation], [1, 1])
@@ -61,7 +61,7 @@ test('a status update does not change the spec, and no count may exceed replicas
   ])
 })
 
-test('a table shows the numbers of desired, existing and ready pods', () => {
+test('the table shows the numbers of desired, existing and ready pods', () => {
   const { object } = create({ replicas: 2 })
   object.status = { replicas: 2, readyReplicas: 1 }
   assert.deepEqual(cellsOf(replicaSet, object), ['r', 2, 2, 1, '<unknown>', 'c', 'img:1', 'app=a'])

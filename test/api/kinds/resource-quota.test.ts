@@ -40,7 +40,7 @@ const bad: readonly (readonly [spec: JsonObject, ...faults: string[]])[] = [
   [{ ...selector({ scopeName: 'PriorityClass', operator: 'Exists' }), hard: { services: '1' } }, 'Invalid ~'],
 ]
 
-test('invalid limits, scopes and selectors are rejected', () => {
+test('invalid limits, scopes and scope selectors are rejected', () => {
   for (const [spec, ...faults] of bad) {
     const told = faults.map((fault) => fault.replace('~', 'spec.scopeSelector.matchExpressions'))
     assert.deepEqual(create(spec).faults, told, JSON.stringify(spec))
@@ -60,7 +60,7 @@ test('invalid limits, scopes and selectors are rejected', () => {
     assert.deepEqual(create(spec).faults, [], JSON.stringify(spec))
 })
 
-test('scopes are immutable apart from their order, while limits and selectors may change', () => {
+test('the set of scopes is immutable, but limits and scope selectors are mutable', () => {
   const before = create({ hard: pods, scopes: ['BestEffort', 'Terminating'] }).object
   const update = (spec: JsonObject) => updateBy(resourceQuota, before, quota(spec)).faults
   assert.deepEqual(update({ hard: { pods: '9' }, scopes: ['Terminating', 'BestEffort'] }), [])
@@ -70,13 +70,13 @@ test('scopes are immutable apart from their order, while limits and selectors ma
   assert.deepEqual(update({ hard: pods }), ['Invalid spec.scopes'])
 })
 
-test('validation of many scopes and limits takes linear time', async () => {
+test('validating many scopes and limits takes linear time', async () => {
   const scopes = Array.from({ length: 30_000 }, (_, i) => `s${i}`)
   const hard = Object.fromEntries(scopes.map((scope) => [`example.com/${scope}`, '1']))
   await assertCheap(5_000, () => assert.ok(create({ hard, scopes }).faults.length > 0))
 })
 
-test('the server creates, updates, lists and deletes a quota', async (t) => {
+test('a ResourceQuota can be created, updated, listed and deleted', async (t) => {
   const client = (await serve(t)).client()
   const path = '/api/v1/namespaces/default/resourcequotas'
   const made = await client.post(path, quota({ hard: { pods: '3', cpu: '1500m' } }, { used: { pods: '1' } }))

@@ -44,11 +44,11 @@ const cases: readonly (readonly [sent: JsonObject, faults: readonly string[]])[]
   ],
 ]
 
-test('the fields of a RuntimeClass are validated', () => {
+test('invalid RuntimeClasses are rejected', () => {
   for (const [sent, faults] of cases) assert.deepEqual(create(sent).faults, faults, JSON.stringify(sent))
 })
 
-test('only the handler is immutable, and the overhead is rounded up to thousandths', () => {
+test('the handler is immutable, and the overhead is rounded up to thousandths', () => {
   const { object } = create({ overhead: { podFixed: { cpu: '0.0001' } } })
   assert.deepEqual(asJson(object).overhead, { podFixed: { cpu: '1m' } })
   const faultsOf = (sent: JsonObject) => updateBy(runtimeClass, object, classOf(sent)).faults
@@ -56,7 +56,7 @@ test('only the handler is immutable, and the overhead is rounded up to thousandt
   assert.deepEqual(faultsOf({ handler: 'other' }), ['Invalid handler'])
 })
 
-test('the table shows the handler', () => {
+test('the table shows the handler of a RuntimeClass', () => {
   assert.deepEqual(cellsOf(runtimeClass, create({}).object).slice(0, 2), ['a', 'runc'])
 })
 

@@ -9,7 +9,7 @@ import { createBy, updateBy } from './rules.ts'
 const client = (await serve({ after })).client()
 const path = '/api/v1/namespaces/default/serviceaccounts'
 
-test('only the names of secrets are stored, on create and on update', () => {
+test('a ServiceAccount stores only the names of its secrets', () => {
   const sent = { metadata: { name: 'a' }, secrets: [{ name: 's', namespace: 'n', kind: 'Secret' }, { uid: 'u' }] }
   const { object, faults } = createBy(serviceAccount, sent)
   assert.deepEqual([asJson(object).secrets, faults], [[{ name: 's' }, {}], []])
@@ -18,7 +18,7 @@ test('only the names of secrets are stored, on create and on update', () => {
   assert.equal(asJson(createBy(serviceAccount, { metadata: { name: 'a' } }).object).secrets, undefined)
 })
 
-test('the server creates, patches, lists and deletes a service account', async () => {
+test('a ServiceAccount can be created, patched, listed and deleted', async () => {
   const sent = { metadata: { name: 'a' }, secrets: [{ name: 'x' }, { name: 'y' }], imagePullSecrets: [{ name: 'p' }] }
   const created = await client.post(path, { ...sent, automountServiceAccountToken: false })
   assert.deepEqual([created.status, created.body.automountServiceAccountToken], [201, false])

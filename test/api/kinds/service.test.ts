@@ -88,7 +88,7 @@ const inCluster = {
   ipFamilyPolicy: 'SingleStack',
 }
 
-test('each type gets its defaults', () => {
+test('the defaults of a Service depend on its type', () => {
   const rows: readonly (readonly [Sent, JsonObject])[] = [
     [{ ports }, { ...inCluster, type: 'ClusterIP', ports: [port] }],
     [
@@ -142,7 +142,7 @@ test('each type gets its defaults', () => {
   for (const [sent, stored] of rows) assert.deepEqual(specOf(created(sent)), stored)
 })
 
-test('fields get their defaults', () => {
+test('unset fields of a Service get defaults', () => {
   const withTimeout = (timeoutSeconds: number) => ({ clientIP: { timeoutSeconds } })
   const rows: readonly (readonly [Sent, JsonObject])[] = [
     [{ sessionAffinity: 'ClientIP' }, { sessionAffinityConfig: withTimeout(10800) }],
@@ -247,7 +247,7 @@ const bad: readonly (readonly [sent: Sent, ...faults: string[]])[] = [
   ],
 ]
 
-test('invalid Services are rejected with all errors at once', () => {
+test('an invalid Service is rejected with all errors at once', () => {
   for (const [sent, ...faults] of bad) assert.deepEqual(create(sent).faults, faults, JSON.stringify(sent))
 })
 
@@ -370,7 +370,7 @@ const addressRows: readonly AddressRow[] = [
   { on: () => pools([v4], ['10.0.0.9']), sent: { clusterIP: mapped }, gives: ['Invalid spec.clusterIPs'] },
 ]
 
-test('addresses and families are completed from the request and the ranges of the cluster', () => {
+test('missing cluster IPs and IP families are set from the request and the Service ranges', () => {
   for (const { on, sent, gives } of addressRows) {
     const { object, faults } = create({ ports, ...sent }, on())
     const told = JSON.stringify(sent)
@@ -385,7 +385,7 @@ test('addresses and families are completed from the request and the ranges of th
   }
 })
 
-test('node ports are allocated on request, shared by equal ports, and allocated for health checks', () => {
+test('node ports are allocated for ports and health checks, and ports with the same number share one', () => {
   const given = (spec: JsonObject) => (spec.ports as JsonObject[]).map(({ nodePort }) => nodePort)
   const dns = (tcp: JsonObject, udp: JsonObject) => ({
     ports: [
@@ -417,8 +417,8 @@ test('node ports are allocated on request, shared by equal ports, and allocated 
   assert.deepEqual(create(health, taken()).faults, ['Invalid spec.healthCheckNodePort'])
 })
 
-describe('an update', () => {
-  it('keeps allocated values that the client omits', () => {
+describe('updating a Service', () => {
+  it('an update keeps allocated values that the client omits', () => {
     const before = created({ ...balancer, externalTrafficPolicy: 'Local', ...two({}, {}) })
     const bare = {
       clusterIP: null,
@@ -447,7 +447,7 @@ describe('an update', () => {
     )
   })
 
-  it('replaces the address list if only clusterIP changes, and reports the other errors too', () => {
+  it('an update of clusterIP alone replaces clusterIPs, and other errors are reported too', () => {
     const { faults } = update(created({ ports }), { clusterIP: '10.0.0.77', clusterIPs: null, ports: [{ port: 0 }] })
     assert.deepEqual(faults, [
       'Invalid spec.clusterIPs[0]',
@@ -456,7 +456,7 @@ describe('an update', () => {
     ])
   })
 
-  it('allocates a node port for each new port, and drops node ports if the type has none', () => {
+  it('an update allocates node ports for new ports and drops them if the new type has none', () => {
     const before = created({ ...nodePort, ...two({}, {}) })
     const numbers = (spec: JsonObject) => (spec.ports as JsonObject[]).map((each) => each.nodePort)
     const dns = [
@@ -470,7 +470,7 @@ describe('an update', () => {
     assert.deepEqual([fewer.faults, numbers(specOf(fewer.object))], [[], [undefined]])
   })
 
-  it('moves a node port to another port at the request of the client', () => {
+  it('an update can move a node port to another port', () => {
     const before = created({ ...nodePort, ...two({}, {}) })
     const { object } = update(before, {
       ports: [
@@ -482,7 +482,7 @@ describe('an update', () => {
     assert.equal(numbers[1], 30001)
   })
 
-  it('drops values that the new type does not use, unless the client changed them', () => {
+  it('an update drops values that the new type does not use, unless the client changed them', () => {
     const before = created({ ...balancer, externalTrafficPolicy: 'Local', loadBalancerClass: 'a.example/b' })
     assert.deepEqual(specOf(update(before, { type: 'ClusterIP' }).object), specOf(created({ ports })))
     const toExternal = update(before, { type: 'ExternalName', externalName: 'a.example' })
@@ -501,7 +501,7 @@ describe('an update', () => {
     ])
   })
 
-  it('releases the second address for SingleStack and allocates one for dual-stack', () => {
+  it('an update to SingleStack releases the second address, and one to dual-stack allocates it', () => {
     const both = created({ ports, ipFamilyPolicy: 'PreferDualStack' }, dual())
     const down = update(both, { ipFamilyPolicy: 'SingleStack' }, dual())
     assert.deepEqual(
@@ -557,13 +557,13 @@ describe('an update', () => {
     [created({ ports }), { clusterIP: '' }],
     [created(headless), { ipFamilies: ['IPv6'], ipFamilyPolicy: 'SingleStack' }],
   ]
-  it('rejects changes to immutable fields', () => {
+  it('an update of immutable fields is rejected', () => {
     for (const [stored, change, ...faults] of rows)
       assert.deepEqual(update(stored, change, dual()).faults, faults, JSON.stringify(change))
   })
 })
 
-test('the status changes only through its subresource and is cleared if the type is not LoadBalancer', () => {
+test('the status is mutable only through its subresource and is cleared unless the type is LoadBalancer', () => {
   const before = created(balancer)
   const ingress = [{ ip: '1.2.3.4', ports: [{ port: 80, protocol: 'TCP' }] }, { hostname: 'lb.example.com' }]
   const status = (list: JsonObject[], spec: JsonObject = {}) =>
@@ -588,7 +588,7 @@ test('the status changes only through its subresource and is cleared if the type
   assert.deepEqual(shown(update(unbalanced, { selector: { a: 'b' } }).object), { loadBalancer: {} })
 })
 
-test('the table columns show type, addresses, ports and selector', () => {
+test('the table shows type, addresses, ports and selector', () => {
   const cells = (spec: Sent, status?: JsonObject) => {
     const object = Object.assign(created(spec), status && { status })
     return service.views.columns!.slice(1).map(({ cell }) => cell(object, 0, vendorOf('orch')))
@@ -617,7 +617,7 @@ test('the table columns show type, addresses, ports and selector', () => {
   for (const [found, wanted] of rows) assert.deepEqual(found, wanted)
 })
 
-test('the server validates names, creates by PUT, merges ports and deletes a Service', async (t) => {
+test('a Service can be created with PUT and patched by port, and invalid names are rejected', async (t) => {
   const client = (await serve(t)).client()
   const path = '/api/v1/namespaces/default/services'
   const post = (name: string) => client.post(path, { metadata: { name }, spec: { ports } })

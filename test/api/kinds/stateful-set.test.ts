@@ -7,7 +7,7 @@ import { asJson } from '../../../src/api/model/object.ts'
 import { podsOf, selecting } from './pods-of.ts'
 import { cellsOf, createBy, updateBy } from './rules.ts'
 
-test('unset fields get defaults', () => {
+test('unset fields of a StatefulSet get defaults', () => {
   const { object, faults } = create({ volumeClaimTemplates: [{ metadata: { name: 'data' } }] })
   const { template: _t, selector: _s, ...rest } = asJson(object).spec as JsonObject
   const claim = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { name: 'data' } }
@@ -28,7 +28,7 @@ test('unset fields get defaults', () => {
   })
 })
 
-test('the unsupported retention policy is dropped', () => {
+test('the unsupported persistentVolumeClaimRetentionPolicy is dropped', () => {
   const { object } = create({ persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Delete' } })
   assert.equal((object.spec as JsonObject).persistentVolumeClaimRetentionPolicy, undefined)
 })
@@ -106,7 +106,7 @@ test('a status update does not change the spec, and no count may exceed replicas
   ])
 })
 
-test('a table shows the numbers of ready and desired pods', () => {
+test('the table shows the numbers of ready and desired pods', () => {
   const { object } = create({ replicas: 3 })
   object.status = { replicas: 3, readyReplicas: 2 }
   assert.deepEqual(cellsOf(statefulSet, object), ['s', '2/3', '<unknown>', 'c', 'img:1'])

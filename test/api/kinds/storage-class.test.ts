@@ -8,7 +8,7 @@ import { cellsOf, createBy, updateBy } from './rules.ts'
 
 const provisioner = 'example.com/disks'
 
-test('defaults are applied to a minimal class', () => {
+test('unset fields of a StorageClass get defaults', () => {
   const { object, faults } = create({})
   assert.deepEqual(faults, [])
   const { reclaimPolicy, volumeBindingMode } = asJson(object)
@@ -44,11 +44,11 @@ const cases: readonly (readonly [sent: JsonObject, faults: readonly string[]])[]
   ],
 ]
 
-test('the fields are validated, and all faults are reported at once', () => {
+test('an invalid StorageClass is rejected with all errors at once', () => {
   for (const [sent, faults] of cases) assert.deepEqual(create(sent).faults, faults, JSON.stringify(sent).slice(0, 200))
 })
 
-test('the provisioning settings are immutable, and other fields may change', () => {
+test('the provisioning settings are immutable, but the other fields are mutable', () => {
   const previous = create({ parameters: { a: '1' }, reclaimPolicy: 'Retain' }).object
   const faultsOf = (change: JsonObject) =>
     updateBy(storageClass, previous, classOf({ parameters: { a: '1' }, reclaimPolicy: 'Retain', ...change })).faults
@@ -62,7 +62,7 @@ test('the provisioning settings are immutable, and other fields may change', () 
   assert.deepEqual(faultsOf({ volumeBindingMode: 'WaitForFirstConsumer' }), ['Invalid volumeBindingMode'])
 })
 
-test('the table marks the default class', () => {
+test('the table marks the default StorageClass', () => {
   const shown = (annotations: JsonObject) => {
     const { object } = createBy(storageClass, {
       ...classOf({ allowVolumeExpansion: true }),

@@ -55,7 +55,7 @@ const cases: readonly (readonly [change: JsonObject, faults: readonly string[]])
   ],
 ]
 
-test('the spec is validated', () => {
+test('an invalid VolumeAttachment spec is rejected', () => {
   for (const [change, faults] of cases)
     assert.deepEqual(create({ ...spec, ...change }).faults, faults, JSON.stringify(change))
   const nothing = createBy(volumeAttachment, { metadata: { name: 'a' } }).faults
@@ -67,7 +67,7 @@ test('the spec is validated', () => {
   ])
 })
 
-test('a new attachment is never attached, and its spec is immutable', () => {
+test('a new VolumeAttachment is not attached, whatever the client sends, and its spec is immutable', () => {
   const { object } = createBy(volumeAttachment, { ...attachment(spec), status: { attached: true } })
   assert.deepEqual(asJson(object).status, { attached: false })
   const update = (change: JsonObject) => updateBy(volumeAttachment, object, attachment({ ...spec, ...change }))
@@ -77,7 +77,7 @@ test('a new attachment is never attached, and its spec is immutable', () => {
   assert.deepEqual(asJson(written.object).status, { attached: false })
 })
 
-test('the status subresource changes only the status, not the spec or the metadata', () => {
+test('the status subresource changes neither spec nor metadata', () => {
   const { object } = createBy(volumeAttachment, attachment(spec, { labels: { a: 'b' } }))
   const sent = {
     ...attachment({ ...spec, nodeName: 'other' }, { labels: { c: 'd' }, annotations: { e: 'f' }, finalizers: ['g/h'] }),
@@ -91,7 +91,7 @@ test('the status subresource changes only the status, not the spec or the metada
   assert.deepEqual(rest.status, { attached: true, attachError: { message: 'm'.repeat(1024), time: null } })
 })
 
-test('messages and metadata in the status have a maximum size', () => {
+test('error messages and attachment metadata in the status are limited in size', () => {
   const { object } = create(spec)
   const faultsOf = (status: JsonObject) =>
     updateBy(volumeAttachment, object, { ...attachment(spec), status }, { subresource: 'status' }).faults
@@ -103,7 +103,7 @@ test('messages and metadata in the status have a maximum size', () => {
   assert.deepEqual(faultsOf({ attachmentMetadata: { a: 'x'.repeat(256 * 1024 - 1) } }), [])
 })
 
-test('the table shows volume, node and state', () => {
+test('the table shows the volume, the node and whether it is attached', () => {
   const { object } = create(spec)
   assert.deepEqual(cellsOf(volumeAttachment, object).slice(0, 5), ['a', 'csi.example.com', 'pv-1', 'node-1', false])
 })
@@ -129,7 +129,7 @@ function within(fault: string, name: string): string {
   return `${fault} spec.source.inlineVolumeSpec.${name}`
 }
 
-test('the format of names is validated only on creation', () => {
+test('names are validated only on creation', () => {
   const { object } = create(spec)
   const changed = (sent: JsonObject) => updateBy(volumeAttachment, object, attachment(sent)).faults
   assert.deepEqual(changed({ ...spec, attacher: 'Bad_', source: { persistentVolumeName: 'Bad_' } }), ['Invalid spec'])

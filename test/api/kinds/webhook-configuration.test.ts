@@ -61,7 +61,7 @@ const cases: readonly (readonly [change: JsonObject, faults: readonly string[]])
   [{ objectSelector: { matchLabels: { 'a b': 'c' } } }, ['Invalid objectSelector.matchLabels']],
 ]
 
-test('invalid webhooks are rejected', () => {
+test('configurations with invalid webhooks are rejected', () => {
   for (const kind of [validating, mutating])
     for (const [change, faults] of cases) {
       const told = createBy(kind, configuration({ ...least, ...change })).faults
@@ -100,7 +100,7 @@ const clients: readonly (readonly [clientConfig: JsonObject, faults: readonly st
   [{ ...service({}), caBundle: 'YWJj' }, []],
 ]
 
-test('a webhook needs either a valid URL or a valid Service', () => {
+test('a webhook requires either a valid URL or a valid Service reference', () => {
   for (const [clientConfig, faults] of clients) {
     const told = createBy(validating, configuration({ ...least, clientConfig })).faults
     const expected = faults.map((fault) => fault.replace(' ', ' webhooks[0].clientConfig'))
@@ -128,7 +128,7 @@ const rules: readonly (readonly [change: JsonObject, faults: readonly string[]])
   [{ scope: '' }, ['NotSupported scope']],
 ]
 
-test('empty, invalid and redundant items of a rule are rejected', () => {
+test('empty, invalid and redundant values in a rule are rejected', () => {
   for (const [change, faults] of rules) {
     const told = createBy(validating, configuration({ ...least, rules: [{ ...rule, ...change }] })).faults
     assert.deepEqual(
@@ -139,7 +139,7 @@ test('empty, invalid and redundant items of a rule are rejected', () => {
   }
 })
 
-test('an update may keep violations that the stored object has', () => {
+test('an update may keep validation errors that the stored object already has', () => {
   const loose = { ...least, sideEffects: 'Some', admissionReviewVersions: ['v9'] }
   const previous = { ...createBy(mutating, configuration(least)).object, webhooks: [loose, loose] }
   const faultsOf = (...next: JsonObject[]) => updateBy(mutating, previous, configuration(...next)).faults
@@ -155,7 +155,7 @@ test('an update may keep violations that the stored object has', () => {
   ])
 })
 
-test('a change of the webhooks increments the generation, and a table shows their number', () => {
+test('changing the webhooks increments the generation, and the table shows their number', () => {
   const { object } = createBy(validating, configuration())
   const changed = updateBy(validating, object, configuration(least)).object
   assert.deepEqual([object.metadata.generation, changed.metadata.generation], [1, 2])
@@ -166,7 +166,7 @@ test('a change of the webhooks increments the generation, and a table shows thei
   )
 })
 
-test('v1beta1 has looser validation, returns a warning and is stored as v1', async (t) => {
+test('v1beta1 is validated less strictly, returns a warning and is stored as v1', async (t) => {
   const client = (await serve(t)).client()
   const home = (version: string) => `/apis/admissionregistration.orch.io/${version}/validatingwebhookconfigurations`
   const sent = configuration({ name: 'a.b.c', clientConfig: { url } }, { name: 'a.b.c', clientConfig: { url } })

@@ -149,11 +149,11 @@ function play(steps: Scenario): World {
 for (const [title, steps] of Object.entries(scenarios)) test(title, () => void play(steps))
 
 for (const wrong of nonsense)
-  test(`an entry with ${JSON.stringify(wrong)} is ignored`, () => {
+  test(`a managedFields entry with ${JSON.stringify(wrong)} is ignored`, () => {
     play([first, { by: 'v', put: { ...sending(entry(wrong)), data: { k: '1' } }, see: { owners: firstOwners } }])
   })
 
-test('beyond ten updaters the oldest are merged into one entry, but appliers are not', () => {
+test('if there are more than ten updaters, the oldest are merged into one entry, but appliers are not', () => {
   const names = Array.from({ length: 12 }, (_, i) => `u${String(i).padStart(2, '0')}`)
   let data: { [key: string]: string } = {}
   const updates = names.map((by) => {
@@ -175,7 +175,7 @@ function withApplied({ by, put }: { by: string; put: { data: { [key: string]: st
   return { by, put: { data: { ...put.data, applied: '1' } } }
 }
 
-test('the JSON in a path element is escaped like in kube-apiserver, and read in any spelling', () => {
+test('JSON in a path element is escaped like in kube-apiserver, and any other escaping is accepted', () => {
   const set = s.list(s.string(), { list: 'set' })
   const keyed = s.list(s.object({ name: field(1, s.string()) }), { list: 'map', keys: ['name'] })
   const steps = [elementStep(set, 'a<b'), elementStep(keyed, { name: 'a>b&c' })]

@@ -50,14 +50,14 @@ const refusals: readonly (readonly [title: string, config: Json, message: RegExp
 ]
 
 for (const [title, config, message] of refusals)
-  test(`rejected: ${title}`, () => {
+  test(`an apply is rejected: ${title}`, () => {
     assert.throws(
       () => apply(config),
       (error) => error instanceof ApiError && error.code === 400 && message.test(error.message),
     )
   })
 
-test('a keyed list element without its key is rejected unless an omitted key counts as empty', () => {
+test('a list element without its key is rejected unless the schema treats a missing key as empty', () => {
   const keyless = (error: unknown) =>
     error instanceof ApiError && error.code === 422 && error.details?.causes?.[0]?.field === 'items[1].name'
   assert.throws(() => apply({ ...head, items: [{ name: 'a' }, { port: 1 }] }), keyless)
@@ -69,7 +69,7 @@ test('a keyed list element without its key is rejected unless an omitted key cou
   assert.equal(apply({ ...head, items: [{ port: 1 }] }, { schema: kind }).outcome, 'applied')
 })
 
-test('wrong types of scalars and atomic values are detected when the merged object is decoded', () => {
+test('decoding the merged object detects scalars and atomic values of the wrong type', () => {
   for (const wrong of [{ data: { k: 1 } }, { steps: [{ port: 'x' }] }]) {
     const applied = apply({ ...head, ...wrong })
     assert.equal(applied.outcome, 'applied')
@@ -77,13 +77,13 @@ test('wrong types of scalars and atomic values are detected when the merged obje
   }
 })
 
-test('the deepest JSON that the parser accepts can be applied', () => {
+test('apply accepts JSON as deeply nested as the parser does', () => {
   const depth = 500
   const text = `{"apiVersion":"v1","kind":"Thing","metadata":{"name":"x"},"free":${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}}`
   assert.equal(apply(parseJson(Buffer.from(text)).value).outcome, 'applied')
 })
 
-test('a conflict reports the owner and since when, both values, and how to resolve it', () => {
+test('a conflict reports the owner, the time of ownership, both values and how to resolve the conflict', () => {
   const created = take(emptyWorld(thing), { by: 'a "b"', apply: { data: { k: '1' }, items: [{ name: 'i', port: 1 }] } })
   const { conflicts } = take(created, { by: 'c', apply: { data: { k: '2' }, items: [{ name: 'i', port: 2 }] } })
   const error = applyConflict(conflicts)
@@ -98,7 +98,7 @@ test('a conflict reports the owner and since when, both values, and how to resol
   assert.match(error.message, /force=true/)
 })
 
-test('a conflict about secrets contains no values', () => {
+test('a conflict about a Secret discloses no values', () => {
   const created = take(emptyWorld(thing), { by: 'a', apply: { data: { k: 'hush' } } })
   const { conflicts } = take(created, { by: 'b', apply: { data: { k: 'loud' } } })
   const error = applyConflict(conflicts, { hideValues: true })

@@ -71,7 +71,7 @@ test('a conflict is detected and reported in the version of the other manager', 
   assert.deepEqual(told, [['.size', 1, 2]])
 })
 
-test('equal values are shared across versions', () => {
+test('managers that set equal values through different versions share the field', () => {
   const live = applied(undefined, 'a', { apiVersion: 'v1', size: 1 })
   const both = applied(live, 'b', { apiVersion: 'v2', spec: { size: 1 } })
   assert.deepEqual(
@@ -83,7 +83,7 @@ test('equal values are shared across versions', () => {
   )
 })
 
-test('fields that an applier set in another version and no longer sets are removed', () => {
+test('fields that an applier set through another version and no longer sends are removed', () => {
   const live = applied(undefined, 'a', { apiVersion: 'v1', size: 1, note: 'n' })
   const moved = applied(live, 'a', { apiVersion: 'v2', spec: { size: 1 } })
   assert.deepEqual(moved.spec, { size: 1 })
@@ -93,14 +93,14 @@ test('fields that an applier set in another version and no longer sets are remov
   )
 })
 
-test('fields that another manager owns in another version are kept', () => {
+test('fields that another manager owns through another version are kept', () => {
   const first = applied(undefined, 'a', { apiVersion: 'v1', size: 1, note: 'n' })
   const both = applied(first, 'b', { apiVersion: 'v2', spec: { note: 'n' } })
   const left = applied(both, 'a', { apiVersion: 'v1' })
   assert.deepEqual([left.size, left.note], [undefined, 'n'])
 })
 
-test('managers of a removed version disappear with the next change', () => {
+test('managers of a version that no longer exists are removed with the next change', () => {
   const live = applied(undefined, 'a', { apiVersion: 'v1', size: 1 })
   const [entry] = live.metadata.managedFields!
   const old = { ...live, metadata: { ...live.metadata, managedFields: [{ ...entry!, apiVersion: 'v0' }] } }
@@ -127,7 +127,7 @@ function owners({ metadata }: ApiObject) {
   return metadata.managedFields?.map(({ manager, apiVersion, fieldsV1 }) => [manager, apiVersion, fieldsV1])
 }
 
-test('an update takes over changed fields from managers of other versions', () => {
+test('an update takes over the changed fields from managers of other versions', () => {
   const live = applied(undefined, 'a', { apiVersion: 'v1', size: 1, note: 'n' })
   assert.deepEqual(owners(put(live, 'b', { apiVersion: 'v2', spec: { size: 2, note: 'n' } })), [
     ['a', 'v1', { 'f:note': {} }],
@@ -135,12 +135,12 @@ test('an update takes over changed fields from managers of other versions', () =
   ])
 })
 
-test('an update that removes a field removes it from managers of other versions', () => {
+test('an update that removes a field removes the ownership of managers of other versions', () => {
   const live = applied(undefined, 'a', { apiVersion: 'v2', spec: { size: 1, note: 'n' } })
   assert.deepEqual(owners(put(live, 'b', { apiVersion: 'v1', size: 1 })), [['a', 'v2', { 'f:spec': { 'f:size': {} } }]])
 })
 
-test('an updater has an entry per version, each with the fields that it still owns', () => {
+test('an updater has one entry per version, each with the fields that it still owns', () => {
   const live = applied(undefined, 'a', { apiVersion: 'v1', size: 1 })
   const first = put(live, 'b', { apiVersion: 'v1', size: 2, note: 'n' })
   assert.deepEqual(owners(put(first, 'b', { apiVersion: 'v2', spec: { size: 3, note: 'n' } })), [
@@ -149,12 +149,12 @@ test('an updater has an entry per version, each with the fields that it still ow
   ])
 })
 
-test('an update without changes leaves all managers unchanged', () => {
+test('an update without changes keeps all managers', () => {
   const live = applied(undefined, 'a', { apiVersion: 'v1', size: 1 })
   assert.deepEqual(owners(put(live, 'b', { apiVersion: 'v2', spec: { size: 1 } })), owners(live))
 })
 
-test('an update drops managers of a removed version', () => {
+test('an update removes managers of a version that no longer exists', () => {
   const live = applied(undefined, 'a', { apiVersion: 'v1', size: 1 })
   const [entry] = live.metadata.managedFields!
   const old = { ...live, metadata: { ...live.metadata, managedFields: [{ ...entry!, apiVersion: 'v0' }] } }

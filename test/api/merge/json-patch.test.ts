@@ -20,7 +20,7 @@ function outcome(document: Json, patch: Json): string | number {
   }
 }
 
-describe('patches that apply', () => {
+describe('JSON patches that apply', () => {
   const examples: [string, Json, Json[], Json][] = [
     ['add a member', { foo: 'bar' }, [{ op: 'add', path: '/baz', value: 'qux' }], { baz: 'qux', foo: 'bar' }],
     ['add an element', { foo: ['a', 'b'] }, [{ op: 'add', path: '/foo/1', value: 'q' }], { foo: ['a', 'q', 'b'] }],
@@ -99,7 +99,7 @@ describe('patches that apply', () => {
     test(name, () => assert.equal(outcome(document, patch), canonical(result as Value)))
   }
 
-  test('a copy is independent of its source', () => {
+  test('a copied value is independent of its source', () => {
     const patch = [
       { op: 'add', path: '/a/n', value: 1 },
       { op: 'copy', from: '/a', path: '/b' },
@@ -109,7 +109,7 @@ describe('patches that apply', () => {
     assert.deepEqual(patched({ a: {} }, patch), { a: { n: 2 }, b: { n: 1, m: 3 } })
   })
 
-  test('untouched parts are shared, and an operation can be applied again', () => {
+  test('a patch shares untouched parts with the original, and can be applied repeatedly', () => {
     const document = deepFreeze({ kept: { x: 1 }, list: [{ y: 1 }, { z: 1 }] })
     const operations = parseJsonPatch(
       deepFreeze([
@@ -124,7 +124,7 @@ describe('patches that apply', () => {
   })
 })
 
-describe('rejected patches', () => {
+describe('rejected JSON patches', () => {
   const document = { data: { a: '1' }, list: ['x', 'y'], scalar: 5 }
   const refusals: [string, number, Json][] = [
     ['an object', 400, { op: 'add', path: '/a', value: 1 }],
@@ -172,39 +172,39 @@ describe('rejected patches', () => {
   ]
   for (const [name, code, patch] of refusals) test(name, () => assert.equal(outcome(document, patch), code))
 
-  test('a rejection is a Status with a reason and without causes', () => {
+  test('a rejected patch returns a Status with a reason and without causes', () => {
     assert.throws(() => patched({}, [{ op: 'remove', path: '/a' }]), { code: 422, reason: 'Invalid', details: {} })
     assert.throws(() => patched({}, {}), { code: 400, reason: 'BadRequest', details: undefined })
   })
 })
 
-describe('limits of patches', () => {
-  test('10,000 operations are accepted, one more is not', () => {
+describe('limits of JSON patches', () => {
+  test('a patch with 10,000 operations is accepted, and one with more is rejected', () => {
     const operations = (count: number) => Array.from({ length: count }, () => ({ op: 'add', path: '/a/-', value: 1 }))
     assert.equal((patched({ a: [] }, operations(10_000)) as { a: Json[] }).a.length, 10_000)
     assert.throws(() => patched({ a: [] }, operations(10_001)), { code: 413, reason: 'RequestEntityTooLarge' })
     assert.equal(outcome({}, Array(10_001).fill({})), 413)
   })
 
-  test('copies that double in size are stopped', () => {
+  test('a patch whose copies double in size is aborted', () => {
     const doubling = Array.from({ length: 60 }, (_, i) => ({ op: 'copy', from: '', path: `/c${i}` }))
     assert.equal(outcome({ a: 'x' }, doubling), 422)
   })
 
-  test('3 MiB of copies are accepted, more are not', () => {
+  test('a patch may copy up to 3 MiB', () => {
     const copies = (count: number) => Array.from({ length: count }, () => ({ op: 'copy', from: '/big', path: '/to' }))
     const document = { big: 'x'.repeat(1024 * 1024 - 2) }
     assert.equal(typeof outcome(document, copies(3)), 'string')
     assert.equal(outcome(document, copies(4)), 422)
   })
 
-  test('insertions at the front of a long list are stopped', () => {
+  test('a patch that repeatedly inserts at the front of a long list is aborted', () => {
     const insertions = Array.from({ length: 10_000 }, () => ({ op: 'add', path: '/l/0', value: 1 }))
     assert.equal(typeof outcome({ l: Array(1000).fill(1) }, insertions), 'string')
     assert.equal(outcome({ l: Array(200_000).fill(1) }, insertions), 422)
   })
 
-  test('512 levels are accepted, more are not, however they are created', () => {
+  test('a patch may nest values up to 512 levels by add, move or copy', () => {
     const nested = (depth: number): Json => (depth === 0 ? 'x' : { a: nested(depth - 1) })
     const deepest = '/a'.repeat(300)
     assert.equal(typeof outcome({ r: {} }, [{ op: 'add', path: '/r', value: nested(511) }]), 'string')
@@ -213,7 +213,7 @@ describe('limits of patches', () => {
     assert.equal(outcome({ r: nested(300) }, [{ op: 'copy', from: '/r', path: `/r${deepest}` }]), 422)
   })
 
-  test('a chain of moves cannot exhaust the stack', () => {
+  test('a chain of move operations does not overflow the stack', () => {
     const link = (depth: number): Json => (depth === 0 ? {} : { a: link(depth - 1) })
     const document = Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`k${i}`, link(200)]))
     const moves = Array.from({ length: 199 }, (_, i) => ({
@@ -225,7 +225,7 @@ describe('limits of patches', () => {
   })
 })
 
-describe('a member of any name is an ordinary member', () => {
+describe('members named like inherited properties are ordinary members', () => {
   for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
     test(name, () => {
       assert.equal(outcome({}, [{ op: 'add', path: `/${name}/polluted`, value: 1 }]), 422)
@@ -242,10 +242,10 @@ describe('a member of any name is an ordinary member', () => {
     })
   }
 
-  test('prototypes are not modified', () => assert.equal(({} as { polluted?: number }).polluted, undefined))
+  test('a patch cannot modify prototypes', () => assert.equal(({} as { polluted?: number }).polluted, undefined))
 })
 
-test('reports each unknown member of operations once', () => {
+test('each unknown member of an operation is reported once', () => {
   const patch = [
     { op: 'add', path: '/a', value: { x: 1 }, comment: 1 },
     { op: 'remove', path: '/a', comment: 2, id: 3 },
@@ -254,7 +254,7 @@ test('reports each unknown member of operations once', () => {
   assert.deepEqual(unknownMembers('x'), [])
 })
 
-test('random patches have the same result as the model', () => {
+test('random JSON patches have the same result as the model', () => {
   const random = seeded(6902)
   let applied = 0
   for (let round = 0; round < 5000; round++) {

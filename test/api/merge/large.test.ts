@@ -78,7 +78,7 @@ function inSteps<T>(what: string, work: Generator<void, T>): T {
 
 for (const [name, make] of Object.entries(members))
   for (const seed of [1, 2, 3])
-    test(`${name}, seed ${seed}`, () => {
+    test(`apply and compare of large values run in short steps: ${name}, seed ${seed}`, () => {
       const random = randomFrom(seed)
       const object = (): JsonObject => ({ apiVersion: 'v1', kind: 'Thing', metadata: {}, [name]: make(random) })
       const live = object()
@@ -133,7 +133,7 @@ for (const [name, make] of Object.entries(members))
       assert.deepEqual(placesIn(compare(schema, undefined, left).added), placesIn(intersection(all, stated)))
     })
 
-test('a conflict shows as much of a large value as of any other', () => {
+test('a conflict truncates a large value like any other value', () => {
   const manager = {
     name: 'm',
     operation: 'Apply',

@@ -109,12 +109,12 @@ function cost(work: (size: number) => unknown, size: number): number {
 }
 
 for (const [what, work] of Object.entries(works))
-  test(`linear: ${what}`, async () => {
+  test(`the cost grows linearly: ${what}`, async () => {
     work(500)
     await assertBelow(30, 'times as much for 8,000 as for 1,000', () => cost(work, 8000) / cost(work, 1000))
   })
 
-test('a rejection with thousands of conflicts lists the first and the number of others', () => {
+test('an error with thousands of conflicts lists the first conflicts and the number of others', () => {
   const { message, details } = conflictsAmong(4000)
   assert.equal(details?.causes?.length, 50)
   assert.match(message, /^Apply failed with 4000 conflicts: /)
@@ -122,7 +122,7 @@ test('a rejection with thousands of conflicts lists the first and the number of 
   assert.ok(message.length < 10_000)
 })
 
-test('long names, paths and values are truncated without splitting a character', () => {
+test('long names, paths and values are truncated without splitting characters', () => {
   const name = `${'n'.repeat(199)}\u{1f600}`
   const live = objectOf({ data: { [name.repeat(4)]: name.repeat(4) } }, [
     { ...entries(1, 'Apply', () => ({ 'f:data': { [`f:${name.repeat(4)}`]: {} } }))[0]!, manager: name },
@@ -133,7 +133,7 @@ test('long names, paths and values are truncated without splitting a character',
   assert.ok(message.isWellFormed() && message.length < 2000, message)
 })
 
-test('a strategic merge patch can name an element only a few times', () => {
+test('a strategic merge patch may contain the same element at most ten times', () => {
   const patch = (times: number) => ({ items: many(times, (i) => ({ name: 'a', env: { [`e${i}`]: '' } })) })
   const document = { items: [{ name: 'a', env: {} }] }
   const merged = applyStrategicMergePatch(thing, document, patch(10)) as { items: [{ env: JsonObject }] }

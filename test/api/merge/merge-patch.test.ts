@@ -5,7 +5,7 @@ import type { Json } from '../../../src/api/json/json.ts'
 import { applyMergePatch } from '../../../src/api/merge/merge-patch.ts'
 import { canonical, deepFreeze, modelMergePatch, randomValue, seeded, type Value } from './models.ts'
 
-describe('the examples of the RFC', () => {
+describe('examples of RFC 7396', () => {
   const examples: [Json, Json, Json][] = [
     [{ a: 'b' }, { a: 'c' }, { a: 'c' }],
     [{ a: 'b' }, { b: 'c' }, { a: 'b', b: 'c' }],
@@ -28,7 +28,7 @@ describe('the examples of the RFC', () => {
     [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
   ]
   for (const [document, patch, result] of examples) {
-    test(`${JSON.stringify(document)} by ${JSON.stringify(patch)}`, () => {
+    test(`applying ${JSON.stringify(patch)} to ${JSON.stringify(document)}`, () => {
       assert.deepEqual(applyMergePatch(deepFreeze(document), deepFreeze(patch)), result)
     })
   }
@@ -43,12 +43,12 @@ test('a member named __proto__ is an ordinary member', () => {
   assert.equal(canonical(applyMergePatch(result, JSON.parse('{"__proto__":null,"constructor":null}')) as Value), '{}')
 })
 
-test('untouched parts are shared', () => {
+test('a merge patch shares untouched parts with the original', () => {
   const document = deepFreeze({ kept: { x: 1 }, changed: { y: 1 } })
   assert.equal((applyMergePatch(document, { changed: { y: 2 } }) as typeof document).kept, document.kept)
 })
 
-test('random patches have the same result as the model', () => {
+test('random merge patches have the same result as the model', () => {
   const random = seeded(7386)
   for (let round = 0; round < 5000; round++) {
     const document = deepFreeze(randomValue(random, 4))

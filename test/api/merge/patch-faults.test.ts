@@ -11,17 +11,17 @@ import {
 } from '../../../src/api/merge/patch-faults.ts'
 import { type ApiError, badRequest, failure } from '../../../src/api/model/api-error.ts'
 
-test('a malformed patch is a 400 without details', () => {
+test('a malformed patch returns 400 without details', () => {
   const { code, reason, details } = failure(malformed('x'))
   assert.deepEqual([code, reason, details], [400, 'BadRequest', undefined])
 })
 
-test('an inapplicable patch is a 422 with empty details', () => {
+test('an inapplicable patch returns 422 with empty details', () => {
   const { code, reason, details } = failure(inapplicable('x'))
   assert.deepEqual([code, reason, details], [422, 'Invalid', {}])
 })
 
-test('a patch with an invalid result is a 422 with the cause in the field patch', () => {
+test('a patch with an invalid result returns 422 with the cause in the field patch', () => {
   const { code, reason, details } = failure(invalidPatch('no such field'))
   const causes = [{ reason: 'FieldValueInvalid', message: 'Invalid value: no such field', field: 'patch' }]
   assert.deepEqual([code, reason, details], [422, 'Invalid', { causes }])
@@ -33,7 +33,7 @@ test('a merge patch must be an object', () => {
     assert.throws(() => parsePatchObject(value), { code: 400, reason: 'BadRequest' })
 })
 
-test('only decoding errors after a patch are attributed to the patch', () => {
+test('only decoding errors of the patched object are attributed to the patch', () => {
   const error = patchFault(badRequest('data: expected map, got array')) as ApiError
   assert.deepEqual([error.code, error.reason], [422, 'Invalid'])
   assert.deepEqual(

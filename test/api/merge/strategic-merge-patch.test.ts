@@ -679,7 +679,7 @@ describe('malformed patches are rejected with 400', () => {
     test(name, () => assert.throws(() => patched(document, patch), { code: 400, reason: 'BadRequest' }))
 })
 
-describe('hostile patches', () => {
+describe('hostile strategic merge patches', () => {
   test('a member named __proto__ is an ordinary member', () => {
     const patch = JSON.parse(
       '{"data":{"__proto__":"x"},"__proto__":{"polluted":1},"anything":{"__proto__":{"polluted":1}}}',
@@ -691,7 +691,7 @@ describe('hostile patches', () => {
     assert.equal(({} as { polluted?: number }).polluted, undefined)
   })
 
-  test('merge keys and directives are own members only', () => {
+  test('inherited properties are neither merge keys nor directives', () => {
     assert.throws(() => patched({ secrets: names('a') }, { secrets: [JSON.parse('{"__proto__":{"name":"a"}}')] }), {
       code: 400,
     })
@@ -699,7 +699,7 @@ describe('hostile patches', () => {
     assert.deepEqual(patched({ data: {} }, { data }), { data })
   })
 
-  test('without a decoder, leftover nulls and directives are removed', () => {
+  test('without a decoder, the result contains no leftover nulls and directives', () => {
     const patch = {
       data: { a: '1', b: null, c: { $patch: 'delete' } },
       secrets: [
@@ -713,24 +713,24 @@ describe('hostile patches', () => {
     assert.deepEqual(withoutDirectives(schema, { ...patch }), left)
   })
 
-  test('long lists are merged in less than quadratic time', () => {
+  test('merging long lists takes less than quadratic time', () => {
     const many = (from: number) => Array.from({ length: 50_000 }, (_, i) => ({ name: `n${from + i}` }))
     const { secrets } = patched({ secrets: many(0) }, { secrets: many(25_000) }) as { secrets: Json[] }
     assert.equal(secrets.length, 75_000)
   })
 
-  test('the whole object can be replaced or emptied', () => {
+  test('a directive can replace or empty the whole object', () => {
     assert.deepEqual(patched({ data: { a: '1' } }, { $patch: 'replace', data: { b: '2' } }), { data: { b: '2' } })
     assert.deepEqual(patched({ data: { a: '1' } }, { $patch: 'delete' }), {})
   })
 
-  test('500 levels are merged', () => {
+  test('a patch with 500 levels is merged', () => {
     const nested = (depth: number): Json => (depth === 0 ? 1 : { a: nested(depth - 1) })
     assert.deepEqual(patched({ anything: nested(500) }, { anything: nested(500) }), { anything: nested(500) })
   })
 })
 
-describe('properties of random objects', () => {
+describe('strategic merge patches of random objects', () => {
   const distinct = (random: Random) => ['a', 'b', 'c', 'd', 'e'].filter(() => random() < 0.6).sort(() => random() - 0.5)
   const randomObject = (random: Random): JsonObject => ({
     data: Object.fromEntries(distinct(random).map((key) => [key, pick(random, ['1', '2'])])),
@@ -742,7 +742,7 @@ describe('properties of random objects', () => {
   })
   const rounds = 500
 
-  test('a patch with the object itself or with nothing changes nothing', () => {
+  test('a patch that equals the object or is empty changes nothing', () => {
     const random = seeded(1)
     for (let round = 0; round < rounds; round++) {
       const object = randomObject(random)
@@ -751,7 +751,7 @@ describe('properties of random objects', () => {
     }
   })
 
-  test('a patch without directives loses nothing and is idempotent', () => {
+  test('a patch without directives removes nothing and is idempotent', () => {
     const random = seeded(2)
     const namesOf = (object: JsonObject) => (object.containers as { name: string }[]).map(({ name }) => name)
     for (let round = 0; round < rounds; round++) {
@@ -763,7 +763,7 @@ describe('properties of random objects', () => {
     }
   })
 
-  test('the elements of a patch are in its order, and the others keep theirs', () => {
+  test('merged list elements follow the order of the patch, and the others keep their order', () => {
     const random = seeded(3)
     for (let round = 0; round < rounds; round++) {
       const before = distinct(random)

@@ -8,7 +8,7 @@ import { seeded } from '../../storage/store/seeded.ts'
 const named = (...names: string[]) => names.map((name) => ({ name, image: `${name}:1` }))
 const paths = (before: Json, after: Json) => jsonChanges(before, after).map(({ path }) => pathText(path))
 
-test('elements are identified by name if their order is unchanged; otherwise the whole list has changed', () => {
+test('list elements are identified by name if their order is unchanged; otherwise the whole list counts as changed', () => {
   const web = { name: 'a', image: 'a:2' }
   assert.deepEqual(paths({ c: named('a', 'b') }, { c: [web, ...named('b')] }), ['.c[name=a].image'])
   assert.deepEqual(paths({ c: named('a') }, { c: named('a', 'b') }), ['.c[name=b]'])
@@ -20,7 +20,7 @@ test('elements are identified by name if their order is unchanged; otherwise the
   assert.deepEqual(paths({ 'a/b': 1 }, { 'a/b': 2, ['__proto__']: 3 }), ['["a/b"]', '.__proto__'])
 })
 
-test('the leaf values of a value have the same paths as its changes', () => {
+test('leavesOf returns the same paths as a comparison', () => {
   const leaves = (value: Json) => leavesOf(value).map(pathText)
   assert.deepEqual(leaves({ a: { b: 1, c: {} }, l: [], m: [1, { name: 'x' }], c: named('a', 'b') }), [
     ...['.a.b', '.a.c', '.l', '.m', '.c[name=a].name', '.c[name=a].image', '.c[name=b].name', '.c[name=b].image'],
@@ -29,7 +29,7 @@ test('the leaf values of a value have the same paths as its changes', () => {
   assert.deepEqual(leaves({}), ['.'])
 })
 
-test('undoing all changes restores the original', () => {
+test('undoing all changes restores the original value', () => {
   const random = seeded(7)
   const value = (depth: number): Json => {
     const sort = depth === 0 ? 0 : random.below(4)

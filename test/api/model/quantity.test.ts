@@ -112,7 +112,7 @@ test('an invalid quantity is rejected', () => {
   }
 })
 
-test('order, sign and sum depend on the amount, not on its form', () => {
+test('comparison, sign and sum depend on the amount of a quantity, not on its format', () => {
   const rising = [
     '-1Gi',
     '-1',
@@ -141,7 +141,7 @@ test('order, sign and sum depend on the amount, not on its form', () => {
   assert.equal(compareQuantities(quantity('1.5Gi'), quantity('1536Mi')), 0)
 })
 
-test('a sum has the form of its first operand that is not zero', () => {
+test('a sum has the format of the first operand that is not zero', () => {
   const sums = [
     ['1Gi', '1Gi', '2Gi'],
     ['512Mi', '512Mi', '1Gi'],
@@ -156,7 +156,7 @@ test('a sum has the form of its first operand that is not zero', () => {
   for (const [a, b, sum] of sums) assert.equal(formatQuantity(addQuantities(quantity(a), quantity(b))), sum)
 })
 
-test('on overflow 64 bits are zero for large suffixes, and the lowest bits otherwise', () => {
+test('a 64-bit overflow yields zero for large suffixes, and the lowest 64 bits otherwise', () => {
   const values = {
     '1.5': 2n,
     '-1500m': -2n,
@@ -172,13 +172,13 @@ test('on overflow 64 bits are zero for large suffixes, and the lowest bits other
   for (const [text, value] of Object.entries(values)) assert.equal(int64Value(text), value, text)
 })
 
-test('rounding up to thousandths works for all forms', () => {
+test('quantities of all formats can be rounded up to thousandths', () => {
   const rounded = { '1n': '1m', '-1n': '-1m', '1500u': '2m', '1.5Gi': '1536Mi', '1.0001Ki': '1024103m' }
   for (const [text, expected] of Object.entries(rounded))
     assert.equal(formatQuantity(roundUpToMilli(quantity(text))), expected)
 })
 
-test('a round trip changes neither amount nor text of any quantity', () => {
+test('a round trip changes neither the amount nor the text of a quantity', () => {
   const random = seeded(11)
   for (let i = 0; i < 5000; i++) {
     const text = randomText(random)
@@ -191,7 +191,7 @@ test('a round trip changes neither amount nor text of any quantity', () => {
   }
 })
 
-test('the amount equals exact arithmetic on fractions, rounded up to billionths', () => {
+test('the amount of a quantity equals exact fractional arithmetic, rounded up to billionths', () => {
   const random = seeded(12)
   for (let i = 0; i < 2000; i++) {
     const text = randomText(random)

@@ -32,7 +32,7 @@ function holds(requirement: Requirement, labels: Labels): boolean {
   }
 }
 
-test('labels match as each requirement says', () => {
+test('label selectors match according to each operator', () => {
   const random = seeded(Number(process.env.ORCH_TEST_SEED ?? 11))
   const keys = ['a', 'b', 'c', 'constructor']
   const values = ['', '1', '2', '30', 'x', 'y']
@@ -66,7 +66,7 @@ test('labels match as each requirement says', () => {
   assert.ok(matched > 2000 && matched < 18_000, `${matched} of 20000 matched`)
 })
 
-test('fields match as each requirement says', () => {
+test('field selectors match according to each operator', () => {
   const random = seeded(Number(process.env.ORCH_TEST_SEED ?? 12))
   const values = ['', 'x', 'y', 'z']
   for (let i = 0; i < 20_000; i++) {
@@ -88,7 +88,7 @@ test('fields match as each requirement says', () => {
   }
 })
 
-test('the cost per object does not grow with the selector', () => {
+test('the cost of matching an object does not grow with the size of the selector', () => {
   const looks = { labels: 0, fields: 0 }
   const labels = new Proxy<{ [key: string]: string }>(
     { app: 'a' },
@@ -110,7 +110,7 @@ test('the cost per object does not grow with the selector', () => {
   assert.ok(looks.labels <= 2 && looks.fields <= 2, JSON.stringify(looks))
 })
 
-test('too many requirements are rejected with their number', () => {
+test('a selector with too many requirements is rejected, and the error names their number', () => {
   const many = (count: number, term: (i: number) => string) => Array.from({ length: count }, (_, i) => term(i)).join()
   const refused = (parse: () => unknown, words: RegExp) =>
     assert.throws(parse, (error) => error instanceof ApiError && error.code === 400 && words.test(error.message))

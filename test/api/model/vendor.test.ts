@@ -6,12 +6,12 @@ import { isVendorKey, vendorKey, vendorOf } from '../../../src/api/model/vendor.
 const orch = vendorOf('orch')
 const kubernetes = vendorOf('kubernetes')
 
-test("keys are in the vendor's domain or a subdomain", () => {
+test("well-known keys are in the vendor's domain or a subdomain", () => {
   assert.equal(vendorKey(orch, 'pv-protection'), 'orch.io/pv-protection')
   assert.equal(vendorKey(kubernetes, 'mount-options', 'volume.beta'), 'volume.beta.kubernetes.io/mount-options')
 })
 
-test("the vendor's domains and subdomains are reserved, but similar names are not", () => {
+test("the vendor's domains and subdomains are reserved, but similar domains are not", () => {
   const reserved = ['kubernetes.io/x', 'a.b.kubernetes.io/x', 'K8S.io/x', 'k8s.io', 'sub.k8s.io/a/b']
   const free = ['x', 'orch.io/x', 'kubernetes.io.example/x', 'notkubernetes.io/x', 'example.org/k8s.io', '']
   for (const key of reserved) assert.ok(isVendorKey(kubernetes, key), key)

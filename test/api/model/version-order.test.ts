@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compareVersions } from '../../../src/api/model/version-order.ts'
 
-test('more stable versions come first, and other names last', () => {
+test('stable versions are sorted before beta and alpha versions, and other names come last', () => {
   const ordered = [
     'v10',
     'v2',

@@ -37,7 +37,7 @@ async function openAll(at: Place, wanted = names) {
 
 const modeOf = (file: string) => statSync(file).mode & 0o777
 
-test('creates everything on first use and reads the same later', async (t) => {
+test('all keys and certificates are created on first use and reused later', async (t) => {
   const at = place(t)
   const made = await openAll(at)
   assert.deepEqual(readdirSync(at.directory).sort(), allFiles)
@@ -57,7 +57,7 @@ test('creates everything on first use and reads the same later', async (t) => {
   ])
 })
 
-test('adopts another CA in place of its own or of a damaged one', async (t) => {
+test('adopting another CA replaces the own CA or a damaged one', async (t) => {
   const own = place(t)
   const others = place(t)
   const before = await openAll(own)
@@ -79,7 +79,7 @@ test('adopts another CA in place of its own or of a damaged one', async (t) => {
   assert.equal(modeOf(join(own.directory, 'ca.key')), 0o600)
 })
 
-test('the certificates state their purpose and openssl verifies them', async (t) => {
+test('issued certificates state their purpose, and openssl verifies them', async (t) => {
   const at = place(t)
   const { ca, serving, admin } = await openAll(at)
   const file = (name: string) => join(at.directory, name)
@@ -93,7 +93,7 @@ test('the certificates state their purpose and openssl verifies them', async (t)
   assert.deepEqual(ends, [now + 3650 * day, now + 365 * day, now + 365 * day])
 })
 
-test('keys and the directory, even an existing one, are private to the owner', async (t) => {
+test('keys and their directory, even an existing one, are accessible only to the owner', async (t) => {
   const at = place(t)
   mkdirSync(at.directory, { recursive: true, mode: 0o755 })
   await openAll(at)
@@ -102,7 +102,7 @@ test('keys and the directory, even an existing one, are private to the owner', a
     assert.equal(modeOf(join(at.directory, file)), file.endsWith('.key') ? 0o600 : 0o644, file)
 })
 
-test('many simultaneous first starts agree on one CA', async (t) => {
+test('concurrent first starts agree on one CA', async (t) => {
   const at = place(t)
   const opened = await Promise.all(Array.from({ length: 8 }, () => openAll(at)))
   assert.equal(new Set(opened.map(({ ca }) => ca.certificate + ca.key)).size, 1)
@@ -112,7 +112,7 @@ test('many simultaneous first starts agree on one CA', async (t) => {
   assert.deepEqual(readdirSync(at.directory).sort(), allFiles)
 })
 
-test('a start that was interrupted after writing a key is completed', async (t) => {
+test('a start that was interrupted after writing a key is completed by the next start', async (t) => {
   const at = place(t)
   const { ca, serving } = await openAll(at)
   rmSync(join(at.directory, 'serving.crt'))
@@ -123,7 +123,7 @@ test('a start that was interrupted after writing a key is completed', async (t) 
   assert.equal(completed.serving.key, serving.key)
 })
 
-test('the serving certificate is renewed when its names change, but not when only their spelling does', async (t) => {
+test('the serving certificate is renewed when its names change, but not when only their notation does', async (t) => {
   const at = place(t)
   const { serving } = await openAll(at)
   const respelt = await openAll(at, { dns: ['LocalHost', 'localhost'], ips: ['0:0:0:0:0:0:0:1', '127.0.0.1'] })
@@ -151,7 +151,7 @@ test('a certificate with another subject is replaced', async (t) => {
   assert.deepEqual(readSubject(remade.raw).commonNames, ['orch-admin'])
 })
 
-test('a certificate for node agents from an earlier version is replaced and keeps its key', async (t) => {
+test('a node client certificate from an earlier version is replaced but keeps its key', async (t) => {
   const at = place(t)
   const authority = await openAuthority(at)
   const { key } = await authority.nodeClientCertificate()
@@ -167,7 +167,7 @@ test('a certificate for node agents from an earlier version is replaced and keep
   assert.equal(remade.key, key)
 })
 
-test('a new CA means new certificates', async (t) => {
+test('a new CA causes all certificates to be reissued', async (t) => {
   const at = place(t)
   const old = await openAll(at)
   for (const file of ['ca.crt', 'ca.key']) rmSync(join(at.directory, file))
@@ -179,7 +179,7 @@ test('a new CA means new certificates', async (t) => {
   }
 })
 
-test('a certificate is renewed after two thirds of its lifetime, or when the clock is before its start', async (t) => {
+test('a certificate is renewed after two thirds of its lifetime, or if the clock is before its start', async (t) => {
   const at = place(t)
   const first = await openAll(at)
   const due = now - day + (366 * day * 2) / 3
@@ -198,7 +198,7 @@ test('a certificate is renewed after two thirds of its lifetime, or when the clo
   assert.notDeepEqual((await openAll(at)).serving, renewed.serving)
 })
 
-test('a certificate does not outlive the CA', async (t) => {
+test('a certificate expires no later than its CA', async (t) => {
   const at = place(t)
   await openAuthority(at)
   at.clock.time = now + 3600 * day
@@ -208,7 +208,7 @@ test('a certificate does not outlive the CA', async (t) => {
 
 /** Damages a complete directory and expects the next start to report `file` with this message. */
 function refused(what: string, file: string, message: RegExp, damage: (at: Place, file: string) => void): void {
-  test(`rejected, naming ${file}: ${what}`, async (t) => {
+  test(`an error names ${file}: ${what}`, async (t) => {
     const at = place(t)
     await openAll(at)
     damage(at, join(at.directory, file))
@@ -259,7 +259,7 @@ refused('not valid yet', 'ca.crt', /valid from 2030-05-31T12:00:00.000Z.*set the
   clock.time = now - day - 1
 })
 
-test('the error names a directory that cannot be created', async (t) => {
+test('an error names the directory that cannot be created', async (t) => {
   const at = place(t)
   const file = join(temporaryDirectory(t), 'file')
   writeFileSync(file, '')

@@ -50,7 +50,7 @@ const rows: readonly Row[] = [
   ['legacyUnknown', '/O=any/CN=any', 'DNS:a.example,URI:https://x/', keyUsages, []],
 ]
 
-test('each signer reports every rule that a request violates', (t) => {
+test('each built-in signer reports every rule that a CertificateSigningRequest violates', (t) => {
   const file = join(temporaryDirectory(t), 'key')
   writeFileSync(file, keyToPem(key))
   for (const [signer, subject, names, usages, faults] of rows) {

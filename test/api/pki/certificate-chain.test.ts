@@ -47,13 +47,13 @@ const refused: [string, string, RegExp][] = [
 
 for (const [name, text] of taken) test(`accepted: ${name}`, () => check(text))
 for (const [name, text, why] of refused) {
-  test(`rejected: ${name}`, () => {
+  test(`a certificate chain is rejected: ${name}`, () => {
     const isExpected = (error: unknown) => error instanceof MalformedInput && why.test(error.message)
     assert.throws(() => check(text), isExpected)
   })
 }
 
-test('mutated certificates are accepted or rejected, without other errors', () => {
+test('mutated certificates are accepted or rejected without unexpected errors', () => {
   const random = seeded(11)
   let taken = 0
   for (let i = 0; i < 3000; i++) {

@@ -55,7 +55,7 @@ const tools: [string, string[]][] = [
 ]
 
 for (const [name, options] of tools) {
-  test(`a request created by openssl is read: ${name}`, (t) => {
+  test(`a certificate request created by openssl is parsed: ${name}`, (t) => {
     const subject = ['-subj', '/O=dev/O=ops/CN=jane', '-addext', 'subjectAltName=DNS:a.example,IP:10.0.0.1']
     const request = read(made(t, [...options, ...subject]))
     assert.deepEqual(request.subject, { commonNames: ['jane'], organizations: ['dev', 'ops'] })
@@ -78,13 +78,13 @@ const refusedTools: [string, string[]][] = [
 ]
 
 for (const [name, options] of refusedTools) {
-  test(`a request created by openssl is rejected: ${name}`, (t) => {
+  test(`a certificate request created by openssl is rejected: ${name}`, (t) => {
     const text = made(t, [...options, '-subj', '/CN=jane'])
     assert.throws(() => read(text), MalformedInput)
   })
 }
 
-test('the key is that of the request', () => {
+test('the parsed public key is the key of the certificate request', () => {
   assert.ok(read(requestPem({ key })).publicKey.equals(publicKeyOf(key)))
 })
 
@@ -95,7 +95,7 @@ function asking(...extensions: Buffer[]): RequestParts {
 const extension = (id: string, value: Buffer, ...critical: Buffer[]) =>
   sequence(identifier(id), ...critical, der(0x04, value))
 
-test('extensions are returned unchanged, critical or not', () => {
+test('requested extensions are returned unchanged, critical or not', () => {
   const value = sequence(der(0x01, Buffer.from([0xff])))
   const parts = asking(extension('551d13', value, der(0x01, Buffer.from([0xff]))), extension('551d0f', value))
   assert.deepEqual(read(requestPem(parts)).extensions, [
@@ -150,7 +150,7 @@ const crafted: [string, Buffer | RequestParts][] = [
 ]
 
 for (const [name, input] of crafted) {
-  test(`rejected: ${name}`, () => {
+  test(`a certificate request is rejected: ${name}`, () => {
     const bytes = Buffer.isBuffer(input) ? input : requestDer(input)
     assert.throws(() => read(pem('CERTIFICATE REQUEST', bytes)), MalformedInput)
   })
@@ -166,7 +166,7 @@ const labels: [string, string, boolean][] = [
 ]
 
 for (const [name, text, accepted] of labels) {
-  test(`${accepted ? 'read' : 'rejected'}: ${name}`, () => {
+  test(`a certificate request is ${accepted ? 'accepted' : 'rejected'}: ${name}`, () => {
     if (accepted) assert.equal(read(text).subject.commonNames[0], 'jane')
     else assert.throws(() => read(text), MalformedInput)
   })
@@ -186,7 +186,7 @@ const mutable: [string, Buffer][] = [
 ]
 
 for (const [name, request] of mutable) {
-  test(`mutated requests are rejected, without other errors: ${name}`, () => {
+  test(`mutated certificate requests are rejected without unexpected errors: ${name}`, () => {
     const random = seeded(7)
     assert.equal(read(pem('CERTIFICATE REQUEST', request)).subject.commonNames[0], 'jane')
     for (let i = 0; i < 3000; i++) {

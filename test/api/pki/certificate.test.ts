@@ -17,7 +17,7 @@ function text(pem: string): string {
   return openssl(['x509', '-noout', '-text'], pem)
 }
 
-test('openssl strictly verifies an issued chain, only for its purpose and names', async (t) => {
+test('openssl strictly verifies an issued chain for its purpose and names, but for no others', async (t) => {
   const directory = temporaryDirectory(t)
   const names = { dns: ['localhost'], ips: ['127.0.0.1', '::1'] }
   const pem = issueCertificate(template(ca, { usages: ['digital signature', 'server auth'], names }))
@@ -64,7 +64,7 @@ test('times are UTCTime up to 2049 and GeneralizedTime from 2050', async () => {
   assert.match(shown, /GENERALIZEDTIME +:20500101000000Z/)
 })
 
-test('serials are 128 positive bits from the given random source, or as specified', async () => {
+test('serial numbers are 128-bit positive numbers from the given random source, or as specified', async () => {
   const serialOf = async (changes: Partial<CertificateTemplate>) =>
     new X509Certificate(issueCertificate(template(ca, changes))).serialNumber
   assert.equal(await serialOf({ random: (size) => Buffer.alloc(size, 0xff) }), '7F'.padEnd(32, 'F'))
@@ -73,7 +73,7 @@ test('serials are 128 positive bits from the given random source, or as specifie
   assert.notEqual(await serialOf({}), await serialOf({}))
 })
 
-test('names are written and read back in canonical form', async () => {
+test('subject names survive a round trip in canonical form', async () => {
   const names = {
     dns: ['B.example', 'a.example', '*.wild.example', 'b.example'],
     ips: ['10.0.0.1', '2001:DB8:0::1', '::FFFF:1.2.3.4', '::', '2001:db8::1'],
@@ -107,13 +107,13 @@ const badIps = [
 const badDns = ['', '.', 'a..b', '-a', 'a-', 'a b', 'a\0b', 'é.example', '1.2.3.4', '010.1.2.3', '*', 'a.*.b', 'a.b\n']
 
 for (const ip of badIps) {
-  test(`the address ${JSON.stringify(ip)} is rejected`, async () => {
+  test(`the IP address ${JSON.stringify(ip)} is rejected`, async () => {
     assert.throws(() => issueCertificate(template(ca, { names: { dns: [], ips: [ip] } })), /not an IP address/)
   })
 }
 
 for (const dns of [...badDns, 'a'.repeat(64), `${'a.'.repeat(127)}a`]) {
-  test(`the DNS name ${JSON.stringify(dns.slice(0, 20))} of ${dns.length} is rejected`, async () => {
+  test(`the DNS name ${JSON.stringify(dns.slice(0, 20))} with ${dns.length} characters is rejected`, async () => {
     assert.throws(() => issueCertificate(template(ca, { names: { dns: [dns], ips: [] } })), /not a DNS name/)
   })
 }
@@ -142,10 +142,11 @@ const contradictions: [string, Partial<CertificateTemplate>, RegExp][] = [
 ]
 
 for (const [what, changes, message] of contradictions) {
-  test(`rejected: ${what}`, () => assert.throws(() => issueCertificate(template(ca, changes)), message))
+  test(`an issue request is rejected: ${what}`, () =>
+    assert.throws(() => issueCertificate(template(ca, changes)), message))
 }
 
-test('a key survives a round trip through PKCS#8 PEM, and other keys are rejected', () => {
+test('a private key survives a PKCS#8 PEM round trip, and other kinds of keys are rejected', () => {
   const key = generateKey()
   const pem = keyToPem(key)
   assert.match(pem, /^-----BEGIN PRIVATE KEY-----\n/)

@@ -10,14 +10,14 @@ import { element, namedBits, time } from '../../../src/api/pki/der-writing.ts'
 import { readNames } from '../../../src/api/pki/names.ts'
 import { makeAuthority, template } from './issue.ts'
 
-test('lengths are in their shortest form', () => {
+test('DER lengths are written in their shortest form', () => {
   for (const size of [0, 1, 0x7f, 0x80, 0xff, 0x100, 0xffff, 0x10000]) {
     const written = element(tags.octetString, Buffer.alloc(size, 7))
     assert.equal(readWhole(written, tags.octetString).content.length, size)
   }
 })
 
-test('named bits end with the last set bit', () => {
+test('named bit strings end with the last set bit', () => {
   for (const [bits, hex] of [
     [[0], '03020780'],
     [[5, 6], '03020106'],
@@ -28,14 +28,14 @@ test('named bits end with the last set bit', () => {
     assert.equal(namedBits(bits).toString('hex'), hex)
 })
 
-test('times have a two-digit year until 2049', () => {
+test('times are written with a two-digit year until 2049', () => {
   const second = 1000
   const border = Date.UTC(2050, 0)
   assert.equal(time(border - second).toString('latin1'), '\x17\x0d491231235959Z')
   assert.equal(time(border + 999).toString('latin1'), '\x18\x0f20500101000000Z')
 })
 
-test('addresses survive a round trip', async () => {
+test('IP addresses survive a round trip', async () => {
   const ips = ['127.0.0.1', '::', '::1', '1::', 'fe80::1:0:2', '1:2:3:4:5:6:7:8', '::ffff:7f00:1', '2001:db8:0:1::']
   const issued = issueCertificate(template(await makeAuthority(), { names: { dns: ['a.example'], ips } }))
   assert.deepEqual(readNames(new X509Certificate(issued).raw), { dns: ['a.example'], ips: ips.toSorted() })

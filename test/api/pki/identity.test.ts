@@ -76,14 +76,14 @@ const subjects: [string, Buffer[], string | readonly string[], string[]][] = [
 ]
 
 for (const [what, subject, names, organizations] of subjects) {
-  test(`reads ${what}`, () => {
+  test(`the identity is read from ${what}`, () => {
     const bytes = certificate(...subject)
     assert.ok(new X509Certificate(bytes).verify(publicKeyOf(key)), 'the crafted certificate is one')
     assert.deepEqual(readSubject(bytes), { commonNames: [names].flat(), organizations })
   })
 }
 
-test('reads VisibleString, which OpenSSL would not allow in a name', () => {
+test('a VisibleString is read, although OpenSSL does not allow it in a name', () => {
   const bytes = certificate(rdn(attribute(oid.cn, 0x1a, 'a')))
   assert.deepEqual(readSubject(bytes), { commonNames: ['a'], organizations: [] })
 })
@@ -106,10 +106,11 @@ const malformed: [string, Buffer[]][] = [
 ]
 
 for (const [what, subject] of malformed) {
-  test(`rejects ${what}`, () => assert.throws(() => readSubject(certificate(...subject)), MalformedDer))
+  test(`a certificate is rejected: ${what}`, () =>
+    assert.throws(() => readSubject(certificate(...subject)), MalformedDer))
 }
 
-test('rejects anything but one DER certificate', () => {
+test('input that is not exactly one DER certificate is rejected', () => {
   const good = certificate(rdn(utf8(oid.cn, 'a')))
   const body = good.subarray(4)
   const bad = {
@@ -126,7 +127,7 @@ test('rejects anything but one DER certificate', () => {
   for (const [what, bytes] of Object.entries(bad)) assert.throws(() => readSubject(bytes), MalformedDer, what)
 })
 
-test('rejects a truncated certificate, and throws no other error for modified bytes', () => {
+test('a truncated or modified certificate is rejected without unexpected errors', () => {
   const good = certificate(rdn(utf8(oid.cn, 'a'), utf8(oid.o, 'b')), rdn(attribute(oid.cn, 0x1e, utf16('bmp'))))
   for (let size = 0; size < good.length; size++) {
     assert.throws(() => readSubject(good.subarray(0, size)), MalformedDer)
@@ -148,7 +149,7 @@ function readOrRefuse(bytes: Buffer): void {
   }
 }
 
-test('reads the output of issueCertificate', async () => {
+test('the identity is read from a certificate created by issueCertificate', async () => {
   const subject = { commonName: 'system:node:a\u00e9\u{1f600}', organizations: ['system:nodes', 'b'] }
   const pem = issueCertificate(template(await makeAuthority(), { subject }))
   const { commonName, organizations } = subject
@@ -162,7 +163,7 @@ for (const [type, mask] of [
   ['BMPString', '0x800'],
   ['UTF8String', '0x2000'],
 ] as const) {
-  test(`reads a certificate by openssl with ${type}, a multi-valued name and a URI`, (t) => {
+  test(`the identity is read from an openssl certificate with ${type}, a multi-valued name and a URI`, (t) => {
     const config = join(temporaryDirectory(t), 'openssl.cnf')
     const lines = [
       '[req]',

@@ -28,7 +28,7 @@ const texts: [string, string, string[]][] = [
 ]
 
 for (const [name, text, expected] of texts) {
-  test(`${name}`, () => {
+  test(`PEM input: ${name}`, () => {
     const found = [...readPemBlocks(Buffer.from(text))].map(
       ({ label, bytes, hasHeaders }) => `${label}:${bytes}${hasHeaders ? ' with headers' : ''}`,
     )
@@ -36,7 +36,7 @@ for (const [name, text, expected] of texts) {
   })
 }
 
-test('megabytes of begin lines cost one pass', () => {
+test('megabytes of BEGIN lines are parsed in a single pass', () => {
   const begins = '-----BEGIN A-----\n'.repeat(150_000)
   assert.equal([...readPemBlocks(Buffer.from(`${begins}-----END B-----\n`))].length, 0)
   assert.equal([...readPemBlocks(Buffer.from(`${begins}aGVsbG8=\n-----END A-----\n`))].length, 1)

@@ -50,7 +50,7 @@ async function renewal(
   return { clock, directory, authority, current, abort, seen, waiting, turn }
 }
 
-test('installs certificates that became due, once', async (t) => {
+test('a certificate that is due is renewed and installed once', async (t) => {
   const { clock, authority, seen, turn } = await renewal(t)
   await turn()
   assert.deepEqual([seen.serving.length, seen.admin.length], [0, 0])
@@ -64,7 +64,7 @@ test('installs certificates that became due, once', async (t) => {
   })
 })
 
-test('installs certificates that another process renewed', async (t) => {
+test('a certificate renewed by another process is installed', async (t) => {
   const { clock, directory, seen, turn } = await renewal(t)
   const later = { now: () => now + 300 * day, monotonic: () => 0 }
   const other = await openAuthority({ directory, clock: later })
@@ -74,7 +74,7 @@ test('installs certificates that another process renewed', async (t) => {
   assert.deepEqual(seen.serving, [renewed])
 })
 
-test('an error is reported, the other certificate is still checked, and the next check tries again', async (t) => {
+test('an error is reported and retried, and the other certificate is still checked', async (t) => {
   const { clock, directory, seen, turn } = await renewal(t)
   clock.time = now + 300 * day
   writeFileSync(join(directory, 'serving.crt'), 'damaged')
@@ -86,7 +86,7 @@ test('an error is reported, the other certificate is still checked, and the next
   assert.deepEqual([seen.serving.length, seen.admin.length, seen.errors.length], [1, 1, 1])
 })
 
-test('a pair that could not be installed is offered again', async (t) => {
+test('a certificate whose installation failed is installed at the next check', async (t) => {
   const offered: CertifiedKey[] = []
   const onServing = (pair: CertifiedKey) => {
     if (offered.push(pair) === 1) throw new Error('not now')
@@ -99,7 +99,7 @@ test('a pair that could not be installed is offered again', async (t) => {
   assert.equal(seen.errors.length, 1)
 })
 
-test('ends with its signal: while waiting, during a check, and before it started', async (t) => {
+test('renewal stops when its signal is aborted, in every phase', async (t) => {
   const idle = await renewal(t)
   idle.abort.abort()
   assert.equal(idle.waiting.length, 0)

@@ -43,7 +43,7 @@ for (const [name, newKey] of [
   ['P-521', ['ec', '-pkeyopt', 'ec_paramgen_curve:P-521']],
   ['Ed25519', ['ed25519']],
 ] as const)
-  test(`a CA with a key of ${name} issues certificates that openssl accepts`, (t) => {
+  test(`openssl accepts certificates issued by a CA with a ${name} key`, (t) => {
     const directory = temporaryDirectory(t)
     const issuer = authority(directory, newKey)
     const usages = ['digital signature', 'client auth']
@@ -60,7 +60,7 @@ for (const [name, newKey] of [
     assert.match(told, /CA:FALSE/)
   })
 
-test('validity starts five minutes ago and ends at the earlier of two limits', (t) => {
+test('validity starts five minutes in the past and ends with the requested lifetime or the CA, whichever is earlier', (t) => {
   const directory = temporaryDirectory(t)
   const { certificate, key } = authority(directory, ['ec', '-pkeyopt', 'ec_paramgen_curve:P-256'], '10')
   const issuer = { certificate, key }
@@ -77,7 +77,7 @@ test('validity starts five minutes ago and ends at the earlier of two limits', (
   assert.throws(() => life(hour, end), /the CA expired at/)
 })
 
-test('no request gets more than its subject, names, key and usages', (t) => {
+test('an issued certificate contains only the subject, names, key and usages of the request', (t) => {
   const directory = temporaryDirectory(t)
   const issuer = authority(directory, ['ec', '-pkeyopt', 'ec_paramgen_curve:P-256'])
   const config = join(directory, 'request.cnf')
@@ -100,7 +100,7 @@ subjectAltName=email:a@b.example,URI:https://x.example/,DNS:d.example,dirName:di
     assert.ok(!told.includes(none), none)
 })
 
-test('an empty subject makes the names critical', (t) => {
+test('an empty subject makes the subject alternative names critical', (t) => {
   const issuer = authority(temporaryDirectory(t), ['ec', '-pkeyopt', 'ec_paramgen_curve:P-256'])
   const made = read(makeRequest(subject, own, { dns: ['a.example'], ips: [] }))
   const empty = { ...made, subjectName: Buffer.from('3000', 'hex') }
@@ -108,7 +108,7 @@ test('an empty subject makes the names critical', (t) => {
   assert.match(openssl(['x509', '-noout', '-text'], issued), /Subject Alternative Name: critical/)
 })
 
-test('every usage that a request can name is written', (t) => {
+test('every usage that a request can name appears in the certificate', (t) => {
   const issuer = authority(temporaryDirectory(t), ['ec', '-pkeyopt', 'ec_paramgen_curve:P-256'])
   const issued = signRequest({ request: plain, usages: keyUsages, issuer, lifeMs: hour, now: Date.now() })
   const told = openssl(['x509', '-noout', '-text'], issued)
@@ -125,7 +125,7 @@ test('every usage that a request can name is written', (t) => {
   assert.throws(again, /there is no usage "toString"/)
 })
 
-test('openssl reads our requests', () => {
+test('openssl reads certificate requests created by this code', () => {
   const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey
   for (const key of [own, rsa])
     assert.match(openssl(['req', '-verify', '-noout', '-subject'], makeRequest(subject, key)), /jane/)

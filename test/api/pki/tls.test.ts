@@ -42,7 +42,7 @@ async function ask(port: number, options: ConnectionOptions): Promise<unknown> {
   }
 }
 
-test('the admin is identified by its certificate, through an address and a name', async (t) => {
+test('the admin certificate authenticates the admin, whether the client connects by address or by name', async (t) => {
   const { authority, port } = await start(t)
   const { certificate: cert, key } = await authority.adminCertificate()
   const admin = { commonNames: ['orch-admin'], organizations: ['system:masters'] }
@@ -50,14 +50,14 @@ test('the admin is identified by its certificate, through an address and a name'
   assert.deepEqual(await ask(port, { ca: authority.certificate, cert, key, servername: 'localhost' }), admin)
 })
 
-test('a client rejects a server with another CA or name', async (t) => {
+test('a client rejects a server whose certificate has another CA or name', async (t) => {
   const { authority, port } = await start(t)
   const { authority: other } = await start(t)
   await assert.rejects(ask(port, { ca: other.certificate }), /certificate/)
   await assert.rejects(ask(port, { ca: authority.certificate, servername: 'other' }), /Hostname\/IP does not match/)
 })
 
-test('the server does not trust a client with another CA, an expired certificate or a server certificate', async (t) => {
+test('the server rejects a client certificate that is expired, of another CA or for servers', async (t) => {
   const { authority, port } = await start(t)
   const { authority: other } = await start(t)
   const asking = async ({ certificate, key }: { certificate: string; key: string }) =>
@@ -76,7 +76,7 @@ test('the server does not trust a client with another CA, an expired certificate
   assert.match(String(await asking({ certificate, key: keyToPem(expired) })), /CERT_HAS_EXPIRED/)
 })
 
-test('a running server switches to a new serving certificate', async (t) => {
+test('a running server starts to use a new serving certificate', async (t) => {
   const { authority, server, port } = await start(t)
   const { certificate: cert, key } = await authority.servingCertificate({ dns: ['new.example'], ips: [] })
   server.setSecureContext({ cert, key, ca: authority.certificate })

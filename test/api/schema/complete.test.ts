@@ -42,12 +42,12 @@ const stored = typeOf(box)
 const whole = (value: JsonObject) =>
   runToCompletion(normalizeSteps(stored, { apiVersion: 'v2', kind: 'Box', ...value }))
 
-test('schema defaults are applied before the defaults that the kind derives from them', () => {
+test('schema defaults are applied before the defaults that the kind computes from them', () => {
   const { object } = whole({ metadata: { name: 'a' } })
   assert.deepEqual([object.size, object.double, object.title], [3, 6, 'a'])
 })
 
-test('unknown fields are dropped and reported, and duplicate owners are merged', () => {
+test('unknown fields are dropped and reported, and duplicate owner references are merged', () => {
   const owner = { apiVersion: 'v1', kind: 'Pod', name: 'p', uid: 'u' }
   const other = { ...owner, controller: true }
   const { object, unknown, ownersRepeated } = whole({ metadata: { ownerReferences: [owner, other, owner] }, x: 1 })
@@ -69,7 +69,7 @@ test('defaults that depend on the name are applied again after the name is gener
   assert.equal(object.title, 'a-12345')
 })
 
-test('an object of another version is completed in the stored version', () => {
+test('defaults are applied to an object of another version in the stored version', () => {
   const version = { ...typeOf(older), stored }
   const sent = runToCompletion(
     normalizeSteps(version, { apiVersion: 'v1', kind: 'Box', metadata: { name: 'a' }, width: 5 }),

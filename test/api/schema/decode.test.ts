@@ -8,14 +8,14 @@ import { field, s } from '../../../src/api/schema/schema.ts'
 
 const schema = s.object({ amounts: field(1, s.map(s.quantity())), limit: field(2, s.quantity()) })
 
-test('a quantity field accepts strings and numbers and returns canonical strings', () => {
+test('a quantity field accepts strings and numbers and decodes to canonical strings', () => {
   const amounts = { a: '1024Mi', b: ' 0.1 ', c: 1000, d: 1.5, e: 2n ** 60n, f: null, g: '0' }
   const { value } = decode(schema, { amounts, limit: '0' })
   const expected = { a: '1Gi', b: '100m', c: '1k', d: '1500m', e: '1152921504606846976', f: '0', g: '0' }
   assert.deepEqual(value, { amounts: expected, limit: '0' })
 })
 
-test('an invalid quantity is a 400 error that names its path', () => {
+test('an invalid quantity returns 400 and names the path', () => {
   const bad: Json[] = ['1GB', '', {}, [], true, '1'.repeat(1000)]
   for (const value of bad) {
     assert.throws(() => decode(schema, { amounts: { storage: value } }), {
@@ -28,7 +28,7 @@ test('an invalid quantity is a 400 error that names its path', () => {
 
 const times = s.object({ at: field(1, s.time()), exactly: field(2, s.microTime()) })
 
-test('a time is converted to UTC, with seconds or microseconds', () => {
+test('a time is converted to UTC with seconds or microseconds', () => {
   const sent = { at: '2020-01-01T01:30:00.999+01:30', exactly: '2020-01-01T01:30:00.000120+01:30' }
   assert.deepEqual(decode(times, sent).value, { at: '2020-01-01T00:00:00Z', exactly: '2020-01-01T00:00:00.000120Z' })
 })
@@ -41,7 +41,7 @@ test('a microsecond time requires six decimals', () => {
     })
 })
 
-test('base64 is decoded strictly, except for unused bits in the last character, and made canonical', () => {
+test('base64 is decoded strictly, except for unused bits of the last character, and made canonical', () => {
   const bytes = s.object({ b: field(1, s.bytes(), { zero: 'keep' }) })
   const read = (b: string) => (decode(bytes, { b }).value as JsonObject).b
   const taken = [
@@ -72,7 +72,7 @@ test('base64 is decoded strictly, except for unused bits in the last character, 
     assert.throws(() => read(sent), { code: 400 }, sent)
 })
 
-test('a significant empty list is recorded, survives copies, and does not appear in the value', () => {
+test('an explicit empty list is recorded outside of the value and survives copies', () => {
   const groups = s.object({
     ids: field(1, s.list(s.int32()), { emptyCounts: true }),
     more: field(2, s.list(s.int32())),

@@ -17,7 +17,7 @@ const stored = defineKind({
 type Note = ObjectOf<typeof note>
 const unchanged = { fromStored: (object: Note) => object, toStored: (object: Note) => object }
 
-test('a kind without groups is plain data, and its names are DNS subdomains', () => {
+test('a kind defined without options has no rules, and its names must be DNS subdomains', () => {
   const plain = defineKind({
     names: { group: 'core', version: 'v1', kind: 'Plain', plural: 'plains', scope: 'Namespaced' },
     doc: 'Nothing.',
@@ -28,7 +28,7 @@ test('a kind without groups is plain data, and its names are DNS subdomains', ()
   assert.notDeepEqual(plain.form('A'), [])
 })
 
-test('a version inherits everything from the stored version except rules and deprecation', () => {
+test('a version inherits everything from the stored version except its schema, rules and deprecation', () => {
   const fillDefaults = () => {}
   const version = defineVersion(stored, { version: 'v2', fields: note, fillDefaults, ...unchanged })
   const own = new Set(['version', 'schema', 'rules', 'conversion', 'deprecated'])
@@ -40,7 +40,7 @@ test('a version inherits everything from the stored version except rules and dep
   assert.equal(version.conversion?.stored, stored)
 })
 
-test('a version may have a different group and different field selectors', () => {
+test('a version may have another group and other field selectors than the stored version', () => {
   const version = defineVersion(stored, {
     group: 'other',
     version: 'v1',

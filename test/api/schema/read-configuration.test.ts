@@ -12,7 +12,7 @@ const fields = { limits: field(1, s.list(limit), { required: true }) }
 const form = { vendor, group: 'example.admission', versions: ['v1beta1', 'v1'], kind: 'Configuration', fields }
 const type = { apiVersion: 'example.admission.orch.io/v1', kind: 'Configuration' }
 
-test('a configuration is read by its schema in each supported version', () => {
+test('a configuration file is decoded by its schema in each supported version', () => {
   const limits = [{ qps: 5, type: 'Server' }]
   assert.deepEqual(readConfiguration({ ...type, limits }, form), { limits })
   assert.deepEqual(readConfiguration({ ...type, apiVersion: 'example.admission.orch.io/v1beta1', limits }, form), {
@@ -39,4 +39,5 @@ for (const [what, value, told] of [
     /__proto__/,
   ],
 ] as [string, Json, RegExp][])
-  test(`${what} is rejected with a matching error`, () => assert.throws(() => readConfiguration(value, form), told))
+  test(`a configuration file is rejected with a matching error: ${what}`, () =>
+    assert.throws(() => readConfiguration(value, form), told))

@@ -11,7 +11,7 @@ const part = s.object({ name: field(1, s.string(), { required: true }) })
 const fields = { x: field(1, part), y: field(2, part), z: field(3, part), other: field(4, part) }
 const choice = s.object(fields, { choice: { among: ['y', 'x', 'z'], noun: 'letter' } })
 
-test('a choice requires exactly one field, and fields after the first are rejected without validation', () => {
+test('a choice requires exactly one field, and further fields are rejected without validation', () => {
   assert.deepEqual(faults(choice, {}), ['FieldValueRequired '])
   assert.deepEqual(faults(choice, { other: { name: 'a' } }), ['FieldValueRequired '])
   assert.deepEqual(faults(choice, { z: { name: 'a' }, other: { name: 'b' } }), [])
@@ -22,7 +22,7 @@ test('a choice requires exactly one field, and fields after the first are reject
   assert.deepEqual(faults(choice, { x: { name: 'a' }, y: {} }), ['FieldValueForbidden x', 'FieldValueRequired y.name'])
 })
 
-test('an empty string is a value if it was sent, but not if the decoder added it', () => {
+test('an empty string is validated if the client sent it, but not if the decoder added it', () => {
   const mode = s.oneOf('A', 'B')
   const listed = s.object({
     kept: field(1, mode, { zero: 'keep' }),
