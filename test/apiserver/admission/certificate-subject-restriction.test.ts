@@ -28,7 +28,7 @@ for (const [profile, domain, signer] of [
   ['orch', 'orch.io', 'orch.io/apiserver-client'],
   ['kubernetes', 'k8s.io', 'kubernetes.io/kube-apiserver-client'],
 ] as const) {
-  test(`${profile}: a certificate of the superuser group cannot be requested`, async (t) => {
+  test(`${profile}: a CertificateSigningRequest for the superuser group is rejected`, async (t) => {
     const client = profile === 'orch' ? own : (await serve(t, [`--profile=${profile}`])).client()
     const group = `certificates.${domain}`
     const path = `/apis/${group}/v1/certificatesigningrequests`
@@ -49,7 +49,7 @@ for (const [profile, domain, signer] of [
   })
 }
 
-test('other signers are not restricted, and validation errors come first', async () => {
+test('CertificateSubjectRestriction ignores other signers, and validation errors take precedence', async () => {
   const path = '/apis/certificates.orch.io/v1/certificatesigningrequests'
   const request = organizations(superusers)
   const codeOf = async (spec: object) => (await own.post(path, { metadata: { generateName: 'c-' }, spec })).status

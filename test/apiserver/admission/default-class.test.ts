@@ -8,7 +8,7 @@ const classes = '/apis/storage.orch.io/v1/storageclasses'
 const claims = '/api/v1/namespaces/default/persistentvolumeclaims'
 const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } }
 
-test('claims without a class get the default class', async () => {
+test('claims without a class get the default StorageClass', async () => {
   const makeClass = (name: string, annotations: object) =>
     client.post(classes, { metadata: { name, annotations }, provisioner: 'example.com/p' })
   const claim = async (fields: object = {}, annotations: object = {}) => {
@@ -31,7 +31,7 @@ test('claims without a class get the default class', async () => {
   assert.deepEqual(await claim({ storageClassName: 'plain' }), [201, 'plain'])
 })
 
-test('Ingresses without a class get the default class', async () => {
+test('Ingresses without a class get the default IngressClass', async () => {
   const root = '/apis/networking.orch.io/v1'
   const makeClass = (name: string, value: string) =>
     client.post(`${root}/ingressclasses`, {

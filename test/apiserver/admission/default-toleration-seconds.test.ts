@@ -14,7 +14,7 @@ const fill = (condition: string) => ({
 const notReady = fill('not-ready')
 const unreachable = fill('unreachable')
 
-test('missing tolerations for unhealthy nodes are added', async (t) => {
+test('pods get default tolerations for unreachable and not-ready nodes', async (t) => {
   const client = (await serve(t)).client()
   await giveAccount(client)
   const path = '/api/v1/namespaces/default/pods'

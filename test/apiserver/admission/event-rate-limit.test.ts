@@ -13,7 +13,7 @@ import { startFailing } from '../../support/start-failing.ts'
 const enabled = '--enable-admission-plugins=EventRateLimit'
 const head = { apiVersion: 'eventratelimit.admission.orch.io/v1alpha1', kind: 'Configuration' }
 
-test('events are limited per namespace, and dry runs do not count', async () => {
+test('Events are limited per namespace, and dry runs do not count', async () => {
   const limits = [{ type: 'Namespace', qps: 1, burst: 3 }]
   const file = admissionFile({ after }, { EventRateLimit: { ...head, limits } })
   const server = await serve({ after }, [enabled, file])
@@ -32,7 +32,7 @@ test('events are limited per namespace, and dry runs do not count', async () => 
   assert.equal((await client.post('/api/v1/namespaces/default/configmaps', { metadata: { name: 'c' } })).status, 201)
 })
 
-describe('the buckets', () => {
+describe('rate limit buckets', () => {
   let now = 0
   const limited = (...limits: Json[]) => {
     const value = { ...head, limits }
@@ -51,7 +51,7 @@ describe('the buckets', () => {
     }
   }
 
-  test('refill over time up to their burst', () => {
+  test('buckets refill over time up to their burst', () => {
     const ask = limited({ type: 'Server', qps: 2, burst: 2 })
     assert.deepEqual([ask('a', 'u'), ask('b', 'v'), ask('a', 'u')], [true, true, false])
     now += 500
@@ -60,7 +60,7 @@ describe('the buckets', () => {
     assert.deepEqual([ask('a', 'u'), ask('a', 'u'), ask('a', 'u')], [true, true, false])
   })
 
-  test('are separate per user or per source and object, and the oldest are evicted', () => {
+  test('buckets are separate per user or per source and object, and the oldest are evicted', () => {
     const byUser = limited({ type: 'User', qps: 1, burst: 1 })
     assert.deepEqual([byUser('a', 'u'), byUser('b', 'u'), byUser('a', 'v')], [true, false, true])
     const byObject = limited({ type: 'SourceAndObject', qps: 1, burst: 1, cacheSize: 2 })
@@ -78,13 +78,13 @@ for (const [what, limits, told] of [
   ['a rate of zero', [{ ...limit, qps: 0 }], /limits\[0\]\.qps: .*must be positive/],
   ['an unknown field', [{ ...limit, x: 1 }], /unknown field "limits\[0\]\.x"/],
 ] as const)
-  test(`${what} is rejected`, () => {
+  test(`an EventRateLimit configuration with ${what} is rejected`, () => {
     const value = { ...head, limits } as unknown as Json
     const clock = { now: () => 0, monotonic: () => 0 }
     assert.throws(() => configuredEventRateLimit({ vendor: vendorOf('orch'), clock }, value), told)
   })
 
-test('the server does not start without limits', async () => {
+test('the server does not start with EventRateLimit but without limits', async () => {
   const { code, errors } = await startFailing({ after }, [enabled])
   assert.equal(code, 1)
   assert.match(errors, /EventRateLimit needs its limits/)

@@ -199,7 +199,7 @@ async function versions(): Promise<string[]> {
   return await Promise.all(read)
 }
 
-test('every route is rejected in both phases and changes nothing', async () => {
+test('AlwaysDeny rejects every route in both admission phases, and nothing changes', async () => {
   const versionsBefore = await versions()
   const stepsBefore = await steps()
   const expected = new Map<string, number>()

@@ -47,8 +47,8 @@ const annotations = Object.fromEntries(many((i) => [`container.apparmor.security
 
 const mostMs = 2000
 
-describe(`a pod with ${count} of everything`, () => {
-  test('PodSecurity checks it with a short message', async () => {
+describe(`admission of a pod with ${count} containers, volumes and other elements`, () => {
+  test('PodSecurity returns a short message about a pod with thousands of violations', async () => {
     let told = ''
     const pod = { vendor, annotations, spec }
     await assertCheap(mostMs, () => {
@@ -58,7 +58,7 @@ describe(`a pod with ${count} of everything`, () => {
     assert.ok(told.length < 20_000, `${told.length} characters`)
   })
 
-  test('PodSecurityPolicy applies defaults and validates it', async () => {
+  test('PodSecurityPolicy applies defaults to a very large pod and validates it', async () => {
     const any = { rule: 'RunAsAny' }
     const policy = policyIn(
       {

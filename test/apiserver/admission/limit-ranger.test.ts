@@ -24,7 +24,7 @@ const pod = (resources: object, more: object = {}) => ({
   spec: { containers: [{ name: 'c', image: 'i', resources }], ...more },
 })
 
-test('missing resources of containers are set and annotated', async () => {
+test('missing container resources are set from the LimitRange and listed in an annotation', async () => {
   const base = await bounded({ type: 'Container', default: { cpu: '2' }, defaultRequest: { cpu: '1', memory: '1Mi' } })
   const { body } = await client.post(`${base}/pods`, pod({ requests: { memory: '2Mi' } }))
   assert.deepEqual(body.spec.containers[0].resources, {
@@ -55,7 +55,7 @@ for (const [what, limits, resources, told] of [
   ['a missing limit', { type: 'Pod', max: { memory: '1Gi' } }, { requests: { memory: '1' } }, /No limit is specified/],
   ['a missing request', { type: 'Pod', min: { memory: '1Gi' } }, {}, /No request is specified/],
 ] as const)
-  test(`${what} is rejected with the limit and its LimitRange`, async () => {
+  test(`${what} is rejected, and the error names the limit and its LimitRange`, async () => {
     const base = await bounded(limits)
     const { status, body } = await client.post(`${base}/pods`, pod(resources))
     assert.equal(status, 403)
@@ -86,7 +86,7 @@ test('an updated claim is checked unless it is terminating', async () => {
   assert.equal((await client.get(`${path}/c`)).status, 404)
 })
 
-test('a violation is found among very many containers', async () => {
+test('a violation is detected among very many containers', async () => {
   const base = await bounded({ type: 'Container', max: { cpu: '2' } })
   const send = (last: string) => {
     const containers = Array.from({ length: 2_000 }, (_, i) => ({
@@ -102,7 +102,7 @@ test('a violation is found among very many containers', async () => {
   assert.match(body.message, /is forbidden: maximum cpu usage per Container is 2, but limit is 3 \(/)
 })
 
-test('defaults for many containers are computed only up to the annotation limit', async () => {
+test('with many containers, defaults are computed only up to the size limit of the annotation', async () => {
   const names = Array.from({ length: 4000 }, (_, i) => [`example.com/resource-${i}`, '1'])
   const base = await bounded({ type: 'Container', default: Object.fromEntries(names) })
   const containers = Array.from({ length: 300 }, (_, i) => ({ name: `c${i}`, image: 'i' }))
@@ -111,7 +111,7 @@ test('defaults for many containers are computed only up to the annotation limit'
   assert.match(result.body.message, /metadata.annotations: Too long: must have at most 262144 bytes/)
 })
 
-test('very many violations are reported up to a limit', async () => {
+test('an error about very many violations is truncated', async () => {
   const names = Array.from({ length: 6000 }, (_, i) => [`example.com/resource-${i}`, '1'])
   const base = await bounded({ type: 'Container', maxLimitRequestRatio: Object.fromEntries(names) })
   const containers = Array.from({ length: 100 }, (_, i) => ({ name: `c${i}`, image: 'i' }))

@@ -14,7 +14,7 @@ describe('NamespaceAutoProvision', async () => {
   const client = (await serve({ after }, flagsOf('NamespaceAutoProvision'))).client()
   const isThere = async (name: string) => (await client.get(`/api/v1/namespaces/${name}`)).status === 200
 
-  test('every kind of create makes the namespace', async () => {
+  test('every kind of create request also creates the missing namespace', async () => {
     assert.equal((await client.post(maps('posted'), map)).status, 201)
     const headers = { 'content-type': 'application/apply-patch+yaml' }
     const applied = { apiVersion: 'v1', kind: 'ConfigMap', ...map }
@@ -27,7 +27,7 @@ describe('NamespaceAutoProvision', async () => {
     assert.deepEqual(labels, { 'orch.io/metadata.name': 'posted' })
   })
 
-  test('concurrent creates in a new namespace all succeed', async () => {
+  test('concurrent creates in a missing namespace all succeed', async () => {
     const names = Array.from({ length: 20 }, (_, i) => `m${i}`)
     const answers = await Promise.all(names.map((name) => client.post(maps('crowded'), { metadata: { name } })))
     assert.deepEqual(
@@ -36,7 +36,7 @@ describe('NamespaceAutoProvision', async () => {
     )
   })
 
-  test('dry runs, reviews and invalid names create no namespace', async () => {
+  test('dry runs, reviews and invalid names do not create a namespace', async () => {
     assert.equal((await client.post(`${maps('dry')}?dryRun=All`, map)).status, 201)
     const review = {
       metadata: { namespace: 'asked' },
@@ -54,7 +54,7 @@ describe('NamespaceAutoProvision', async () => {
 describe('NamespaceExists', async () => {
   const client = (await serve({ after }, flagsOf('NamespaceExists'))).client()
 
-  test('an object requires its namespace', async () => {
+  test('creating an object in a missing namespace is rejected', async () => {
     const { status, body } = await client.post(maps('missing'), map)
     assert.deepEqual([status, body.details], [404, { name: 'missing', kind: 'namespaces' }])
     assert.equal((await client.post(maps('default'), map)).status, 201)

@@ -9,7 +9,7 @@ const agent = {
 }
 const container = { name: 'c', image: 'i' }
 
-describe('a node agent', async () => {
+describe('NodeRestriction for a node agent', async () => {
   // The agent has all permissions here, so that only the control restricts it.
   const server = await serve({ after }, [
     '--enable-admission-plugins=NodeRestriction',
@@ -66,12 +66,12 @@ describe('a node agent', async () => {
     ['a taint', { spec: { taints: [{ key: 'k', effect: 'NoSchedule' }] } }],
     ['an owner', { metadata: { ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'm', uid: 'u' }] } }],
   ] as const)
-    test(`cannot change ${what} of its Node in any way`, async () => {
+    test(`a node agent cannot change ${what} of its Node through any kind of write`, async () => {
       for (const way of ways(change)) assert.equal(await status(...way), 403, `${way[0]} ${way[3] ?? ''}`)
       assert.deepEqual((await admin.get(path)).body.metadata.labels, stored.metadata.labels)
     })
 
-  test('can change the rest of its Node', async () => {
+  test('a node agent can change the other fields of its Node', async () => {
     const harmless = { metadata: { labels: { ...labels, plain: '2', 'node.orch.io/x': '1', 'orch.io/hostname': 'h' } } }
     for (const way of ways(harmless)) assert.equal(await status(...way), 200, `${way[0]} ${way[3] ?? ''}`)
     const patch = 'application/merge-patch+json'
@@ -80,7 +80,7 @@ describe('a node agent', async () => {
     assert.equal(await status('PATCH', `${path}/status`, removed, patch), 403)
   })
 
-  test('cannot write other Nodes or delete its own', async () => {
+  test('a node agent cannot write other Nodes or delete its own', async () => {
     const patch = 'application/merge-patch+json'
     assert.equal(await status('PATCH', '/api/v1/nodes/m', { metadata: { annotations: { a: 'b' } } }, patch), 403)
     assert.equal(await status('PATCH', '/api/v1/nodes/m/status', { status: { phase: 'x' } }, patch), 403)
@@ -90,7 +90,7 @@ describe('a node agent', async () => {
     for (const name of ['n', 'm']) assert.equal((await admin.get(`/api/v1/nodes/${name}`)).status, 200)
   })
 
-  test('can register only with its own labels', async () => {
+  test('a node agent can register its Node only with allowed labels', async () => {
     const create = (name: string, given: object) =>
       admin.send('/api/v1/nodes?dryRun=All', {
         method: 'POST',
@@ -119,7 +119,7 @@ describe('a node agent', async () => {
     spec: { nodeName: 'n', containers: [container], ...spec },
   })
 
-  test('can create mirror pods without references on its node', async () => {
+  test('a node agent can create only mirror pods without references, on its own node', async () => {
     assert.equal(await status('POST', pods, mirror({})), 201)
     const env = [{ name: 'E', valueFrom: { configMapKeyRef: { name: 's', key: 'k' } } }]
     const claim = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } }
@@ -147,7 +147,7 @@ describe('a node agent', async () => {
       assert.equal(await status('POST', pods, bad), 403, JSON.stringify(bad))
   })
 
-  test('can delete, evict and report status of pods bound to it', async () => {
+  test('a node agent can delete, evict and update the status of pods bound to its node', async () => {
     for (const [name, nodeName] of [
       ['mine', 'n'],
       ['other', 'm'],
@@ -171,7 +171,7 @@ describe('a node agent', async () => {
     assert.equal(await status('DELETE', `${pods}/mine?gracePeriodSeconds=0`), 200)
   })
 
-  test('has its own Lease and CSINode and reports the size of claims', async () => {
+  test('a node agent can write its own Lease and CSINode and the size of claims', async () => {
     const leases = (namespace: string) => `/apis/coordination.orch.io/v1/namespaces/${namespace}/leases`
     const lease = (name: string) => ({ metadata: { name }, spec: { holderIdentity: name } })
     assert.equal(await status('POST', leases('kube-node-lease'), lease('m')), 403)
@@ -198,7 +198,7 @@ describe('a node agent', async () => {
     assert.equal(await status('POST', accounts, { metadata: { name: 'a' } }), 403)
   })
 
-  test('is identified by both name and group', async () => {
+  test('NodeRestriction applies only to users with both the name and the group of a node', async () => {
     const create = (headers: { [name: string]: string }) =>
       admin.send('/api/v1/nodes?dryRun=All', { method: 'POST', headers, body: { metadata: { name: 'o' } } })
     const masters = 'system:masters'

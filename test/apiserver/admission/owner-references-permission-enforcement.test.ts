@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { serve } from '../../support/in-process.ts'
 
-describe('owner references', async () => {
+describe('OwnerReferencesPermissionEnforcement', async () => {
   const server = await serve({ after }, ['--enable-admission-plugins=OwnerReferencesPermissionEnforcement'])
   const admin = server.client()
   const alice = server.client('alice-token')
@@ -37,7 +37,7 @@ describe('owner references', async () => {
   const path = (namespace: string) => `/api/v1/namespaces/${namespace}/configmaps`
   const owner = (name: string, fields: object = {}) => ({ apiVersion: 'v1', kind: 'ConfigMap', name, uid, ...fields })
 
-  test('require permission to delete the object in every kind of write', async () => {
+  test('changing owner references requires permission to delete the object, in every kind of write', async () => {
     const owned = { metadata: { name: 'a', ownerReferences: [owner('o')] } }
     const head = { apiVersion: 'v1', kind: 'ConfigMap' }
     const operations = [{ op: 'add', path: '/metadata/ownerReferences', value: [owner('o')] }]
@@ -60,7 +60,7 @@ describe('owner references', async () => {
     }
   })
 
-  test('may be set on create and kept, but not removed without permission', async () => {
+  test('owner references may be set on create and kept, but not removed without permission', async () => {
     const made = await alice.post(path('plain'), { metadata: { name: 'b', ownerReferences: [owner('o')] } })
     assert.equal(made.status, 201)
     const patch = (metadata: object, fields: object = {}) =>
@@ -73,7 +73,7 @@ describe('owner references', async () => {
     assert.equal((await patch({ ownerReferences: null })).status, 403)
   })
 
-  test("may block deletion only with permission on the owner's finalizers", async () => {
+  test('setting blockOwnerDeletion requires permission to update finalizers of the owner', async () => {
     const create = (reference: object) =>
       alice.post(`${path('deleting')}?dryRun=All`, { metadata: { name: 'x', ownerReferences: [reference] } })
     const blocking = { blockOwnerDeletion: true }
@@ -87,7 +87,7 @@ describe('owner references', async () => {
     assert.match(unknown.body.message, /there is no kind Thing in example\.com\/v1/)
   })
 
-  test('that already block deletion may stay', async () => {
+  test('owner references that already block deletion may be kept without permission', async () => {
     const blocked = owner('other', { blockOwnerDeletion: true })
     await admin.post(path('deleting'), { metadata: { name: 'c', ownerReferences: [blocked] } })
     const patch = async (reference: object) => {

@@ -13,7 +13,7 @@ const head = { apiVersion: 'persistentvolumelabel.admission.orch.io/v1alpha1', k
 const zone = 'topology.orch.io/zone'
 const region = 'topology.orch.io/region'
 
-describe('new volumes', async () => {
+describe('labels of new volumes', async () => {
   const volumes = [
     { source: 'awsElasticBlockStore', id: 'vol-1', labels: { [zone]: 'a__b', [region]: 'west' } },
     { source: 'awsElasticBlockStore', labels: { [region]: 'anywhere' } },
@@ -32,7 +32,7 @@ describe('new volumes', async () => {
   const ebs = (volumeID: string) => ({ awsElasticBlockStore: { volumeID } })
   const isIn = (key: string, ...values: string[]) => ({ key, operator: 'In', values })
 
-  test('get labels and an affinity by their source', async () => {
+  test('a new volume gets labels and a node affinity from its source', async () => {
     assert.deepEqual(await create(ebs('vol-1')), [
       { [zone]: 'a__b', [region]: 'west' },
       [{ matchExpressions: [isIn(region, 'west'), isIn(zone, 'a', 'b')] }],
@@ -44,7 +44,7 @@ describe('new volumes', async () => {
     assert.deepEqual(await create({ nfs: { server: 's', path: '/' } }), [undefined, undefined])
   })
 
-  test('keep their own labels and affinity', async () => {
+  test('a new volume keeps labels and affinity that the client has set', async () => {
     assert.deepEqual(await create(ebs('vol-2'), { [region]: 'here', own: 'x' }), [
       { [region]: 'here', own: 'x' },
       [{ matchExpressions: [isIn(region, 'here')] }],
@@ -64,12 +64,12 @@ for (const [what, fields, told] of [
   ['missing labels', { volumes: [{ source: 'cinder', labels: {} }] }, /volumes\[0\]\.labels/],
   ['an unknown field', { volume: [] }, /unknown field "volume"/],
 ] as const)
-  test(`${what} is rejected`, () => {
+  test(`a label table with ${what} is rejected`, () => {
     const value = { ...head, ...fields } as unknown as Json
     assert.throws(() => configuredPersistentVolumeLabel({ vendor: vendorOf('orch') }, value), told)
   })
 
-test('the server does not start without a table', async () => {
+test('the server does not start with PersistentVolumeLabel but without a table', async () => {
   const { code, errors } = await startFailing({ after }, [enabled])
   assert.equal(code, 1)
   assert.match(errors, /PersistentVolumeLabel needs its table/)

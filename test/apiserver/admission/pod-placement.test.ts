@@ -16,7 +16,7 @@ const flags = [
 ]
 const head = { apiVersion: 'podtolerationrestriction.admission.orch.io/v1alpha1', kind: 'Configuration' }
 
-describe('pod placement', async () => {
+describe('admission controls for pod placement', async () => {
   const server = await serve({ after }, flags)
   const client = server.client()
   let made = 0
@@ -31,7 +31,7 @@ describe('pod placement', async () => {
       spec: { containers: [container], ...spec },
     })
 
-  test("the namespace's selector is merged, and conflicts are rejected", async () => {
+  test('the node selector of the namespace is merged into the pod, and conflicts are rejected', async () => {
     const where = await namespace({ 'node-selector': ' env=test , region=west' })
     assert.deepEqual((await create(where)).body.spec.nodeSelector, { env: 'test', region: 'west' })
     const own = await create(where, { nodeSelector: { disk: 'ssd', env: 'test' } })
@@ -42,7 +42,7 @@ describe('pod placement', async () => {
   })
 
   for (const text of ['env in (a,b)', 'env', 'a=b=c', '=x', 'a b=c', 'a=*'])
-    test(`an invalid selector rejects every pod and is reported with its annotation: ${text}`, async () => {
+    test(`an invalid node selector annotation of the namespace causes every pod to be rejected: ${text}`, async () => {
       const where = await namespace({ 'node-selector': text })
       const refused = await create(where)
       assert.equal(refused.status, 403)
@@ -52,7 +52,7 @@ describe('pod placement', async () => {
       )
     })
 
-  test("the namespace's tolerations are merged, and unlisted ones are rejected", async () => {
+  test('tolerations of the namespace are merged into the pod, and tolerations that it does not allow are rejected', async () => {
     const given = { key: 'k', operator: 'Equal', value: 'v', effect: 'NoSchedule' }
     const where = await namespace({ defaultTolerations: JSON.stringify([given]) })
     assert.deepEqual((await create(where)).body.spec.tolerations, [given])
@@ -67,7 +67,7 @@ describe('pod placement', async () => {
     }
   })
 
-  test('pods with resource requests tolerate memory pressure, also on update', async () => {
+  test('pods with resource requests get a toleration for memory pressure, also on update', async () => {
     const where = await namespace()
     const asking = { containers: [{ ...container, resources: { requests: { cpu: '1m' } } }] }
     const pressure = { key: 'node.orch.io/memory-pressure', operator: 'Exists', effect: 'NoSchedule' }
@@ -81,7 +81,7 @@ describe('pod placement', async () => {
 
   for (const text of ['not json', '{}', '[1]', '[{"key":"k","nothing":1}]', '[{"operator":"Near"}]'])
     for (const name of ['defaultTolerations', 'tolerationsWhitelist'])
-      test(`an invalid ${name} rejects every pod and is reported with its annotation: ${text}`, async () => {
+      test(`an invalid ${name} annotation of the namespace causes every pod to be rejected: ${text}`, async () => {
         const where = await namespace({ [name]: text })
         const refused = await create(where, { tolerations: [{ key: 'k', operator: 'Exists' }] })
         assert.equal(refused.status, 403, refused.text)
@@ -91,7 +91,7 @@ describe('pod placement', async () => {
         )
       })
 
-  test('the configuration applies to namespaces without annotations', async () => {
+  test('the configuration file applies to namespaces without annotations', async () => {
     const own = [{ key: 'own', operator: 'Exists' }]
     const file = admissionFile(
       { after },
@@ -119,7 +119,7 @@ describe('pod placement', async () => {
       assert.match((await create('listed', { nodeSelector })).body.message, /conflict with its namespace whitelist/)
   })
 
-  test('an invalid configuration stops the start even if the control is disabled', async () => {
+  test('the server does not start with an invalid configuration, even if the control is disabled', async () => {
     const file = admissionFile({ after }, { PodNodeSelector: { podNodeSelectorPluginConfig: { a: 'x in y' } } })
     const { code, errors } = await startFailing({ after }, [file])
     assert.equal(code, 1)
@@ -138,7 +138,7 @@ describe('pod placement', async () => {
     ['a toleration', restricted, { default: [{ operator: 'Near' }] }, /default\[0\]\.operator/],
     ['a field of a toleration', restricted, { whitelist: [{ keys: 'x' }] }, /unknown field "whitelist\[0\]\.keys"/],
   ] as const)
-    test(`an invalid ${what} in the configuration is rejected`, () => {
+    test(`a configuration with an invalid ${what} is rejected`, () => {
       const parts = { vendor: vendorOf('orch'), lookup: undefined as never }
       assert.throws(() => make(parts, value as unknown as Json), told)
     })

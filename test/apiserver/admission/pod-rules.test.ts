@@ -10,7 +10,7 @@ const container = { name: 'c', image: 'i' }
 const pods = '/api/v1/namespaces/default/pods'
 const strategic = 'application/strategic-merge-patch+json'
 
-describe('pod rules', async () => {
+describe('admission controls for pods and services', async () => {
   const names = ['AlwaysPullImages', 'LimitPodHardAntiAffinityTopology', 'ExtendedResourceToleration']
   const server = await serve({ after }, [
     '--disable-admission-plugins=ServiceAccount',
@@ -22,7 +22,7 @@ describe('pod rules', async () => {
   const patch = (path: string, body: object) =>
     client.send(path, { method: 'PATCH', headers: { 'content-type': strategic }, body })
 
-  test('AlwaysPullImages: every new image is pulled, also for containers added later', async () => {
+  test('AlwaysPullImages: the pull policy of all containers becomes Always, also of containers added later', async () => {
     const spec = {
       initContainers: [{ name: 'i', image: 'i:1', imagePullPolicy: 'Never' }],
       containers: [{ ...container, image: 'i:1', imagePullPolicy: 'IfNotPresent' }],
@@ -43,13 +43,13 @@ describe('pod rules', async () => {
     runAsUser: 0,
     fsGroup: 5,
   }))
-    test(`SecurityContextDeny: ${field} of a pod`, async () => {
+    test(`SecurityContextDeny: a pod with ${field} is rejected`, async () => {
       const refused = await create({ securityContext: { [field]: value } })
       assert.equal(refused.status, 403)
       assert.match(refused.body.message, new RegExp(`spec\\.securityContext\\.${field} is forbidden`))
     })
 
-  test('SecurityContextDeny: an empty group list is rejected in every form, null is allowed', async () => {
+  test('SecurityContextDeny: an explicit empty list of supplemental groups is rejected, but null is allowed', async () => {
     const empty = { securityContext: { supplementalGroups: [] } }
     const { body: pod } = await create({ securityContext: { supplementalGroups: null } }, 'unstated', '')
     assert.deepEqual(pod.spec.securityContext, {})
@@ -76,7 +76,7 @@ describe('pod rules', async () => {
       assert.match(`${status} ${message}`, /^403 .*supplementalGroups is forbidden/, String(way))
   })
 
-  test('SecurityContextDeny: checks containers of each kind and ignores other fields', async () => {
+  test('SecurityContextDeny: all kinds of containers are checked, and other fields are allowed', async () => {
     const running = { ...container, securityContext: { runAsUser: 0 } }
     const labelled = { ...container, securityContext: { seLinuxOptions: { user: 'u' } } }
     assert.equal((await create({ containers: [running] })).status, 403)
@@ -88,7 +88,7 @@ describe('pod rules', async () => {
     assert.equal((await patch(`${pods}/plain/ephemeralcontainers`, added)).status, 403)
   })
 
-  test('LimitPodHardAntiAffinityTopology: every required term must use the node topology', async () => {
+  test('LimitPodHardAntiAffinityTopology: every required term must use the host name as topology key', async () => {
     const away = (...keys: string[]) => ({
       affinity: {
         podAntiAffinity: {
@@ -108,7 +108,7 @@ describe('pod rules', async () => {
     assert.equal((await create(soft)).status, 201)
   })
 
-  test('ExtendedResourceToleration: pods that request hardware tolerate its taint', async () => {
+  test('ExtendedResourceToleration: pods that request an extended resource tolerate its taint', async () => {
     const amount = (name: string) => ({ requests: { [name]: '1' }, limits: { [name]: '1' } })
     const spec = {
       initContainers: [{ name: 'i', image: 'i', resources: amount('example.com/gpu') }],
@@ -132,7 +132,7 @@ describe('pod rules', async () => {
     }
   })
 
-  test('DenyServiceExternalIPs: addresses cannot be added but may stay or be removed', async () => {
+  test('DenyServiceExternalIPs: external IPs cannot be added but may be kept or removed', async () => {
     const services = '/api/v1/namespaces/default/services'
     const spec = { ports: [{ port: 80 }], externalIPs: ['192.0.2.1'] }
     const refused = await client.post(services, { metadata: { name: 's' }, spec })

@@ -208,7 +208,7 @@ const versionsOf = ({ since = 0, replaced }: Row) => [...(replaced ? [`v1.${sinc
 const told = (reason: string) => new RegExp(`(?:": |, |^)${reason}s? \\(`)
 const counts = ({ since = 0 }: Row, version: string) => version === 'latest' || Number(version.slice(3)) >= since
 
-describe('all checks of the standard', async () => {
+describe('checks of the Pod Security Standards', async () => {
   const server = await serve({ after }, ['--disable-admission-plugins=ServiceAccount'])
   const client = server.client()
   const prepared = new Map<string, Promise<string>>()
@@ -245,11 +245,11 @@ describe('all checks of the standard', async () => {
       })
   }
 
-  test('every check has rows', () => {
+  test('every check of the Pod Security Standards has test rows', () => {
     assert.deepEqual([...new Set(rows.map(({ check }) => check))].sort(), allChecks.map(({ id }) => id).sort())
   })
 
-  test('before 1.19, annotations select the seccomp profile', async () => {
+  test('before 1.19, annotations determine the seccomp profile', async () => {
     const namespace = await namespaceOf('baseline', 'v1.18')
     for (const [key, profile, status] of [
       [seccomp, 'unconfined', 403],

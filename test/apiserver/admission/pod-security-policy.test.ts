@@ -193,7 +193,7 @@ const rows: { readonly [what: string]: Row } = {
   },
 }
 
-describe('policy rules', async () => {
+describe('rules of a PodSecurityPolicy', async () => {
   const server = await serve({ after }, [
     '--enable-admission-plugins=PodSecurityPolicy',
     '--disable-admission-plugins=ServiceAccount',
@@ -216,7 +216,7 @@ describe('policy rules', async () => {
     assert.equal(answer.status, 200, answer.text)
   }
 
-  test('without a policy every pod is rejected', async () => {
+  test('every pod is rejected if there is no policy', async () => {
     const refused = await create({})
     assert.deepEqual([refused.status, refused.body.reason], [403, 'Forbidden'])
     assert.match(refused.body.message, /PodSecurityPolicy: unable to admit pod: no policy/)
@@ -239,7 +239,7 @@ describe('policy rules', async () => {
     })
 
   for (const list of ['initContainers', 'ephemeralContainers'])
-    test(`${list} are checked as well`, async () => {
+    test(`${list} are checked against the policy`, async () => {
       await use({})
       const extra = [{ name: 'x', image: 'i', securityContext: { privileged: true } }]
       if (list === 'initContainers') {
@@ -258,7 +258,7 @@ describe('policy rules', async () => {
       await client.delete('/api/v1/namespaces/default/pods/p')
     })
 
-  test('a policy sets defaults for unset fields and keeps the others', async () => {
+  test('a policy sets defaults for unset fields and keeps the other fields', async () => {
     await client.post('/apis/node.orch.io/v1/runtimeclasses', { metadata: { name: 'slow' }, handler: 'h' })
     await use(
       {
@@ -328,7 +328,7 @@ describe('policy rules', async () => {
     assert.ok(foreign.body.message.includes('spec.runtimeClassName: '), foreign.body.message)
   })
 
-  test('a policy without changes is preferred, then the first by name, and existing pods are only validated', async () => {
+  test('policies that change nothing take precedence, then the first by name, and updates are only validated', async () => {
     await use({ runAsUser: { rule: 'MustRunAs', ...range(3, 4) } })
     await client.post(path, policy({ runAsUser: { rule: 'MustRunAs', ...range(1, 2) } }, {}, 'a'))
     const chosen = async (spec: Fields) => (await create(spec)).body.metadata.annotations['orch.io/psp']
@@ -349,7 +349,7 @@ describe('policy rules', async () => {
   })
 })
 
-describe('permission to use a policy', async () => {
+describe('authorization to use a policy', async () => {
   const server = await serve({ after }, ['--enable-admission-plugins=PodSecurityPolicy'])
   const admin = server.client()
   const alice = server.client('alice-token')
@@ -378,7 +378,7 @@ describe('permission to use a policy', async () => {
       spec: { containers: [container], ...spec },
     })
 
-  test('is checked for the account of the pod and its author, and other policies are not disclosed', async () => {
+  test("the policy may be authorized for the pod's account or its creator, and other policies are not disclosed", async () => {
     const refused = await create(within({ privileged: true }))
     assert.equal(refused.status, 403)
     assert.doesNotMatch(refused.body.message, /privileged/i)

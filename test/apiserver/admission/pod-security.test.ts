@@ -40,11 +40,11 @@ function warningsOf({ headers }: Answer): string[] {
   )
 }
 
-describe('namespace labels', async () => {
+describe('Pod Security labels of a namespace', async () => {
   const server = await serve({ after }, [noAccounts])
   const client = server.client()
 
-  test('enforce rejects with reason and location, without a warning', async () => {
+  test('the enforce label rejects a violating pod with a reason and without a warning', async () => {
     const where = await namespace(client, { enforce: 'baseline', warn: 'restricted' })
     const refused = await pod(client, where, hostNetwork)
     assert.deepEqual([refused.status, refused.body.details], [403, { name: 'p', kind: 'pods' }])
@@ -55,7 +55,7 @@ describe('namespace labels', async () => {
     assert.deepEqual(warningsOf(refused), [])
   })
 
-  test('warn admits the pod with a complete warning', async () => {
+  test('the warn label admits a pod and warns about all violations', async () => {
     const where = await namespace(client, { warn: 'restricted', 'warn-version': 'v1.22' })
     const answer = await pod(client, where, plain)
     const [warning, ...more] = warningsOf(answer)
@@ -64,7 +64,7 @@ describe('namespace labels', async () => {
     assert.match(warning!, /securityContext\.seccompProfile\.type to "RuntimeDefault" or "Localhost"\)$/)
   })
 
-  test('audit is counted without a warning', async () => {
+  test('the audit label increments a counter and causes no warning', async () => {
     const where = await namespace(client, { audit: 'baseline' })
     const denied = async () => {
       const { text } = await client.get('/metrics')
@@ -79,7 +79,7 @@ describe('namespace labels', async () => {
     assert.equal(await denied(), before + 1)
   })
 
-  test('invalid labels are rejected in every kind of write', async () => {
+  test('invalid Pod Security labels are rejected in every kind of write', async () => {
     const bad = { [label('enforce')]: 'strict', [label('warn-version')]: 'v2.1' }
     const answer = await client.post('/api/v1/namespaces', { metadata: { name: 'bad', labels: bad } })
     assert.equal(answer.status, 422)
@@ -106,7 +106,7 @@ describe('namespace labels', async () => {
     }
   })
 
-  test('a stricter level warns about existing pods', async () => {
+  test('setting a stricter level returns warnings about existing pods', async () => {
     const where = await namespace(client)
     for (const name of ['a', 'b', 'd']) await pod(client, where, hostNetwork, name)
     await pod(client, where, { ...plain, hostPID: true, volumes: [{ name: 'v', hostPath: { path: '/' } }] }, 'e')
@@ -123,7 +123,7 @@ describe('namespace labels', async () => {
     assert.deepEqual(warningsOf(await relabel(client, where, { [label('enforce')]: 'privileged' })), [])
   })
 
-  test('an existing pod is checked again only after significant changes', async () => {
+  test('an update of a pod is checked only if it changes relevant fields', async () => {
     const where = await namespace(client)
     await pod(client, where, hostNetwork)
     await relabel(client, where, { [label('enforce')]: 'baseline' })
@@ -153,7 +153,7 @@ describe('namespace labels', async () => {
       { spec: { schedule: '* * * * *', jobTemplate: { spec: { template: once } } } },
     ],
   ] as const)
-    test(`${path.split('/').at(-1)} cause warnings, not rejections`, async () => {
+    test(`${path.split('/').at(-1)} that violate the level cause warnings but are admitted`, async () => {
       const where = await namespace(client, { enforce: 'baseline', warn: 'baseline' })
       const answer = await client.post(path.replace('NS', where), { metadata: { name: 'x' }, ...object })
       assert.equal(answer.status, 201, answer.text)
@@ -165,7 +165,7 @@ describe('namespace labels', async () => {
 
 const head = { apiVersion: 'pod-security.admission.config.orch.io/v1beta1', kind: 'PodSecurityConfiguration' }
 
-describe('the configuration file', async () => {
+describe('PodSecurity configuration file', async () => {
   const file = admissionFile(
     { after },
     {
@@ -179,7 +179,7 @@ describe('the configuration file', async () => {
   const server = await serve({ after }, [noAccounts, file])
   const client = server.client()
 
-  test('sets the defaults for namespaces without labels', async () => {
+  test('the configuration sets the default levels of namespaces without labels', async () => {
     const where = await namespace(client)
     assert.match((await pod(client, where, hostNetwork)).body.message, /violates PodSecurity "baseline:latest"/)
     assert.match(
@@ -191,7 +191,7 @@ describe('the configuration file', async () => {
     assert.deepEqual([answer.status, warningsOf(answer)], [201, []])
   })
 
-  test('exempts users, namespaces and runtime classes', async () => {
+  test('the configuration exempts users, namespaces and runtime classes', async () => {
     const where = await namespace(client)
     await client.post('/api/v1/namespaces', { metadata: { name: 'free' } })
     await client.post('/apis/node.orch.io/v1/runtimeclasses', { metadata: { name: 'free' }, handler: 'h' })
@@ -216,12 +216,12 @@ describe('the configuration file', async () => {
     ['an invalid exempt name', { exemptions: { runtimeClasses: ['A_'] } }, /exemptions\.runtimeClasses\[0\]/],
     ['an exempt user without a name', { exemptions: { usernames: [''] } }, /exemptions\.usernames\[0\]/],
   ] as const)
-    test(`${what} is rejected`, () => {
+    test(`a configuration with ${what} is rejected`, () => {
       const value = { ...head, ...fields } as unknown as Json
       assert.throws(() => readPodSecurity(value, vendorOf('orch')), told)
     })
 
-  test('an error stops the start and names the file and the control', async () => {
+  test('the server does not start with an invalid configuration, and the error names the file and the control', async () => {
     const bad = admissionFile({ after }, { PodSecurity: { ...head, default: {} } })
     const { code, errors } = await startFailing({ after }, [bad])
     assert.equal(code, 1)
@@ -229,7 +229,7 @@ describe('the configuration file', async () => {
   })
 })
 
-test('labels and annotations have the names of the profile', async () => {
+test('labels and annotations use the domain of the profile', async () => {
   const server = await serve({ after }, [noAccounts, '--profile=kubernetes'])
   const client = server.client()
   const labels = { 'pod-security.kubernetes.io/enforce': 'baseline', [label('enforce')]: 'privileged' }

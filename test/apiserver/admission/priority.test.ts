@@ -14,7 +14,7 @@ const makeClass = (name: string, fields: object) => client.post(classes, { metad
 const makePod = (spec: object) =>
   client.post(pods, { metadata: { generateName: 'p-' }, spec: { containers: [{ name: 'c', image: 'i' }], ...spec } })
 
-test('the two system classes exist and cannot be deleted', async () => {
+test('the two system PriorityClasses exist and cannot be deleted', async () => {
   const values = async () =>
     (await client.get(classes)).body.items.map(({ value }: { value: number }) => value).sort() as number[]
   assert.deepEqual(await values(), [2_000_000_000, 2_000_001_000])
@@ -26,7 +26,7 @@ test('the two system classes exist and cannot be deleted', async () => {
   assert.deepEqual([body.spec.priority, body.spec.preemptionPolicy], [2_000_001_000, 'PreemptLowerPriority'])
 })
 
-test('a pod has the priority of its class and may specify the same value', async () => {
+test('a pod gets the priority of its class and may specify only that value', async () => {
   await makeClass('high', { value: 1234, preemptionPolicy: 'Never' })
   for (const [spec, priority, preemptionPolicy] of [
     [{}, 0, 'PreemptLowerPriority'],
@@ -46,7 +46,7 @@ test('a pod has the priority of its class and may specify the same value', async
     assert.equal((await makePod(spec)).status, 403, JSON.stringify(spec))
 })
 
-test('a pod keeps its priority', async () => {
+test('an update does not change the priority of a pod', async () => {
   await makeClass('brief', { value: 9 })
   const { body } = await makePod({ priorityClassName: 'brief' })
   await client.delete(`${classes}/brief`)
@@ -57,7 +57,7 @@ test('a pod keeps its priority', async () => {
   assert.equal((await client.put(path, { ...written.body, spec: { ...body.spec, priority: 1 } })).status, 422)
 })
 
-test('only one class can be the default for pods without a class', async () => {
+test('at most one PriorityClass can be the global default', async () => {
   assert.equal((await makeClass('usual', { value: 7, globalDefault: true })).status, 201)
   const second = await makeClass('other', { value: 8, globalDefault: true })
   assert.deepEqual([second.status, second.body.details.kind], [403, 'priorityclasses'])

@@ -5,7 +5,7 @@ import { QuotaActivity } from '../../../src/apiserver/admission/quota/activity.t
 
 const turn = () => new Promise(setImmediate)
 
-test('a count starts after the last write, and new writes wait for it', async () => {
+test('a recount of usage waits for the last active write, and new writes wait for the recount', async () => {
   const activity = new QuotaActivity()
   const events: string[] = []
   const end = await activity.begin('a')
@@ -29,7 +29,7 @@ test('a count starts after the last write, and new writes wait for it', async ()
   assert.equal(await activity.whileStill('a', async () => 6), 6)
 })
 
-test('neither a hanging write nor a long count blocks others', async () => {
+test('a hanging write or a long recount does not block other writes', async () => {
   const activity = new QuotaActivity({ drainMs: 10, holdMs: 10 })
   const end = await activity.begin('a')
   assert.equal(await activity.whileStill('a', async () => assert.fail('a write is under way')), undefined)

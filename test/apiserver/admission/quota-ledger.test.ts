@@ -46,7 +46,7 @@ function open(hard: string, used: string, debts: readonly Debt[] = []) {
   return { ledger: new Ledger(writes), stored, records, now }
 }
 
-test('a charge is visible in the usage despite a concurrent refund', async () => {
+test('a charge is not lost if a refund happens concurrently', async () => {
   const debt = owed('2')
   const { ledger, stored, records } = open('10', '5', [debt])
   const outcomes = await Promise.all([
@@ -68,7 +68,7 @@ test('a charge is visible in the usage despite a concurrent refund', async () =>
   )
 })
 
-test('refunds make room for concurrent charges', async () => {
+test('a refund makes room for a concurrent charge', async () => {
   const debt = owed('1')
   const { ledger, stored } = open('5', '5', [debt])
   const [refused, charged] = await Promise.all([
@@ -81,7 +81,7 @@ test('refunds make room for concurrent charges', async () => {
   assert.deepEqual(stored, ['5', '4', '5'])
 })
 
-test('a debt is settled once and only for its own quota', async () => {
+test('an unsettled charge is refunded once and only in its own quota', async () => {
   const one = owed('1')
   const two = owed('2')
   const other = { ...owed('4'), uid: 'of another that had the name' }
@@ -91,7 +91,7 @@ test('a debt is settled once and only for its own quota', async () => {
   assert.equal(records.size, 0)
 })
 
-test('a deleted quota has no debts', async () => {
+test('deleting a quota deletes its unsettled charges', async () => {
   const debt = owed('1')
   const { ledger, records, now } = open('10', '9', [debt])
   now.gone = true

@@ -35,7 +35,7 @@ async function limited(...quotas: { name?: string; hard: object; spec?: object; 
 
 const map = (name: string, more: object = {}) => ({ metadata: { name, ...more } })
 
-test('a failed write is refunded', async () => {
+test('usage of a failed write is refunded', async () => {
   const { base, used } = await limited({ hard: { configmaps: '5', 'count/configmaps': '5' } })
   const maps = `${base}/configmaps`
   assert.equal((await client.post(maps, map('a'))).status, 201)
@@ -45,7 +45,7 @@ test('a failed write is refunded', async () => {
   assert.deepEqual(await used(), { configmaps: '1', 'count/configmaps': '1' })
 })
 
-test('no debts remain after writes, and a recount voids open debts', async () => {
+test('no unsettled charges remain after writes, and a recount cancels them', async () => {
   const { base, namespace, used } = await limited({ hard: { configmaps: '5' } })
   const maps = `${base}/configmaps`
   const owed = async () => (await server.store.list({ prefix: `quota-debts/${namespace}/` })).entries.length
@@ -63,7 +63,7 @@ test('no debts remain after writes, and a recount voids open debts', async () =>
   assert.deepEqual([await used(), await owed()], [{ configmaps: '1' }, 0])
 })
 
-test('deletion refunds usage: at once, with the last finalizer, and in a collection', async () => {
+test('a deletion refunds usage: immediately, with the last finalizer, and in a collection', async () => {
   const { base, used } = await limited({ hard: { configmaps: '3' } })
   const maps = `${base}/configmaps`
   await client.post(maps, map('a'))
@@ -102,7 +102,7 @@ test('quotas that count quotas can be deleted: alone, mutually, with the last fi
   assert.deepEqual((await server.store.list({ prefix: `quota-debts/${namespace}/` })).entries, [])
 })
 
-test('an evicted pod is refunded when it is removed', async () => {
+test('usage of an evicted pod is refunded when the pod is removed', async () => {
   const { base, used } = await limited({ hard: { pods: '2', 'requests.cpu': '2' } })
   const evict = (name: string, query = '') =>
     client.post(`${base}/pods/${name}/eviction${query}`, {
@@ -121,7 +121,7 @@ test('an evicted pod is refunded when it is removed', async () => {
   assert.deepEqual(await used(), { pods: '0', 'requests.cpu': '0' })
 })
 
-test('if one of several quotas rejects a charge, none is charged', async () => {
+test('if one of several quotas rejects a charge, no quota is charged', async () => {
   const { base, used } = await limited({ name: 'a', hard: { secrets: '9' } }, { name: 'b', hard: { secrets: '1' } })
   assert.equal((await client.post(`${base}/secrets`, map('x'))).status, 201)
   const answers = await Promise.all(['y', 'z'].map((name) => client.post(`${base}/secrets`, map(name))))
@@ -138,7 +138,7 @@ const pod = (name: string, cpu: string, spec: object = {}) => ({
   spec: { containers: [{ name: 'c', image: 'i', resources: { requests: { cpu } } }], ...spec },
 })
 
-test('a terminated pod uses no resources but still counts as an object', async () => {
+test('a terminated pod uses no compute resources but counts as an object', async () => {
   const { base, used } = await limited({ hard: { pods: '1', 'requests.cpu': '1', 'count/pods': '2' } })
   assert.equal((await client.post(`${base}/pods`, pod('a', '600m'))).status, 201)
   assert.equal((await client.post(`${base}/pods`, pod('b', '600m'))).status, 403)
@@ -149,7 +149,7 @@ test('a terminated pod uses no resources but still counts as an object', async (
   assert.deepEqual(await used(), { pods: '1', 'requests.cpu': '600m', 'count/pods': '1' })
 })
 
-test('overhead, huge pages and extended resources count as requests', async () => {
+test('overhead, huge pages and extended resources are charged as requests', async () => {
   const hard = { 'requests.cpu': '10', 'requests.example.com/gpu': '2', 'hugepages-2Mi': '8Mi', 'limits.memory': '1Gi' }
   const { base, used } = await limited({ hard })
   const limits = { cpu: '1', memory: '1Mi', 'example.com/gpu': '2', 'hugepages-2Mi': '4Mi' }
@@ -164,7 +164,7 @@ test('overhead, huge pages and extended resources count as requests', async () =
   assert.deepEqual(await used(), expected)
 })
 
-test('an update that changes the scope of a pod moves its charge', async () => {
+test('an update that moves a pod to another scope moves its charge', async () => {
   const { base, used } = await limited(
     { name: 'long', hard: { pods: '5' }, spec: { scopes: ['NotTerminating'] } },
     { name: 'short', hard: { pods: '1' }, spec: { scopes: ['Terminating'] } },
@@ -201,7 +201,7 @@ for (const [what, requirement, spec, counted] of [
     true,
   ],
 ] as const)
-  test(`a scope selects pods: ${what}`, async () => {
+  test(`a scope selector counts the matching pods: ${what}`, async () => {
     const { base, used } = await limited({
       hard: { pods: '1' },
       spec: { scopeSelector: { matchExpressions: [requirement] } },
@@ -216,7 +216,7 @@ function neighbours(term: object): object {
   return { affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: terms } } }
 }
 
-test('a growing claim is charged the difference, also by class', async () => {
+test('a claim that grows is charged the difference, also per storage class', async () => {
   const gold = 'gold.storageclass.storage.orch.io/requests.storage'
   const { base, used } = await limited({ hard: { 'requests.storage': '10Gi', [gold]: '4Gi' } })
   await client.post('/apis/storage.orch.io/v1/storageclasses', {
@@ -243,7 +243,7 @@ test('a growing claim is charged the difference, also by class', async () => {
   assert.deepEqual(await used(), { 'requests.storage': '3Gi', [gold]: '3Gi' })
 })
 
-test('custom kinds are counted, events and reviews are not', async () => {
+test('objects of custom kinds are counted, but events and reviews are not', async () => {
   const { base, used, namespace } = await limited({
     hard: {
       'count/widgets.example.com': '1',
@@ -290,14 +290,14 @@ test('__proto__ is an ordinary resource name', async () => {
   assert.deepEqual(await used(), { configmaps: '0' })
 })
 
-describe('resources limited by default', () => {
+describe('limitedResources in the configuration', () => {
   const head =
     'apiVersion: apiserver.config.orch.io/v1\nkind: AdmissionConfiguration\nplugins:\n- name: ResourceQuota\n'
   const kind = 'apiVersion: apiserver.config.orch.io/v1\nkind: ResourceQuotaConfiguration\n'
   const scope = 'scopeName: PriorityClass, operator: In, values: [system-node-critical]'
   const limitedResources = `limitedResources:\n- {resource: configmaps, matchContains: [count/]}\n- {resource: pods, matchScopes: [{${scope}}]}\n`
 
-  test('require a quota that covers them', async (t) => {
+  test('limited resources can be created only if a quota covers them', async (t) => {
     const file = join(server.directory, 'admission.yaml')
     writeFileSync(join(server.directory, 'quota.yaml'), kind + limitedResources)
     writeFileSync(file, `${head}  path: quota.yaml\n`)
@@ -341,7 +341,7 @@ describe('resources limited by default', () => {
     ['a wrong kind', 'kind: Pod\napiVersion: v1\n', /quota\.yaml: ResourceQuota: .*kind ResourceQuotaConfiguration/],
     ['a missing resource', `${kind}limitedResources: [{}]\n`, /limitedResources\[0\]\.resource: Required value/],
   ] as const)
-    test(`${what} in the file stops the start and is named`, async () => {
+    test(`the server does not start with ${what} in the configuration, and the error names it`, async () => {
       const { code, errors } = await startFailing({ after }, (directory) => {
         writeFileSync(join(directory, 'quota.yaml'), text)
         writeFileSync(join(directory, 'admission.yaml'), `${head}  path: quota.yaml\n`)

@@ -16,7 +16,7 @@ const makePod = (spec: object) =>
     spec: { containers: [{ name: 'c', image: 'i' }], ...spec },
   })
 
-test('the overhead comes only from the class', async () => {
+test('the pod overhead is set from the RuntimeClass and cannot be set by clients', async () => {
   await makeClass('kata', { overhead: { podFixed: { cpu: '250m', memory: '120Mi' } } })
   await makeClass('bare', {})
   const { body } = await makePod({ runtimeClassName: 'kata' })
@@ -34,7 +34,7 @@ test('the overhead comes only from the class', async () => {
     assert.equal((await makePod(spec)).status, 403, JSON.stringify(spec))
 })
 
-test('scheduling comes from the class', async () => {
+test('a pod inherits node selector and tolerations from its RuntimeClass', async () => {
   const taint = { key: 'k', operator: 'Exists', effect: 'NoSchedule' }
   await makeClass('place', { scheduling: { nodeSelector: { disk: 'ssd', arch: 'x' }, tolerations: [taint] } })
   const placed = async (spec: object) => {
@@ -51,7 +51,7 @@ test('scheduling comes from the class', async () => {
   assert.equal((await placed({ nodeSelector: { disk: 'hdd' } }))[0], 403)
 })
 
-test('the broader of two tolerations is kept', () => {
+test('of two equivalent tolerations the broader one is kept', () => {
   const all = { operator: 'Exists' as const }
   const k = { key: 'k', operator: 'Exists' as const, effect: 'NoSchedule' as const }
   const brief = { key: 'k', operator: 'Exists' as const, effect: 'NoExecute' as const, tolerationSeconds: 5 }

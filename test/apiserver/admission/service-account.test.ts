@@ -26,7 +26,7 @@ function roomOf(client: HttpClient, namespace: string) {
   return { client, path: `${base}/pods`, account }
 }
 
-describe('a pod and its account', async () => {
+describe('service accounts of pods', async () => {
   const everywhere = (await serve({ after })).client()
   const enter = async (namespace: string) => {
     const made = await everywhere.post('/api/v1/namespaces', { metadata: { name: namespace } })
@@ -34,7 +34,7 @@ describe('a pod and its account', async () => {
     return roomOf(everywhere, namespace)
   }
 
-  test('the default or named account must exist', async () => {
+  test('the named or default service account of a pod must exist', async () => {
     const { client, path, account } = await enter('needed')
     const refused = await client.post(path, { ...pod({}), metadata: { name: 'p' } })
     assert.deepEqual([refused.status, refused.body.details], [403, { name: 'p', kind: 'pods' }])
@@ -56,7 +56,7 @@ describe('a pod and its account', async () => {
     assert.deepEqual([old.status, old.body.spec.serviceAccountName], [201, 'robot'])
   })
 
-  test('the wait for the default account is limited by time, not by lookups', async () => {
+  test('waiting for the default service account is limited by time, not by the number of lookups', async () => {
     const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default' } }
     let looks = 0
     let now = 0
@@ -87,7 +87,7 @@ describe('a pod and its account', async () => {
     assert.equal(looks, -990)
   })
 
-  test('a token is mounted in every container unless disabled or already mounted', async () => {
+  test('a token volume is mounted in every container unless it is disabled or already mounted', async () => {
     const { client, path, account } = await enter('mounted')
     await account('default')
     await account('no', { automountServiceAccountToken: false })
@@ -121,7 +121,7 @@ describe('a pod and its account', async () => {
     assert.equal(await volumesOf({ volumes: [{ name: 'kube-api-access-mine', emptyDir: {} }] }), 1)
   })
 
-  test('mirror pods have no account and no secrets', async () => {
+  test('mirror pods get no service account and no secrets', async () => {
     const { client, path } = await enter('mirrored')
     const mirror = (spec: object) =>
       client.post(path, pod({ nodeName: 'n', ...spec }, { 'orch.io/config.mirror': 'x' }))
@@ -145,7 +145,7 @@ describe('a pod and its account', async () => {
     }
   })
 
-  test('an account may restrict its pods to its own secrets', async () => {
+  test('an annotated service account restricts its pods to the secrets that it lists', async () => {
     const { client, path, account } = await enter('kept')
     const fields = {
       automountServiceAccountToken: false,
@@ -184,7 +184,7 @@ describe('a pod and its account', async () => {
     assert.deepEqual([await add({ env }), await add({ envFrom: from }), await add({})], [403, 403, 200])
   })
 
-  test('the restriction annotation must be a boolean', async () => {
+  test('the annotation that restricts secrets must be a boolean', async () => {
     const { client, path, account } = await enter('said')
     const volumes = [{ name: 'v', secret: { secretName: 'other' } }]
     for (const [value, status] of [
@@ -203,7 +203,7 @@ describe('a pod and its account', async () => {
   })
 })
 
-test('with control loops, pods can be created in a new namespace at once', async (t) => {
+test('pods can be created in a new namespace immediately because control loops create its default account', async (t) => {
   const client = (await serveUp(t)).client()
   for (let i = 0; i < 10; i++) {
     assert.equal((await client.post('/api/v1/namespaces', { metadata: { name: `n${i}` } })).status, 201)
@@ -212,7 +212,7 @@ test('with control loops, pods can be created in a new namespace at once', async
   }
 })
 
-test('the kubernetes profile uses its own names', async (t) => {
+test('the kubernetes profile uses the volume and annotation names of Kubernetes', async (t) => {
   const { client, path, account } = roomOf((await serve(t, ['--profile=kubernetes'])).client(), 'default')
   await account('default')
   const { body } = await client.post(path, pod({}))

@@ -8,7 +8,7 @@ const volumeSpec = { accessModes: ['ReadWriteOnce'], capacity: { storage: '1Gi' 
 const claims = '/api/v1/namespaces/default/persistentvolumeclaims'
 const volumes = '/api/v1/persistentvolumes'
 
-test('new claims and volumes get a finalizer once, after existing ones', async (t) => {
+test('new claims and volumes get a protection finalizer once, after existing finalizers', async (t) => {
   const client = (await serve(t)).client()
   const made = async (path: string, object: object) => (await client.post(path, object)).body.metadata.finalizers
   const own = ['example.com/a']
@@ -27,7 +27,7 @@ test('new claims and volumes get a finalizer once, after existing ones', async (
   assert.equal((await client.get(`${volumes}/v`)).status, 200)
 })
 
-test('the control can be disabled', async (t) => {
+test('StorageObjectInUseProtection can be disabled', async (t) => {
   const client = (await serve(t, ['--disable-admission-plugins=StorageObjectInUseProtection'])).client()
   const made = await client.post(claims, { metadata: { name: 'a' }, spec })
   assert.deepEqual([made.status, made.body.metadata.finalizers], [201, undefined])

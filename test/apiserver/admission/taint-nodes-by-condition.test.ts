@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { serve } from '../../support/in-process.ts'
 
-test('a new node is tainted until the taint is removed', async (t) => {
+test('a new node has the not-ready taint until the taint is removed', async (t) => {
   const client = (await serve(t)).client()
   const notReady = { key: 'node.orch.io/not-ready', effect: 'NoSchedule' }
   const taintsOf = async (name: string, taints?: object[]) =>

@@ -35,7 +35,7 @@ const refusals: readonly (readonly [path: string, status: number, message: RegEx
   ['uninvited-switch', 502, /nobody asked to switch protocols/],
 ]
 
-test('forbidden responses are not forwarded', async () => {
+test('malformed backend responses are not forwarded', async () => {
   const answers = await Promise.all(refusals.map(([path]) => client.get(`${root}/${path}`)))
   for (const [i, [path, status, message]] of refusals.entries()) {
     assert.equal(answers[i]!.status, status, path)
@@ -45,24 +45,24 @@ test('forbidden responses are not forwarded', async () => {
   assert.equal((await client.get(`${root}/echo`)).status, 200)
 })
 
-test('a 304 has no location, and duplicate headers are sent once', async () => {
+test('a forwarded 304 has no Location header, and duplicate headers are forwarded once', async () => {
   const { status, headers } = await client.get(`${root}/not-modified`)
   assert.deepEqual([status, headers.location, headers.etag], [304, undefined, '"a"'])
   const twice = { ':path': `${root}/many-heads`, authorization: 'Bearer admin-token' }
   assert.deepEqual(await sendHttp2(server, twice), { status: 200, text: '{}' })
 })
 
-test('an interrupted or slow response never looks complete', async () => {
+test('an interrupted or slow backend response never looks complete to the client', async () => {
   await assert.rejects(client.get(`${root}/broken-off`))
   await assert.rejects(client.get(`${root}/drip?timeout=1s`))
 })
 
-test('bytes after a response are discarded', async () => {
+test('bytes after a backend response are discarded', async () => {
   for (let i = 0; i < 3; i++) assert.equal((await client.get(`${root}/second-answer`)).text, '{}')
   assert.match((await client.get(`${root}/echo`)).text, /"method":"GET"/)
 })
 
-test('a huge response is read only as fast as the client reads it', async () => {
+test('a huge backend response is read only as fast as the client reads it', async () => {
   const socket = await openSocket(server, 'http/1.1')
   socket.write([`GET ${root}/huge HTTP/1.1`, 'Host: a', bearer, '', ''].join('\r\n'))
   await new Promise((done) => socket.once('data', done))
@@ -76,7 +76,7 @@ test('a huge response is read only as fast as the client reads it', async () => 
   assert.ok(backend.sent! < 200, `${backend.sent} MB left the backend`)
 })
 
-test("a tunnel opens after the backend's 101 and closes on both sides", async () => {
+test("a tunnel opens after the backend's 101 response, and closing either side closes both", async () => {
   const socket = await openSocket(server, 'http/1.1')
   socket.write(`${upgradeHead(`${root}/tunnel`, bearer)}early `)
   let text = ''
@@ -108,7 +108,7 @@ for (const [name, path, status] of [
     assert.deepEqual(backend.smuggled, [])
   })
 
-test('a tunnel requires permission, and local paths ignore an upgrade', async () => {
+test('opening a tunnel requires permission, and local paths ignore upgrade requests', async () => {
   backend.calls.length = 0
   const refused = await openSocket(server, 'http/1.1')
   refused.write(`${upgradeHead(`${root}/tunnel`)}${second}`)
@@ -122,7 +122,7 @@ test('a tunnel requires permission, and local paths ignore an upgrade', async ()
   assert.match(answer, /^connection: close\r$/im)
 })
 
-test('a truncated or overlong body reaches the backend as an incomplete request', async () => {
+test('a truncated or overlong body is forwarded as an incomplete request', async () => {
   const socket = await openSocket(server, 'http/1.1')
   socket.write([`POST ${root}/echo HTTP/1.1`, 'Host: a', bearer, 'Content-Length: 10', '', 'half'].join('\r\n'))
   await untilTrue(async () => backend.calls.some(({ method }) => method === 'POST'))
@@ -130,7 +130,7 @@ test('a truncated or overlong body reaches the backend as an incomplete request'
   assert.equal((await client.get(`${root}/echo`)).status, 200)
 })
 
-test('a request that loops back to this server is rejected', async () => {
+test('a request that a backend sends back to this server is rejected', async () => {
   const { headers } = (await client.get(`${root}/echo`)).body as { headers: string[] }
   const via = headers[headers.indexOf('via') + 1]!
   const { status, body } = await client.get(`${root}/echo`, { via: `1.1 proxy, ${via}` })
@@ -138,7 +138,7 @@ test('a request that loops back to this server is rejected', async () => {
   assert.equal((await client.get(`${root}/echo`, { via: '1.1 proxy' })).status, 200)
 })
 
-test('a relayed page is sandboxed, and its headers have no effect on this origin', async () => {
+test("a relayed page is sandboxed, and its headers cannot affect this server's origin", async () => {
   const { status, headers, text } = await client.get(`${root}/takeover`)
   assert.deepEqual([status, /relayed/.test(text)], [200, true])
   const relayed = ['content-type', 'etag', 'content-disposition']
@@ -150,16 +150,16 @@ test('a relayed page is sandboxed, and its headers have no effect on this origin
   assert.equal((await client.get(`${root}/not-modified`)).headers['content-security-policy'], 'sandbox')
 })
 
-test('service worker scripts are not relayed', async () => {
+test('service worker scripts from a backend are not relayed', async () => {
   assert.equal((await client.get(`${root}/worker`)).status, 200)
   assert.equal((await client.get(`${root}/worker`, { 'service-worker': 'script' })).status, 403)
 })
 
-test('multipart/x-mixed-replace is not relayed as such', async () => {
+test('multipart/x-mixed-replace is relayed as application/octet-stream', async () => {
   assert.equal((await client.get(`${root}/replaced`)).headers['content-type'], 'application/octet-stream')
 })
 
-test('a Location header on another host is removed', async () => {
+test('a Location header that points to another host is removed', async () => {
   for (const to of ['https://elsewhere/', '//elsewhere/', '/\\elsewhere', '\\/elsewhere', 'javascript:alert(1)', ''])
     assert.equal(
       (await client.get(`${root}/made-elsewhere?to=${encodeURIComponent(to)}`)).headers.location,
@@ -170,7 +170,7 @@ test('a Location header on another host is removed', async () => {
   assert.equal((await client.get(`${root}/made-elsewhere?to=${encodeURIComponent(here)}`)).headers.location, here)
 })
 
-test('warnings of a backend are limited so that HTTP/2 clients accept the response', async () => {
+test('warnings of a backend are limited in number, so that HTTP/2 clients accept the response', async () => {
   const head = { ':path': `${root}/warnings`, authorization: 'Bearer admin-token' }
   assert.deepEqual(await sendHttp2(server, head), { status: 200, text: '{}' })
   const { headers } = await client.get(`${root}/warnings`)

@@ -15,7 +15,7 @@ async function run(line: string) {
   return await orchctl(line.split(' '), { env: { KUBECONFIG: configOf(server) } })
 }
 
-test('kubectl top reads nodes and pods through the server, and get shows the APIService', async () => {
+test('kubectl top reads node and pod metrics through the aggregated API', async () => {
   await giveService(client)
   const services = '/apis/apiregistration.k8s.io/v1/apiservices'
   assert.equal((await client.post(services, backend.apiService())).status, 201)

@@ -52,7 +52,7 @@ function valuesOf(headers: readonly string[], wanted: string): string[] {
   return headers.flatMap((name, i) => (i % 2 === 0 && name.toLowerCase() === wanted ? [headers[i + 1]!] : []))
 }
 
-test('a backend reads from the ConfigMap how to authenticate the front proxy', async () => {
+test('the ConfigMap tells backends how to authenticate the front proxy', async () => {
   const { data } = trust.body
   const lists = Object.entries<string>(data).filter(([name]) => !name.endsWith('ca-file'))
   assert.deepEqual(Object.fromEntries(lists.map(([name, text]) => [name, JSON.parse(text)])), {
@@ -66,7 +66,7 @@ test('a backend reads from the ConfigMap how to authenticate the front proxy', a
   assert.equal(backend.calls.at(-1)?.certificate, 'front-proxy-client')
 })
 
-test('the ConfigMap is restored and keeps the values of other servers', async () => {
+test('the ConfigMap is recreated after a deletion and keeps values of other servers', async () => {
   await client.delete(configMap)
   await until(
     () => client.get(configMap),
@@ -80,7 +80,7 @@ test('the ConfigMap is restored and keeps the values of other servers', async ()
   assert.equal((await client.get(configMap)).body.data['requestheader-client-ca-file'], authority)
 })
 
-test("a backend receives the trace, with the server's span as parent if it is recorded", async () => {
+test("a backend receives the trace context, with the server's span as parent if it is recorded", async () => {
   const trace = '4bf92f3577b34da6a3ce929d0e0e4736'
   const span = '00f067aa0ba902b7'
   const told = async (flags: string, state: string) => {
@@ -93,7 +93,7 @@ test("a backend receives the trace, with the server's span as parent if it is re
   assert.deepEqual(await told('00', 'a=1'), [[`00-${trace}-${span}-00`], ['a=1']])
 })
 
-test("the user is passed in trusted headers, and the client's own headers and credentials are removed", async () => {
+test("the user is forwarded in trusted headers, and the client's own user headers and credentials are removed", async () => {
   const hostile = {
     'x-remote-user': 'root',
     'X-Remote-Group': 'system:masters',
@@ -117,7 +117,7 @@ test("the user is passed in trusted headers, and the client's own headers and cr
   for (const name of gone) assert.deepEqual(valuesOf(headers, name), [], name)
 })
 
-test('a backend sees the impersonated user', async () => {
+test('the forwarded user is the impersonated user', async () => {
   const utf8 = (text: string) => Buffer.from(text, 'utf8').toString('latin1')
   const { headers } = await echo({
     'impersonate-user': utf8('zoé'),
@@ -151,7 +151,7 @@ test('unauthorized requests are rejected before they reach the backend', async (
   assert.equal((await alice.get(`${root}/namespaces/n/things/a`)).status, 403)
 })
 
-test('bodies are forwarded unchanged in all methods, over HTTP/1.1 and HTTP/2', async () => {
+test('bodies are forwarded unchanged with all methods, over HTTP/1.1 and HTTP/2', async () => {
   const raw = `{"a":"${'x'.repeat(400_000)}"}`
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
     const { body } = await client.send(`${root}/echo?a=b%20c`, { method, raw })
@@ -167,7 +167,7 @@ test('bodies are forwarded unchanged in all methods, over HTTP/1.1 and HTTP/2', 
   assert.equal((await client.send(`${root}/echo`, { method: 'HEAD' })).status, 200)
 })
 
-test('only response headers that describe the response are forwarded', async () => {
+test('only response headers that describe the body are forwarded', async () => {
   const { status, headers } = await client.get(`${root}/made`)
   assert.equal(status, 201)
   assert.deepEqual([headers.location, headers.etag, headers.warning], ['/apis/x', '"kept"', '299 - "one", 299 - "two"'])
@@ -175,7 +175,7 @@ test('only response headers that describe the response are forwarded', async () 
   assert.notEqual(headers['audit-id'], undefined)
 })
 
-test('a watch is streamed and ends with its client', async () => {
+test('a watch on a backend is streamed and ends when the client disconnects', async () => {
   const leaving = new AbortController()
   const events = client.watch(`${root}/watched?watch=1`, leaving.signal)
   const next = events.next()
@@ -189,7 +189,7 @@ test('a watch is streamed and ends with its client', async () => {
   for await (const _ of events);
 })
 
-test('discovery lists the group in order, and the backend describes the version', async () => {
+test('discovery lists the aggregated group in priority order, and the backend describes the version', async () => {
   const { groups } = (await client.get('/apis')).body as { groups: { name: string }[] }
   const names = groups.map(({ name }) => name)
   assert.equal(names.at(-1), 'a.example.com')
@@ -209,7 +209,7 @@ test('discovery lists the group in order, and the backend describes the version'
   await until(second, (name) => name === 'a.example.com')
 })
 
-test('built-in versions are served locally even if an APIService claims them', async () => {
+test('built-in versions are served locally even if an APIService names a backend for them', async () => {
   const { body } = await client.get(`${services}/v1.apps`)
   const service = { namespace: 'apis', name: 'backend', port: backend.port }
   const spec = { ...body.spec, service, caBundle: backend.caBundle }
@@ -227,7 +227,7 @@ test('built-in versions are served locally even if an APIService claims them', a
   )
 })
 
-test('a dead backend is reported and recovers; other requests are unaffected', async () => {
+test('an unavailable backend returns 503 until it recovers, and other requests are unaffected', async () => {
   await backend.stop()
   const dead = await client.get(`${root}/echo`)
   assert.deepEqual([dead.status, dead.body.reason], [503, 'ServiceUnavailable'])
@@ -243,7 +243,7 @@ test('a dead backend is reported and recovers; other requests are unaffected', a
   await echo()
 })
 
-test('an unreachable backend is reported with a reason', async () => {
+test('the APIService status reports why a backend is unreachable', async () => {
   const place = { ...backend.apiService(), metadata: { name: 'v1.b.example.com' } } as {
     metadata: object
     spec: object
@@ -275,7 +275,7 @@ test('an unreachable backend is reported with a reason', async () => {
   assert.equal((await client.get('/apis/b.example.com/v1/things')).status, 404)
 })
 
-test('a certificate from another CA or for another name is rejected', async () => {
+test('a backend certificate from another CA or for another name is rejected', async () => {
   const other = await AggregatedServer.start({ after }, { group: 'c.example.com', names: 'DNS:other.apis.svc' })
   const path = `${services}/v1.c.example.com`
   const asked = '/apis/c.example.com/v1/echo'
@@ -296,7 +296,7 @@ test('a certificate from another CA or for another name is rejected', async () =
   await client.delete(path)
 })
 
-test("OpenAPI v2 and v3 include the backend's own types but not its claims about others", async () => {
+test("OpenAPI v2 and v3 include the backend's own types but not its definitions of other types", async () => {
   const place = '/apis/a.example.com/v1/namespaces/{namespace}/things'
   const published = await until(
     async () => (await client.get('/openapi/v2')).body,

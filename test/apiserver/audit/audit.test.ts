@@ -75,7 +75,7 @@ async function eventsOf(auditId: string, count = 1): Promise<Told[]> {
 
 const idOf = ({ headers }: { headers: { [name: string]: unknown } }) => String(headers['audit-id'])
 
-test('a create is recorded with both bodies, the user, the source and the authorization reason', async () => {
+test('the audit event of a create has both bodies, the user, the source IPs and the authorization reason', async () => {
   const body = { metadata: { name: 'told' }, data: { a: 'b' } }
   const answer = await admin.send('/api/v1/namespaces/default/configmaps?fieldManager=me', {
     method: 'POST',
@@ -107,7 +107,7 @@ test('a create is recorded with both bodies, the user, the source and the author
   assert.equal(annotations['authorization.orch.io/decision'], 'allow')
 })
 
-test('rejections and failed authentication are recorded with code and reason', async () => {
+test('rejected and unauthenticated requests are audited with code and reason', async () => {
   const refused = await server.client('bob-token').get('/api/v1/namespaces/default/pods')
   assert.equal(refused.status, 403)
   const [received, complete] = await eventsOf(idOf(refused), 2)
@@ -120,7 +120,7 @@ test('rejections and failed authentication are recorded with code and reason', a
   assert.ok(!readFileSync(logFile!, 'utf8').includes('no-such-token'))
 })
 
-test('no event contains values of Secrets or tokens', async () => {
+test('no audit event contains values of Secrets or tokens', async () => {
   const canary = 'canary-5f1c'
   const encoded = Buffer.from(canary).toString('base64')
   const path = '/api/v1/namespaces/default/secrets'
@@ -156,7 +156,7 @@ function patch(path: string, type: string, body: unknown) {
   return admin.send(path, { method: 'PATCH', body, headers: { 'content-type': `application/${type}` } })
 }
 
-test('an impersonated request records both users, and a watch records its start and end', async () => {
+test('the audit event of an impersonated request names both users, and a watch is audited at its start and end', async () => {
   const asAlice = await admin.get('/api/v1/namespaces/default/configmaps/told', { 'impersonate-user': 'alice' })
   const [event] = await eventsOf(idOf(asAlice))
   assert.deepEqual([event.user.username, event.impersonatedUser.username], ['admin', 'alice'])
@@ -165,7 +165,7 @@ test('an impersonated request records both users, and a watch records its start 
   assert.deepEqual(stages, ['RequestReceived', 'ResponseStarted', 'ResponseComplete'])
 })
 
-test('deprecated versions, webhooks and break-glass access are annotated', async (t) => {
+test('audit events are annotated with deprecated versions, webhooks and break-glass access', async (t) => {
   const old = await admin.get('/apis/policy/v1beta1/poddisruptionbudgets')
   const [event] = await eventsOf(idOf(old))
   assert.deepEqual(
@@ -194,7 +194,7 @@ test('deprecated versions, webhooks and break-glass access are annotated', async
   await unconfigure(admin, 'mutating', 'm')
 })
 
-test('the webhook receives the same events with its own credentials', async () => {
+test('the audit webhook receives the same events as the log and uses its own credentials', async () => {
   const answer = await admin.send('/api/v1/namespaces/default/configmaps/told', {
     headers: { 'audit-id': 'named-by-the-client' },
   })
@@ -211,12 +211,12 @@ test('the webhook receives the same events with its own credentials', async () =
   )
 })
 
-test('a malformed audit ID is replaced', async () => {
+test('a malformed Audit-ID header is replaced', async () => {
   for (const bad of ['a b', 'x'.repeat(65), '"'])
     assert.match(idOf(await admin.get('/version', { 'audit-id': bad })), /^[0-9a-f]{8}-/)
 })
 
-test('recent events are served as a kind to authorized users', async () => {
+test('authorized users can list recent audit events through the API', async () => {
   const path = '/apis/ops.orch.io/v1/auditevents'
   const { body } = await admin.get(path)
   const shown = body.items.find(({ object, verb }: Told) => object === 'told' && verb === 'create')
@@ -230,7 +230,7 @@ test('recent events are served as a kind to authorized users', async () => {
   assert.match(metrics, /apiserver_audit_level_total\{level="Metadata"\} [1-9]/)
 })
 
-test('a shutdown loses no events, and events on one connection name the right caller', async (t) => {
+test('a shutdown loses no audit events, and events of one connection name the right caller', async (t) => {
   const log = join(directory, 'stopped.log')
   const stopping = await serve(t, [`--audit-policy-file=${policyFile}`, `--audit-log-path=${log}`])
   const client = stopping.client()
@@ -269,7 +269,7 @@ test('a shutdown loses no events, and events on one connection name the right ca
   )
 })
 
-test('invalid flags and files are rejected at startup', async (t) => {
+test('invalid audit flags and files are rejected at startup', async (t) => {
   const broken = join(directory, 'broken.yaml')
   writeFileSync(broken, 'apiVersion: audit.orch.io/v1\nkind: Policy\nrules: [{ level: Some }]\n')
   const attempts: [flags: string[], why: RegExp][] = [

@@ -52,12 +52,12 @@ const matching: readonly [what: string, rule: { [key: string]: Json }, request: 
 ]
 
 for (const [what, rule, request, matches] of matching)
-  test(`a rule for ${what} ${matches ? 'matches' : 'does not match'}`, () => {
+  test(`an audit rule for ${what} ${matches ? 'matches' : 'does not match'}`, () => {
     const { level } = of([{ level: 'Request', ...rule }])(request, alice)
     assert.equal(level, matches ? 'Request' : 'None')
   })
 
-test('the first matching rule decides and adds its omitted stages to those of the policy', () => {
+test('the first matching rule sets the level, and its omitted stages are added to those of the policy', () => {
   const policy = of(
     [
       { level: 'None', users: ['bob'] },
@@ -73,7 +73,7 @@ test('the first matching rule decides and adds its omitted stages to those of th
   )
 })
 
-test('an unauthenticated request matches no user and no group', () => {
+test('an unauthenticated request matches no rule for users or groups', () => {
   const policy = of([
     { level: 'None', users: ['alice'] },
     { level: 'None', userGroups: ['dev'] },
@@ -102,9 +102,9 @@ function policyWith(rule: Json): Json {
 }
 
 for (const [value, why] of refused)
-  test(`an invalid policy is rejected: ${why.source}`, () => assert.throws(() => readPolicy(value, vendor), why))
+  test(`an invalid audit policy is rejected: ${why.source}`, () => assert.throws(() => readPolicy(value, vendor), why))
 
-test('without a policy, writes are recorded except for leases and events', () => {
+test('without a policy, writes are audited except for leases and events', () => {
   const policy = writesOnly((id) => groupName(vendor, id))
   const lease = { ...pod, verb: 'update', group: 'coordination.orch.io', plural: 'leases' }
   const levels = [pod, { ...pod, verb: 'delete' }, lease].map((request) => policy(request, alice).level)

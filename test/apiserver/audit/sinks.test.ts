@@ -38,7 +38,7 @@ class Faults {
   }
 }
 
-test('a full file is rotated and compressed, and old files are deleted', async (t) => {
+test('a full log file is rotated and compressed, and old files are deleted', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'orch-audit-'))
   t.after(() => rmSync(directory, { recursive: true }))
   let now = Date.parse('2026-01-31T10:00:00Z')
@@ -61,7 +61,7 @@ test('a full file is rotated and compressed, and old files are deleted', async (
   assert.equal(statSync(path).mode & 0o777, 0o600)
 })
 
-test('with several workers on one file, one rotates it and no line is lost', async (t) => {
+test('if several workers share a log file, one worker rotates it and no line is lost', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'orch-audit-'))
   t.after(() => rmSync(directory, { recursive: true }))
   const path = join(directory, 'audit.log')
@@ -91,7 +91,7 @@ test('two rotations within a millisecond create two files', async (t) => {
   assert.deepEqual(new Set(lines), new Set(['one\n', 'two\n', 'six\n']))
 })
 
-test('a file moved or removed by another program is created again', async (t) => {
+test('a log file that another program moves or removes is created again', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'orch-audit-'))
   t.after(() => rmSync(directory, { recursive: true }))
   const path = join(directory, 'logs', 'audit.log')
@@ -113,7 +113,7 @@ test('a file moved or removed by another program is created again', async (t) =>
   assert.equal(readFileSync(join(directory, 'moved.log'), 'utf8'), 'one\nwithin the second\n')
 })
 
-test('files beyond the maximum age are deleted', async (t) => {
+test('log files beyond the maximum age are deleted', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'orch-audit-'))
   t.after(() => rmSync(directory, { recursive: true }))
   writeFileSync(join(directory, 'audit-2020-01-01T00-00-00.000.log'), 'old')
@@ -126,7 +126,7 @@ test('files beyond the maximum age are deleted', async (t) => {
   assert.ok(!names.some((name) => name.includes('2020')))
 })
 
-test('lines that arrive during a write are written together, and requests wait only for room', async () => {
+test('lines that arrive during a write are written together, and requests wait only if the buffer is full', async () => {
   const written: string[] = []
   const { promise, resolve } = Promise.withResolvers<void>()
   const append = async (lines: Buffer) => {
@@ -145,7 +145,7 @@ test('lines that arrive during a write are written together, and requests wait o
   assert.ok(written[0]!.startsWith('a\nb\nccc'))
 })
 
-test('in strict mode an unrecorded request fails; otherwise it is only counted', async () => {
+test('in strict mode a request fails if it cannot be audited; otherwise the loss is only counted', async () => {
   const output = { append: () => Promise.reject(new Error('full')), close: async () => {} }
   const faults = new Faults()
   const strict = new LogSink({ output, truncation: whole, isStrict: true, faults })
@@ -158,7 +158,7 @@ test('in strict mode an unrecorded request fails; otherwise it is only counted',
   assert.equal(faults.count, 3)
 })
 
-test('a request waits only for its own line', async () => {
+test('in strict mode a request waits only until its own line is written', async () => {
   const appends: { readonly lines: string; readonly done: PromiseWithResolvers<void> }[] = []
   const append = (lines: Buffer) => {
     const done = Promise.withResolvers<void>()
@@ -186,7 +186,7 @@ test('a request waits only for its own line', async () => {
   )
 })
 
-test('lines are complete, whatever their characters and length', async () => {
+test('lines of any length and characters are written completely', async () => {
   const written: string[] = []
   const output = { append: async (lines: Buffer) => void written.push(lines.toString()), close: async () => {} }
   const sink = new LogSink({ output, truncation: whole, isStrict: false, faults: new Faults() })
@@ -197,7 +197,7 @@ test('lines are complete, whatever their characters and length', async () => {
   assert.ok(written.join('') === expected)
 })
 
-test('a long event loses its bodies, and a still too long one is dropped', async () => {
+test('an event that is too long loses its bodies, and is dropped if it is still too long', async () => {
   const written: string[] = []
   const output = { append: async (lines: Buffer) => void written.push(lines.toString()), close: async () => {} }
   const faults = new Faults()
@@ -212,7 +212,7 @@ test('a long event loses its bodies, and a still too long one is dropped', async
 
 const unlimited = { buffer: 3, maxSize: 2, maxWaitMs: 60_000, rate: undefined, maxLength: 100 }
 
-test('a batch is sent when full or due, and events beyond the buffer are counted as lost', async () => {
+test('a batch is sent when it is full or due, and events beyond the buffer are counted as lost', async () => {
   const sent: (readonly string[])[] = []
   const faults = new Faults()
   const { promise, resolve } = Promise.withResolvers<void>()
@@ -233,7 +233,7 @@ test('a batch is sent when full or due, and events beyond the buffer are counted
   await untilTrue(async () => sent.length === 4)
 })
 
-test('batches are limited in length and rate', async () => {
+test('audit batches are limited in size and rate', async () => {
   const times: number[] = []
   const sent: (readonly string[])[] = []
   const send = async (events: readonly string[]) => {
@@ -275,7 +275,7 @@ test('a failed batch is retried and dropped after five attempts', async () => {
   assert.deepEqual([kind, apiVersion, items], ['EventList', 'audit.orch.io/v1', [{ b: 1 }]])
 })
 
-test('recent events are limited in number and length', () => {
+test('the recent events in memory are limited in number and size', () => {
   const recent = new RecentEvents()
   for (let i = 0; i < 5000; i++) recent.write(event(`${i}`))
   recent.write(event('later', 'RequestReceived'))
@@ -286,7 +286,7 @@ test('recent events are limited in number and length', () => {
   assert.equal(recent.all().at(-1), 'yyy')
 })
 
-test('an event contains the data from its own time, however late it is serialized', () => {
+test('an event contains the values from the time of the request, however late it is serialized', () => {
   const request = new AuditedRequest({
     beginning: beginningOf('audit.orch.io/v1', 'Metadata'),
     auditId: 'a-1',
@@ -318,7 +318,7 @@ test('an event contains the data from its own time, however late it is serialize
   assert.equal(read.stageTimestamp, '1970-01-01T00:00:01.002000Z')
 })
 
-test('times follow the wall clock within 100 ms, with at most one clock read in that time', () => {
+test('audit times follow the wall clock within 100 ms with at most one clock read per 100 ms', () => {
   const reads: number[] = []
   let now = 5000
   let monotonic = 0

@@ -48,7 +48,7 @@ function makeWorld(t: TestContext): World {
 
 const jane = { 'X-Remote-User': 'jane' }
 
-test("the proxy's headers determine the user", { timeout: 300_000 }, async (t) => {
+test('request headers of the authenticating proxy determine the user', { timeout: 300_000 }, async (t) => {
   const { make, clients, proxies } = makeWorld(t)
   const server = await serve(t, [
     `--client-ca-file=${clients.certificateFile}`,
@@ -66,7 +66,7 @@ test("the proxy's headers determine the user", { timeout: 300_000 }, async (t) =
     groups: [...groups, 'system:authenticated'],
   })
 
-  await t.test('user name, groups and extra attributes are read', async () => {
+  await t.test('user name, groups and extra attributes are read from the proxy headers', async () => {
     assert.deepEqual(await said(jane), known('jane'))
     assert.deepEqual(await said({ 'x-ReMoTe-uSeR': 'jane' }), known('jane'))
     assert.deepEqual(await said({ 'X-Other-User': 'joe' }), known('joe'))
@@ -98,18 +98,18 @@ test("the proxy's headers determine the user", { timeout: 300_000 }, async (t) =
     assert.equal((await said({ ...jane, 'X-Remote-Group': 'J\u00fcrgen' })).status, 401, 'not UTF-8')
   })
 
-  await t.test('a duplicate user name is rejected', async () => {
+  await t.test('a request with two user name headers is rejected', async () => {
     for (const second of ['jane', 'joe']) assert.equal((await said({ 'X-Remote-User': ['jane', second] })).status, 400)
   })
 
-  await t.test('a proxy without a user name is not authenticated', async () => {
+  await t.test('a proxy request without a user name is not authenticated', async () => {
     assert.equal((await said({})).status, 401)
     assert.equal((await said({ 'X-Remote-Group': 'system:masters' })).status, 401)
     const told = await whoIs(server, { certificate: proxy, token: 'bob-token' })
     assert.deepEqual([told.status, told.user], [201, 'bob'])
   })
 
-  await t.test('only allowed proxy names and valid certificates are accepted', async () => {
+  await t.test('only proxies with an allowed name and a valid certificate are accepted', async () => {
     const by = async (subject: string, more: Partial<WantedCertificate> = {}) =>
       (await whoIs(server, { certificate: make({ subject, issuer: proxies, ...more }), headers: jane })).status
     assert.equal(await by('/CN=second-proxy'), 201)
@@ -122,14 +122,14 @@ test("the proxy's headers determine the user", { timeout: 300_000 }, async (t) =
     assert.equal(await by('/CN=front-proxy', { extensions: ['extendedKeyUsage=serverAuth'] }), 401)
   })
 
-  await t.test('a client certificate authenticates the client regardless of the headers', async () => {
+  await t.test('a client certificate takes precedence over proxy headers', async () => {
     const spoof = { 'X-Remote-User': 'root', 'X-Remote-Group': 'system:masters', 'X-Remote-Extra-A': 'b' }
     const certificate = make({ subject: '/CN=front-proxy', issuer: clients })
     const told = await whoIs(server, { certificate, headers: spoof })
     assert.deepEqual([told.user, told.groups, told.extra], ['front-proxy', ['system:authenticated'], undefined])
   })
 
-  await t.test('proxy headers from other clients are ignored in every spelling', async () => {
+  await t.test('proxy headers from other clients are ignored, however they are spelled', async () => {
     await assertIgnored(server, { clients, make })
   })
 
@@ -144,7 +144,7 @@ test("the proxy's headers determine the user", { timeout: 300_000 }, async (t) =
     assert.deepEqual(JSON.parse(text).status, { user: 'jane', groups: ['a', 'b', 'system:authenticated'] })
   })
 
-  await t.test('the user named by the proxy may impersonate others if authorized', async () => {
+  await t.test('the user from the proxy headers may impersonate others if authorized', async () => {
     const masters = { ...jane, 'X-Remote-Group': 'system:masters' }
     assert.equal((await said({ ...masters, 'Impersonate-User': 'joe' })).user, 'joe')
     assert.equal((await said({ ...jane, 'Impersonate-User': 'joe' })).status, 403)
@@ -188,7 +188,7 @@ async function assertIgnored(server: Served, { clients, make }: Pick<World, 'cli
   }
 }
 
-test('proxy headers in trailers are ignored', { timeout: 300_000 }, async (t) => {
+test('proxy headers sent as trailers are ignored', { timeout: 300_000 }, async (t) => {
   const { make, proxies } = makeWorld(t)
   const server = await serve(t, [
     `--requestheader-client-ca-file=${proxies.certificateFile}`,
@@ -213,7 +213,7 @@ test('proxy headers in trailers are ignored', { timeout: 300_000 }, async (t) =>
   )
   assert.match(await untilClosed(socket), /^HTTP\/1\.1 401 /)
 
-  await t.test('any proxy name is allowed if none is configured', async () => {
+  await t.test('any proxy name is allowed if no names are configured', async () => {
     const certificate = make({ subject: '/CN=anything', issuer: proxies })
     assert.equal((await whoIs(server, { certificate, headers: jane })).user, 'jane')
     const several = make({ subject: '/CN=anything/CN=else', issuer: proxies })
@@ -221,7 +221,7 @@ test('proxy headers in trailers are ignored', { timeout: 300_000 }, async (t) =>
     assert.match(server.output(), /several common names.* fingerprint=/)
   })
 
-  await t.test('the headers are hidden from later handlers', async () => {
+  await t.test('proxy headers are removed before later handlers run', async () => {
     // If impersonation saw the header, the administrator would become joe and jane would be rejected.
     const headers = { 'Impersonate-User': 'joe' }
     assert.equal((await whoIs(server, { token: 'admin-token', headers })).user, 'admin')
@@ -229,7 +229,7 @@ test('proxy headers in trailers are ignored', { timeout: 300_000 }, async (t) =>
     assert.equal((await whoIs(server, { certificate: { certificate: cert, key }, headers })).user, 'joe')
   })
 
-  await t.test('changed CAs take effect, also on open connections', async () => {
+  await t.test('changed proxy CAs take effect, also on open connections', async () => {
     const agent = agentOf(server, { certificate: cert, key })
     t.after(() => agent.destroy())
     const asked = () => whoIs(server, { agent, headers: jane })
@@ -242,7 +242,7 @@ test('proxy headers in trailers are ignored', { timeout: 300_000 }, async (t) =>
   })
 })
 
-test('a flag without its required companion is rejected', { timeout: 300_000 }, async (t) => {
+test('a proxy flag without the flags that it requires is rejected', { timeout: 300_000 }, async (t) => {
   const { proxies } = makeWorld(t)
   const authority = `--requestheader-client-ca-file=${proxies.certificateFile}`
   const rows: readonly (readonly [readonly string[], RegExp])[] = [

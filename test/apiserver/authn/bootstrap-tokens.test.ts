@@ -38,7 +38,7 @@ async function make({ id, namespace = 'kube-system', type = 'bootstrap.orch.io/t
 
 const userOf = async (token: string) => (await admin.post(reviews, { spec: { token } })).body.status.user
 
-it('authenticates as the user of its id with the listed groups', async () => {
+it('a bootstrap token authenticates as the user with its ID and the listed groups', async () => {
   await make({ id: 'plain0' })
   assert.deepEqual(await userOf(`plain0.${secret}`), {
     username: 'system:bootstrap:plain0',
@@ -57,7 +57,7 @@ it('authenticates as the user of its id with the listed groups', async () => {
   assert.equal((await userOf(`offset.${secret}`)).username, 'system:bootstrap:offset')
 })
 
-it('rejects all invalid tokens with the same response', async () => {
+it('all invalid bootstrap tokens get the same response', async () => {
   const wrong: readonly Made[] = [
     { id: 'usage0', data: { 'usage-bootstrap-authentication': 'True' } },
     { id: 'usage1', data: { 'usage-bootstrap-authentication': undefined, 'usage-bootstrap-signing': 'true' } },
@@ -96,7 +96,7 @@ it('rejects all invalid tokens with the same response', async () => {
   assert.equal(answers.size, 2, [...answers].join('\n'))
 })
 
-it('becomes invalid with its Secret and at its expiration', async () => {
+it('a bootstrap token becomes invalid when it expires or its Secret is deleted', async () => {
   const expires = Math.ceil(Date.now() / 1000) * 1000 + 2_000
   await make({ id: 'brief0', data: { expiration: new Date(expires).toISOString() } })
   const client = server.client(`brief0.${secret}`)
@@ -110,7 +110,7 @@ it('becomes invalid with its Secret and at its expiration', async () => {
   assert.equal((await used.get('/api')).status, 401)
 })
 
-it('is ignored unless enabled and never disclosed', async () => {
+it('bootstrap tokens are ignored unless enabled and never disclosed', async () => {
   assert.ok(!server.output().includes(secret))
   assert.ok(!(await admin.get('/metrics')).text.includes(secret))
   const without = await serve(owner)

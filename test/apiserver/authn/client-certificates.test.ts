@@ -21,7 +21,7 @@ function withChain(pair: OpensslCertificate, ...sent: OpensslCertificate[]): Cer
   return { certificate: [pair, ...sent].map(({ certificate }) => certificate).join(''), key: pair.key }
 }
 
-test('certificates of several CAs', { timeout: 300_000 }, async (t) => {
+test('client certificates of several CAs', { timeout: 300_000 }, async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'orch-ca-'))
   t.after(() => rmSync(directory, { recursive: true, force: true }))
   const make = certificatesIn(directory)
@@ -78,7 +78,7 @@ test('certificates of several CAs', { timeout: 300_000 }, async (t) => {
     })
   }
 
-  await t.test('names are read as encoded', async () => {
+  await t.test('names with special characters are read from the certificate unchanged', async () => {
     const subjects = {
       '/CN=Jürgen/O=Größe': ['Jürgen', 'Größe'],
       '/CN=a\\/CN=b/O=x\\/O=system:masters': ['a/CN=b', 'x/O=system:masters'],
@@ -112,7 +112,7 @@ test('certificates of several CAs', { timeout: 300_000 }, async (t) => {
     assert.ok(!server.output().includes(new X509Certificate(unknown.certificate).fingerprint256), 'not of strangers')
   })
 
-  await t.test('added and removed CAs take effect, also on open connections', async () => {
+  await t.test('added and removed client CAs take effect, also on open connections', async () => {
     const old = agentOf(server, jane(one))
     const fresh = agentOf(server, jane(later))
     t.after(() => {
@@ -132,7 +132,7 @@ test('certificates of several CAs', { timeout: 300_000 }, async (t) => {
     assert.match(server.output(), /reloaded a changed file flag="--client-ca-file"/)
   })
 
-  await t.test('an unusable CA file is reported and leaves the CAs unchanged', async () => {
+  await t.test('an invalid CA file is reported, and the previous CAs stay in use', async () => {
     const good = jane(later)
     const other = jane(one)
     const bad = { empty: '', 'no certificate': 'x', broken: later!.certificate.replace(/\n.{20}/, '\n') }

@@ -182,7 +182,7 @@ async function tokenTexts(server: Served, provider: OpenidProvider): Promise<Wor
   }
 }
 
-test('all combinations of credentials and header formats', { timeout: 300_000 }, async (t) => {
+test('combinations of credentials and Authorization headers', { timeout: 300_000 }, async (t) => {
   const { server, agents, texts } = await makeWorld(t)
   await until(
     () => whoIs(server, { token: texts['an ID token'] }),
@@ -190,7 +190,7 @@ test('all combinations of credentials and header formats', { timeout: 300_000 },
   )
   let asked = 0
   for (const certificate of Object.keys(certificates) as Certificate[]) {
-    await t.test(`a certificate: ${certificate}`, async () => {
+    await t.test(`requests with a certificate: ${certificate}`, async () => {
       for (const token of Object.keys(tokens) as Token[]) {
         for (const form of throughAll.includes(certificate) ? Object.keys(forms) : ofEachSort) {
           const values = form.split('|').map((each) => each.replaceAll('*', texts[token]))

@@ -43,7 +43,7 @@ async function openWatch(t: TestContext, server: Restartable, pair: CertifiedKey
   return { end: once(socket.resume(), 'close'), closed: () => socket.destroyed }
 }
 
-test('a denied certificate', { timeout: 300_000 }, async (t) => {
+test('deny lists of client certificates', { timeout: 300_000 }, async (t) => {
   const make = certificatesIn(temporaryDirectory(t))
   const root = make({ subject: '/CN=root', extensions: authorityExtensions })
   const server = await serve(t, [`--client-ca-file=${root.certificateFile}`])
@@ -53,7 +53,7 @@ test('a denied certificate', { timeout: 300_000 }, async (t) => {
   const admin = server.client()
   const statusOf = async (certificate: CertifiedKey) => (await whoIs(server, { certificate })).status
 
-  await t.test('is denied by serial number in any spelling, on open and new connections', async () => {
+  await t.test('a certificate is denied by serial number in any notation, on open and new connections', async () => {
     const serial = x509(lost).serialNumber
     const spelt = serial.toLowerCase().match(/../g)!.join(':')
     for (const [i, serialNumber] of [serial, spelt, `00${serial}`].entries()) {
@@ -88,7 +88,7 @@ test('a denied certificate', { timeout: 300_000 }, async (t) => {
     }
   })
 
-  await t.test('is denied by fingerprint, and several lists are combined', async () => {
+  await t.test('a certificate is denied by fingerprint, and several deny lists are combined', async () => {
     const fingerprints = [lost, kept].map((pair) => x509(pair).fingerprint256)
     await admin.post(lists, listOf('one', { fingerprint: fingerprints[0] }))
     await admin.post(lists, listOf('two', { fingerprint: fingerprints[1]!.replaceAll(':', '').toLowerCase() }))
@@ -106,7 +106,7 @@ test('a denied certificate', { timeout: 300_000 }, async (t) => {
     assert.equal((await whoIs(server, { certificate: lost, token: 'bob-token' })).user, 'bob')
   })
 
-  await t.test('denying an intermediate CA denies all certificates below it', async () => {
+  await t.test('denying an intermediate CA denies all certificates that it issued', async () => {
     const middle = make({ subject: '/CN=middle', issuer: root, extensions: authorityExtensions })
     const below = make({ subject: '/CN=below', issuer: middle })
     const chain = { certificate: `${below.certificate}\n${middle.certificate}`, key: below.key }
@@ -138,7 +138,7 @@ test('a denied certificate', { timeout: 300_000 }, async (t) => {
   })
 })
 
-test('a deny list takes effect on other servers', { timeout: 300_000 }, async (t) => {
+test('a deny list takes effect on other servers of the same store', { timeout: 300_000 }, async (t) => {
   const etcd = await startEtcd()
   t.after(() => etcd.stop())
   const flags = [`--etcd-servers=${etcd.endpoints}`]
@@ -152,7 +152,7 @@ test('a deny list takes effect on other servers', { timeout: 300_000 }, async (t
   assert.equal((await whoIs(two, { certificate: lost })).status, 401)
 })
 
-test('an expiring certificate causes a warning', { timeout: 300_000 }, async (t) => {
+test('a request with a certificate that expires soon returns a warning', { timeout: 300_000 }, async (t) => {
   const server = await serve(t)
   const issuer = asIssuer(pairOf(server, 'ca'))
   const hour = 60 * 60 * 1000

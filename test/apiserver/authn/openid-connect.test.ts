@@ -43,7 +43,7 @@ function now(): number {
   return Math.floor(Date.now() / 1000)
 }
 
-test('ID tokens', { timeout: 300_000 }, async (t) => {
+test('authentication with ID tokens', { timeout: 300_000 }, async (t) => {
   const provider = await OpenidProvider.start(t)
   const server = await serve(
     t,
@@ -61,7 +61,7 @@ test('ID tokens', { timeout: 300_000 }, async (t) => {
   const token = await provider.login(jane)
   const tokens = [token]
 
-  await t.test('a logged-in user is authenticated without further calls to the provider', async () => {
+  await t.test('a logged-in user is authenticated without further requests to the provider', async () => {
     const told = await known(server, token)
     assert.equal(told.user, `${provider.issuer}#jane`)
     assert.deepEqual(told.groups, ['oidc:dev', 'oidc:qa', 'system:authenticated'])
@@ -73,7 +73,7 @@ test('ID tokens', { timeout: 300_000 }, async (t) => {
   const good = { iss: provider.issuer, aud: clientId, sub: 'jane', team: 'red', hd: 'x', iat: now(), exp: now() + 600 }
   const without = (claim: string) => Object.fromEntries(Object.entries(good).filter(([name]) => name !== claim))
 
-  await t.test('claims are validated', async () => {
+  await t.test('ID tokens with invalid claims are rejected', async () => {
     const user = `${provider.issuer}#jane`
     const rows: { readonly [name: string]: readonly [object, string | undefined] } = {
       'as it should be': [good, user],
@@ -123,7 +123,7 @@ test('ID tokens', { timeout: 300_000 }, async (t) => {
     assert.deepEqual(masters.groups, ['oidc:system:masters', 'system:authenticated'])
   })
 
-  await t.test('modified tokens and foreign signatures are rejected', async () => {
+  await t.test('modified ID tokens and signatures by other keys are rejected', async () => {
     const forged = await forgeries(provider, good)
     assert.ok(forged.length >= 200, String(forged.length))
     for (const [name, text] of forged) {
@@ -135,7 +135,7 @@ test('ID tokens', { timeout: 300_000 }, async (t) => {
     assert.ok(provider.paths.filter((path) => path.endsWith('/jwks')).length < 20)
   })
 
-  await t.test('a token review reports the reason', async () => {
+  await t.test('a TokenReview reports why an ID token is invalid', async () => {
     const review = async (text: string) =>
       (
         await server.client().post('/apis/authentication.orch.io/v1/tokenreviews', {
@@ -148,7 +148,7 @@ test('ID tokens', { timeout: 300_000 }, async (t) => {
     assert.equal((await review(token)).user.username, `${provider.issuer}#jane`)
   })
 
-  await t.test('new keys are fetched on first use and old keys are dropped', async () => {
+  await t.test('new provider keys are fetched on first use, and removed keys are dropped', async () => {
     const old = await provider.sign({ ...good, sub: 'old' })
     assert.equal((await whoIs(server, { token: old })).user, `${provider.issuer}#old`)
     provider.rotate()
@@ -162,7 +162,7 @@ test('ID tokens', { timeout: 300_000 }, async (t) => {
     assert.equal((await whoIs(server, { token: fresh })).status, 201)
   })
 
-  await t.test('an unavailable or faulty provider leaves the keys unchanged', async () => {
+  await t.test('an unavailable or faulty provider does not affect the known keys', async () => {
     const answers: { readonly [name: string]: NonNullable<OpenidProvider['instead']> } = {
       'an error': (_, response) => response.writeHead(500).end(),
       'another issuer': (_, response) =>
@@ -268,7 +268,7 @@ async function signText(provider: OpenidProvider, text: string): Promise<string>
   return await signing.sign(await importJWK(key, 'RS256'))
 }
 
-test('user names and prefixes', { timeout: 300_000 }, async (t) => {
+test('user name claims and prefixes', { timeout: 300_000 }, async (t) => {
   const provider = await OpenidProvider.start(t, ['RS256', 'ES256'])
   const token = await provider.login(jane)
   const rows: readonly (readonly [readonly string[], string])[] = [
@@ -300,7 +300,7 @@ test('user names and prefixes', { timeout: 300_000 }, async (t) => {
 })
 
 longTest(
-  'the provider may start after the server, and its CA may be replaced',
+  'the OIDC provider may start after the server, and its CA may be replaced',
   {
     timeout: 300_000,
   },
@@ -331,7 +331,7 @@ longTest(
   },
 )
 
-test('conflicting flags are rejected', { timeout: 300_000 }, async (t) => {
+test('conflicting OIDC flags are rejected', { timeout: 300_000 }, async (t) => {
   const rows: readonly (readonly [readonly string[], RegExp])[] = [
     [
       ['--oidc-issuer-url=http://id.example.com', '--oidc-client-id=x'],

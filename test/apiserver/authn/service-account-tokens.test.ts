@@ -80,8 +80,8 @@ async function untilOther(status: number, ask: () => Promise<number>): Promise<n
 const review = async (token: string, audiences?: string[]) =>
   (await admin.post(reviews, { spec: { token, ...(audiences && { audiences }) } })).body.status
 
-describe('a requested token', () => {
-  it('contains user, audiences, issuer and lifetime', async () => {
+describe('a token from a TokenRequest', () => {
+  it('a requested token contains the user, audiences, issuer and lifetime', async () => {
     const { uid } = await make(accounts, { metadata: { name: 'asked' } })
     const began = Math.floor(Date.now() / 1000)
     const { body } = await admin.post(`${accounts}/asked/token`, { spec: { expirationSeconds: 3600 } })
@@ -96,7 +96,7 @@ describe('a requested token', () => {
     assert.deepEqual(claims['orch.io'], { namespace: 'default', serviceaccount: { name: 'asked', uid } })
   })
 
-  it('is limited to the maximum lifetime with a warning', async () => {
+  it('the lifetime of a requested token is limited to the maximum with a warning', async () => {
     await make(accounts, { metadata: { name: 'long' } })
     const { body, headers } = await admin.post(`${accounts}/long/token`, { spec: { expirationSeconds: 10_000 } })
     assert.equal(body.spec.expirationSeconds, 7200)
@@ -105,7 +105,7 @@ describe('a requested token', () => {
     assert.equal(exp! - iat!, 7200)
   })
 
-  it('for a pod volume is valid for a year and stale after its requested lifetime', async () => {
+  it('a token for a pod volume is valid for a year and stale after its requested lifetime', async () => {
     await make(accounts, { metadata: { name: 'volume' } })
     const spec = {
       serviceAccountName: 'volume',
@@ -129,8 +129,8 @@ describe('a requested token', () => {
 
 type Claims = ReturnType<typeof decodeJwt> & { 'orch.io': { warnafter?: number } }
 
-describe('a token becomes invalid with its dependencies, on an open connection', () => {
-  it('the account: deleted and recreated', async () => {
+describe('a token on an open connection becomes invalid with the objects it depends on', () => {
+  it('a token becomes invalid if its account is deleted, even if the account is recreated', async () => {
     await make(accounts, { metadata: { name: 'gone' } })
     const token = await tokenOf('gone')
     const client = server.client(token)
@@ -143,7 +143,7 @@ describe('a token becomes invalid with its dependencies, on an open connection',
     assert.equal(await statusWith(await tokenOf('gone')), 200)
   })
 
-  it('the account: held by a finalizer', async () => {
+  it('a token becomes invalid if its account is terminating', async () => {
     await make(accounts, { metadata: { name: 'held', finalizers: ['example.com/hold'] } })
     const token = await tokenOf('held')
     const client = server.client(token)
@@ -153,7 +153,7 @@ describe('a token becomes invalid with its dependencies, on an open connection',
     assert.equal(await statusWith(token, client), 401)
   })
 
-  it('a Secret: deleted and recreated', async () => {
+  it('a token becomes invalid if its Secret is deleted, even if the Secret is recreated', async () => {
     await make(accounts, { metadata: { name: 'bound' } })
     const nameless = { spec: { boundObjectRef: { apiVersion: 'v1', kind: 'Secret' } } }
     assert.equal((await admin.post(`${accounts}/bound/token`, nameless)).status, 400)
@@ -169,7 +169,7 @@ describe('a token becomes invalid with its dependencies, on an open connection',
     assert.equal(await statusWith(token, client), 401)
   })
 
-  it('a pod: valid during its grace period, invalid afterwards', async () => {
+  it('a token is valid during the grace period of its pod, and invalid afterwards', async () => {
     await make(accounts, { metadata: { name: 'runner' } })
     const spec = {
       serviceAccountName: 'runner',
@@ -219,12 +219,12 @@ async function signed(claims: object | string, key: KeyObject = ec.privateKey, h
 
 const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
-describe('forged tokens', () => {
+describe('tokens signed outside the server', () => {
   before(async () => {
     account.uid = (await make(accounts, { metadata: { name: 'forged' } })).uid
   })
 
-  it('are accepted if key, issuer and audience are configured', async () => {
+  it('externally signed tokens are accepted if key, issuer and audience are configured', async () => {
     const good = {
       'as we write it': await signed(usual()),
       'by a second key': await signed(usual(), rsa.privateKey, { alg: 'RS256' }),
@@ -237,7 +237,7 @@ describe('forged tokens', () => {
     for (const [name, token] of Object.entries(good)) assert.equal(await statusWith(token), 200, name)
   })
 
-  it('are rejected if claims are invalid', async () => {
+  it('tokens with invalid claims are rejected', async () => {
     const holders = (more: object) => ({ 'orch.io': { ...usual()['orch.io'], ...more } })
     const wrong: { readonly [name: string]: object } = {
       'no end': { exp: undefined },
@@ -274,7 +274,7 @@ describe('forged tokens', () => {
     for (const text of ['[]', 'null', '"x"', '{', '']) assert.equal(await statusWith(await signed(text)), 401, text)
   })
 
-  it('without expiry are accepted only if a Secret holds them', async () => {
+  it('tokens without expiry are accepted only if a Secret contains them', async () => {
     const token = await signed(legacy(account.uid, 'holder'))
     assert.equal(await statusWith(token), 401)
     const type = 'orch.io/service-account-token'
@@ -287,7 +287,7 @@ describe('forged tokens', () => {
     assert.equal(await statusWith(await signed({ ...legacy(account.uid, 'holder'), iss: issuer })), 401)
   })
 
-  it('become invalid at their expiry on an open connection', async () => {
+  it('tokens become invalid when they expire on an open connection', async () => {
     const end = now() + 3
     const token = await signed({ ...usual(), exp: end })
     const client = server.client(token)
@@ -297,13 +297,13 @@ describe('forged tokens', () => {
     assert.ok(Date.now() >= end * 1000)
   })
 
-  it('are counted as stale if they should have been renewed', async () => {
+  it('tokens that should have been renewed are counted as stale', async () => {
     const stale = { 'orch.io': { ...usual()['orch.io'], warnafter: now() - 1 } }
     assert.equal(await statusWith(await signed({ ...usual(), ...stale })), 200)
     assert.match((await admin.get('/metrics')).text, /^serviceaccount_stale_tokens_total 1$/m)
   })
 
-  it('are rejected if the signature is invalid', async () => {
+  it('tokens with an invalid signature are rejected', async () => {
     const good = await signed(usual())
     const [header, payload, signature] = good.split('.') as [string, string, string]
     const pem = ec.publicKey.export({ type: 'spki', format: 'pem' })
@@ -338,7 +338,7 @@ describe('forged tokens', () => {
     assert.equal(await statusWith(good), 200)
   })
 
-  it('are rejected after any mutation', async () => {
+  it('tokens are rejected after any mutation', async () => {
     const good = await signed(usual())
     const client = server.client('')
     for (let i = 0; i < 200; i++) {
@@ -356,8 +356,8 @@ function lastBitsChanged(last: string): string {
   return letters[letters.indexOf(last) ^ 1]!
 }
 
-describe('a token review', () => {
-  it('returns the matching audiences for every kind of token', async () => {
+describe('TokenReviews of service account tokens', () => {
+  it('a TokenReview returns the matching audiences for every kind of token', async () => {
     await make(accounts, { metadata: { name: 'reviewed' } })
     const token = await tokenOf('reviewed', { audiences: ['vault', 'here'] })
     assert.deepEqual((await review(token)).audiences, ['here'])
@@ -370,7 +370,7 @@ describe('a token review', () => {
     assert.equal((await review('alice-token', ['x'])).authenticated, undefined)
   })
 
-  it('limits its size and never returns an anonymous user', async () => {
+  it('a TokenReview is limited in size and never returns an anonymous user', async () => {
     const token = await tokenOf('reviewed')
     const many = Array.from({ length: 10_000 }, (_, i) => `audience-${i}`)
     const { error } = await review(token, many)
@@ -380,8 +380,8 @@ describe('a token review', () => {
   })
 })
 
-describe('other parties can verify tokens', () => {
-  it('with the published configuration and keys', async () => {
+describe('verification of tokens by other parties', () => {
+  it('other parties can verify tokens with the published configuration and keys', async () => {
     const configuration = await admin.get('/.well-known/openid-configuration')
     assert.deepEqual(configuration.body, {
       issuer,
@@ -400,7 +400,7 @@ describe('other parties can verify tokens', () => {
     assert.equal(payload.sub, 'system:serviceaccount:default:published')
   })
 
-  it('if they are authorized to read them', async () => {
+  it('reading the published configuration and keys requires permission', async () => {
     for (const path of ['/.well-known/openid-configuration', '/openid/v1/jwks']) {
       assert.equal((await server.client('').get(path)).status, 403)
       assert.equal((await server.client(await tokenOf('published')).get(path)).status, 200)
@@ -410,7 +410,7 @@ describe('other parties can verify tokens', () => {
   })
 })
 
-it('token use is counted without disclosing tokens', async () => {
+it('metrics count the use of tokens without disclosing them', async () => {
   const { text } = await admin.get('/metrics')
   assert.match(text, /^serviceaccount_valid_tokens_total [1-9]/m)
   assert.match(text, /^serviceaccount_legacy_tokens_total 1$/m)

@@ -42,7 +42,7 @@ async function makeToken(server: Restartable, name: string): Promise<string> {
   return body.status.token
 }
 
-it('an invalid key in the store stops the start with one line that does not quote it', async (t) => {
+it('an invalid key in the store stops the start with a one-line error that does not contain the key', async (t) => {
   const server = await startServer(t)
   await server.stop()
   for (const key of someOf(['meta/service-account-key', 'meta/continue-key'], 1)) {
@@ -69,7 +69,7 @@ it('an invalid key in the store stops the start with one line that does not quot
 })
 
 describe('three servers on one etcd', { timeout: 300_000 }, () => {
-  it('have one CA: every administrator is known to all servers and trusts them', async () => {
+  it('servers on one etcd share a CA, and each accepts the administrator certificates of the others', async () => {
     assert.equal(new Set(servers.map(caOf)).size, 1)
     for (const [i, one] of servers.entries()) {
       const other = servers[(i + 1) % servers.length]!
@@ -80,14 +80,14 @@ describe('three servers on one etcd', { timeout: 300_000 }, () => {
     }
   })
 
-  it('have one front proxy CA and publish no other', async () => {
+  it('servers on one etcd share one front proxy CA and publish no other', async () => {
     const cas = servers.map(({ directory }) => readFileSync(join(directory, 'data/pki/front-proxy/ca.crt'), 'utf8'))
     const path = '/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication'
     const { body } = await servers[1].client().get(path)
     assert.deepEqual([...new Set(cas)], [body.data['requestheader-client-ca-file']])
   })
 
-  it("accept each other's tokens as soon as the account exists", async () => {
+  it("servers on one etcd accept each other's tokens as soon as the account exists", async () => {
     for (const [i, one] of servers.entries()) {
       const token = await makeToken(one, `at-${i}`)
       for (const other of servers) assert.equal((await other.client(token).get('/api')).status, 200)
@@ -96,7 +96,7 @@ describe('three servers on one etcd', { timeout: 300_000 }, () => {
     for (const other of others) assert.deepEqual(other.body, keys!.body)
   })
 
-  it('revoke a token within a second after another server did, on an open connection', async () => {
+  it('a token revoked on one server is rejected by the others within a second, on an open connection', async () => {
     const [one, two] = servers
     let tries = 0
     await assertBelow(1_000, 'ms', async () => {
@@ -119,7 +119,7 @@ describe('three servers on one etcd', { timeout: 300_000 }, () => {
     })
   })
 
-  it('keep the keys out of reach of API requests', async () => {
+  it('API requests cannot read the shared keys', async () => {
     const admin = servers[0].client()
     for (const path of ['/meta/authority', '/meta', '/api/v1/meta', '/apis/meta/authority'])
       assert.equal((await admin.get(path)).status, 404, path)
@@ -132,7 +132,7 @@ describe('three servers on one etcd', { timeout: 300_000 }, () => {
     for (const server of servers) assert.doesNotMatch(server.output(), /PRIVATE KEY|eyJ/)
   })
 
-  it('share their CA with a server that had its own', async () => {
+  it('a server that had its own CA adopts the shared CA', async () => {
     const late = await serve(owner)
     const before = caOf(late)
     await late.stop()
@@ -143,7 +143,7 @@ describe('three servers on one etcd', { timeout: 300_000 }, () => {
     assert.equal((await late.client(token).get('/api')).status, 200)
   })
 
-  it('do not authenticate from caches that may be stale', async () => {
+  it('servers do not authenticate from caches that may be stale', async () => {
     const proxy = await startProxy(cluster.endpoints[0]!)
     owner.after(() => proxy.close())
     const far = await serve(owner, [`--etcd-servers=${proxy.endpoint}`])
@@ -171,7 +171,7 @@ describe('three servers on one etcd', { timeout: 300_000 }, () => {
     assert.equal(status, 401)
   })
 
-  it('keep their keys after a restart', async () => {
+  it('servers keep their shared keys after a restart', async () => {
     const [one, two] = servers
     const token = await makeToken(one, 'restarted')
     const before = caOf(one)

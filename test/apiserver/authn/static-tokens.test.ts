@@ -9,7 +9,7 @@ import { agentOf, until, whoIs } from '../../support/who.ts'
 
 const secret = 'canary-7f3a'
 
-test('a changed token file', { timeout: 300_000 }, async (t) => {
+test('changes of the token file', { timeout: 300_000 }, async (t) => {
   const server = await serve(t)
   const file = join(server.directory, 'tokens.csv')
   const kept = `${secret},kept,uid,"a,b"\n`
@@ -41,7 +41,7 @@ test('a changed token file', { timeout: 300_000 }, async (t) => {
     assert.equal((await bob()).status, 401)
   })
 
-  await t.test('the file may be written in place or through a link', async () => {
+  await t.test('a token file may be changed in place or by replacing a link', async () => {
     appendFileSync(file, `${secret}-2,appended,uid\n`)
     await until(
       async () => server.output(),
@@ -62,7 +62,7 @@ test('a changed token file', { timeout: 300_000 }, async (t) => {
     )
   })
 
-  await t.test('an invalid file leaves the previous tokens in effect and reports the line', async () => {
+  await t.test('an invalid token file is reported with its line, and the previous tokens stay valid', async () => {
     const bad: { readonly [text: string]: RegExp } = {
       [`${tokens}${secret}-2,x\n`]: /tokens\.csv: line 4: at least three columns/,
       [`${secret}-2,"x,y\n`]: /tokens\.csv: line 1: a quote is not closed/,

@@ -32,7 +32,7 @@ const refusals: readonly (readonly [flags: string, file: string, told: RegExp])[
   ['--service-account-lookup=maybe', '', /is not true or false/],
 ]
 
-test('an invalid key stops the start with one line that does not quote it', async (t) => {
+test('an invalid key stops the start with a one-line error that does not contain the key', async (t) => {
   for (const [flag, text, told] of refusals) {
     const { code, errors } = await startFailing(t, (directory) => {
       const file = join(directory, 'keys.pem')
@@ -70,7 +70,7 @@ async function unheldToken(): Promise<string> {
 
 const works = async (server: Restartable, token: string) => (await server.client(token).get('/api')).status === 200
 
-test('the default key is kept in the store, and a later signing key does not invalidate its tokens', async (t) => {
+test('the default key is kept in the store, and its tokens stay valid after a signing key is configured', async (t) => {
   const server = await serve(t)
   const first = await tokenFrom(server.client())
   assert.equal(decodeJwt(first).iss, 'https://orch.default.svc')
@@ -101,7 +101,7 @@ test('the default key is kept in the store, and a later signing key does not inv
   assert.equal((await server.client().get('/openid/v1/jwks')).status, 404)
 })
 
-test('a configured serving key also signs tokens', async (t) => {
+test('without a signing key, tokens are signed with the configured serving key', async (t) => {
   const { certificate, key } = await makeIdentity({
     commonName: 'served',
     usages: ['server auth'],

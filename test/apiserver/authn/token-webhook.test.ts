@@ -14,12 +14,12 @@ const jane = {
 }
 const canary = 'canary-token-5c1d'
 
-test('a webhook authenticates tokens', { timeout: 300_000 }, async (t) => {
+test('authentication by a token webhook', { timeout: 300_000 }, async (t) => {
   const service = await TokenService.start(t)
   const flag = service.config(service.make({ subject: '/CN=orch', issuer: service.authority }))
   const server = await serve(t, [flag])
 
-  await t.test('it is called once with token, audience and client certificate', async () => {
+  await t.test('the webhook is called once per token, with the audience and a client certificate', async () => {
     service.answers.set('jane-token', says({ authenticated: true, user: jane }))
     for (let i = 0; i < 3; i++) {
       const told = await whoIs(server, { token: 'jane-token' })
@@ -42,7 +42,7 @@ test('a webhook authenticates tokens', { timeout: 300_000 }, async (t) => {
     ])
   })
 
-  await t.test('it receives the trace of the request', async () => {
+  await t.test('the webhook call carries the trace context of the request', async () => {
     const traces: unknown[] = []
     service.answers.set('traced-token', (review, response) => {
       traces.push(response.req.headers.traceparent, response.req.headers.tracestate)
@@ -53,7 +53,7 @@ test('a webhook authenticates tokens', { timeout: 300_000 }, async (t) => {
     assert.deepEqual(traces, [trace.traceparent, trace.tracestate])
   })
 
-  await t.test('concurrent requests share one call', async () => {
+  await t.test('concurrent requests with the same token share one webhook call', async () => {
     service.answers.set('slow-token', (review, response) =>
       setTimeout(() => says({ authenticated: true, user: { username: 'slow' } })(review, response), 300),
     )
@@ -62,7 +62,7 @@ test('a webhook authenticates tokens', { timeout: 300_000 }, async (t) => {
     assert.equal(service.countOf('slow-token'), 1)
   })
 
-  await t.test('a rejection is 401 and cached, and static tokens skip the webhook', async () => {
+  await t.test('a token that the webhook rejects gets a cached 401, and static tokens skip the webhook', async () => {
     for (let i = 0; i < 2; i++) assert.equal((await whoIs(server, { token: 'unknown-token' })).status, 401)
     assert.equal(service.countOf('unknown-token'), 1)
     assert.equal((await whoIs(server, { token: 'bob-token' })).user, 'bob')
@@ -70,7 +70,7 @@ test('a webhook authenticates tokens', { timeout: 300_000 }, async (t) => {
     assert.equal(service.countOf('bob-token'), 0)
   })
 
-  await t.test("returned audiences must include the server's", async () => {
+  await t.test('audiences in the webhook response must include that of the server', async () => {
     const user = { username: 'jane' }
     const own = 'https://orch.default.svc'
     const rows: readonly (readonly [string[] | undefined, number])[] = [
@@ -86,7 +86,7 @@ test('a webhook authenticates tokens', { timeout: 300_000 }, async (t) => {
     }
   })
 
-  await t.test('invalid responses cause an uncached 401', async () => {
+  await t.test('an invalid webhook response causes a 401 that is not cached', async () => {
     const yes = { authenticated: true, user: { username: 'jane' } }
     const bad: { readonly [name: string]: Answer } = {
       'another version': says(yes, { apiVersion: 'authentication.orch.io/v1' }),
@@ -128,7 +128,7 @@ test('a webhook authenticates tokens', { timeout: 300_000 }, async (t) => {
     assert.equal(service.countOf('bad-a-redirect'), 2, 'a redirect is not followed')
   })
 
-  await t.test('a 403 truncates a long user name', async () => {
+  await t.test('a 403 response truncates a long user name', async () => {
     service.answers.set('long-token', says({ authenticated: true, user: { username: 'n'.repeat(4000) } }))
     const client = server.client('long-token')
     const long = 'p'.repeat(50_000)
@@ -140,7 +140,7 @@ test('a webhook authenticates tokens', { timeout: 300_000 }, async (t) => {
     }
   })
 
-  await t.test("a token review reports the webhook's error", async () => {
+  await t.test('a TokenReview reports the error of the webhook', async () => {
     service.answers.set('expired-token', says({ authenticated: false, error: 'it has expired' }))
     const review = { apiVersion: 'authentication.orch.io/v1', kind: 'TokenReview', spec: { token: 'jane-token' } }
     const { body } = await server.client().post('/apis/authentication.orch.io/v1/tokenreviews', review)
@@ -162,7 +162,7 @@ test('a webhook authenticates tokens', { timeout: 300_000 }, async (t) => {
     assert.deepEqual([unchecked.status, unchecked.body.status.authenticated], [201, undefined])
   })
 
-  await t.test('the configuration is reloaded: a new certificate, a new CA, and an invalid file', async () => {
+  await t.test('the webhook configuration is reloaded: a new certificate, a new CA and an invalid file', async () => {
     service.config(service.make({ subject: '/CN=renewed', issuer: service.authority }))
     let count = 0
     const askAgain = async () => {
@@ -180,7 +180,7 @@ test('a webhook authenticates tokens', { timeout: 300_000 }, async (t) => {
     assert.equal(await askAgain(), 'CN=renewed')
   })
 
-  await t.test('if the webhook is down, its tokens are rejected and others still work', async () => {
+  await t.test('while the webhook is unavailable, its tokens are rejected and other tokens work', async () => {
     const agent = agentOf(server)
     t.after(() => agent.destroy())
     const gone = service.make({ subject: '/CN=gone', issuer: service.authority })
@@ -199,7 +199,9 @@ test('a webhook authenticates tokens', { timeout: 300_000 }, async (t) => {
   assert.ok(!seen.includes(canary))
 })
 
-test('v1 without caching, and a webhook that does not respond', { timeout: 300_000 }, async (t) => {
+test('version v1 works without caching, and a webhook that does not respond times out', {
+  timeout: 300_000,
+}, async (t) => {
   const service = await TokenService.start(t)
   const flag = service.config(service.make({ subject: '/CN=orch', issuer: service.authority }))
   const server = await serve(t, [
@@ -219,7 +221,7 @@ test('v1 without caching, and a webhook that does not respond', { timeout: 300_0
   assert.equal(service.countOf('silent-token'), 1, 'who takes too long is not asked again')
 })
 
-test('an invalid configuration stops the start', { timeout: 300_000 }, async (t) => {
+test('the server does not start with an invalid webhook configuration', { timeout: 300_000 }, async (t) => {
   const rows: readonly (readonly [readonly string[], RegExp])[] = [
     [
       ['--authentication-token-webhook-config-file=/nowhere'],

@@ -17,7 +17,7 @@ async function give(admin: HttpClient): Promise<void> {
   await admin.post(`${rbac}/rolebindings`, { metadata: { name: 'reader' }, roleRef, subjects })
 }
 
-test('a revoked permission ends with the next request, whichever object granted it', async (t) => {
+test('deleting any object that grants a permission revokes it for the next request', async (t) => {
   const server = await serve(t)
   const admin = server.client()
   const bob = server.client('bob-token')
@@ -49,7 +49,7 @@ test('a revoked permission ends with the next request, whichever object granted 
   assert.match(body.message, /: RBAC: role\.rbac\.authorization\.orch\.io "reader" not found$/)
 })
 
-test('permissions survive a restart, which repairs the default roles', async (t) => {
+test('permissions survive a restart, and the restart repairs the default roles', async (t) => {
   const server = await serve(t)
   const admin = server.client()
   await give(admin)

@@ -51,7 +51,7 @@ function randomRule(random: Seeded): PolicyRule {
   return random.chance(0.3) ? { ...rule, resourceNames: some(random, ['x', 'y'], 2) } : rule
 }
 
-test('random rules have the same result as a brute-force check', () => {
+test('random rules are covered exactly if a brute-force check covers them', () => {
   const random = seeded(11)
   let covered = 0
   for (let i = 0; i < 3000; i++) {
@@ -79,7 +79,7 @@ const shapes: { readonly [differ: string]: (i: number) => PolicyRule } = {
 }
 
 for (const [differ, make] of Object.entries(shapes)) {
-  test(`2,000 rules are covered by 10,000 that differ in ${differ}`, async () => {
+  test(`2,000 rules are covered by 10,000 rules that differ in ${differ}`, async () => {
     const held = many(10_000, make).map(ruleOf)
     const given = many(2000, (i) => make(i * 5))
     const { result } = await assertBrief(50, () => new TimeSlice().run(coverage(held, given, 20)))
@@ -89,7 +89,7 @@ for (const [differ, make] of Object.entries(shapes)) {
   })
 }
 
-test('one rule as wide as all held rules', () => {
+test('one wide rule is covered by many narrow rules together', () => {
   const words = (prefix: string) => Array.from({ length: 100 }, (_, i) => `${prefix}${i}`)
   const held = words('g').flatMap((group) =>
     words('r').map((resource) => ({ verbs, apiGroups: [group], resources: [resource] })),
@@ -98,7 +98,7 @@ test('one rule as wide as all held rules', () => {
   assert.deepEqual(judge(held, [wide]), { uncovered: [], decided: true })
 })
 
-test('an expensive check is undecided, not uncovered, and yields to other work', async () => {
+test('a coverage check that is too expensive yields to other work and ends undecided', async () => {
   const words = (prefix: string) => Array.from({ length: 400 }, (_, i) => `${prefix}${i}`)
   const wide = { verbs: words('v'), apiGroups: words('g'), resources: words('r') }
   // Each of 64 million permissions is held by a rule with a single verb.

@@ -26,7 +26,7 @@ const apply = (name: string, query = '') =>
     body: map(name),
   })
 
-test('update and patch permissions alone create nothing', async () => {
+test('update and patch permissions alone do not allow creating objects', async () => {
   await give(['update', 'patch'], 'changer')
   await admin.post(configMaps, map('there'))
   assert.equal((await bob.put(`${leases}/l`, lease)).status, 403)
@@ -39,7 +39,7 @@ test('update and patch permissions alone create nothing', async () => {
   for (const path of [`${leases}/l`, `${configMaps}/new`]) assert.equal((await admin.get(path)).status, 404)
 })
 
-test('with the create permission they create objects', async () => {
+test('update and patch create objects if the user also has the create permission', async () => {
   await give(['create'], 'creator')
   assert.equal((await bob.put(`${leases}/l`, lease)).status, 201)
   assert.equal((await apply('new')).status, 201)

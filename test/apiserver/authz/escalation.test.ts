@@ -61,7 +61,7 @@ const table: readonly (readonly [title: string, rules: readonly object[], allowe
   ['escalate', [rule('escalate', group, 'roles')], false],
 ]
 
-test('a role may contain only permissions of its author', async () => {
+test('creating a role requires all permissions that the role grants', async () => {
   for (const [title, rules, allowed] of table) {
     const { status, text } = await bob.post(`${here}/roles?dryRun=All`, { metadata: { name: 'new' }, rules })
     assert.equal(status, allowed ? 201 : 403, `${title}: ${text}`)
@@ -69,7 +69,7 @@ test('a role may contain only permissions of its author', async () => {
   }
 })
 
-test('an update of a role is checked like a create, for every patch type', async () => {
+test('updating a role requires all permissions that the role grants, with every patch type', async () => {
   await admin.post(`${here}/roles`, { metadata: { name: 'weak' } })
   const more = { rules: [rule('get', 'core', 'pods')] }
   const object = { apiVersion: `${group}/v1`, kind: 'Role', metadata: { name: 'weak' }, ...more }
@@ -92,7 +92,7 @@ test('an update of a role is checked like a create, for every patch type', async
   assert.equal((await bob.send(`${here}/roles/strong`, { ...merge, body: finalizer })).status, 200)
 })
 
-test('binding a role requires its permissions or the bind verb', async () => {
+test('binding a role requires all permissions that the role grants, or the bind verb', async () => {
   const bind = async (kind: string, name: string) =>
     (await bob.post(`${here}/rolebindings?dryRun=All`, { metadata: { name: 'n' }, roleRef: { kind, name }, subjects }))
       .status
@@ -111,7 +111,7 @@ test('binding a role requires its permissions or the bind verb', async () => {
   assert.equal(await bind('ClusterRole', 'cluster-admin'), 403)
 })
 
-test('the escalate verb and superusers may grant anything', async () => {
+test('users with the escalate verb and superusers may grant any permission', async () => {
   const rules = [rule('*', '*', '*')]
   await admin.post(`${here}/roles`, { metadata: { name: 'ladder' }, rules: [rule('escalate', group, 'roles')] })
   const roleRef = { kind: 'Role', name: 'ladder' }
@@ -120,7 +120,7 @@ test('the escalate verb and superusers may grant anything', async () => {
   assert.equal((await admin.post(`${here}/roles?dryRun=All`, { metadata: { name: 'all' }, rules })).status, 201)
 })
 
-test('an aggregated role requires full permissions because it may get any rule', async () => {
+test('creating a role with an aggregation rule requires all permissions', async () => {
   const alice = server.client('alice-token')
   const rules = [rule('create', group, 'clusterroles')]
   await admin.post(`${base}/clusterroles`, { metadata: { name: 'maker' }, rules })
@@ -137,7 +137,7 @@ test('an aggregated role requires full permissions because it may get any rule',
   assert.equal((await alice.post(`${base}/clusterroles?dryRun=All`, { metadata: { name: 'x' } })).status, 201)
 })
 
-test('a rule as wide as a request allows is checked quickly', async () => {
+test('a very wide rule in a role is checked quickly', async () => {
   const words = (prefix: string) => Array.from({ length: 5000 }, (_, i) => `${prefix}${i}`)
   const rules = [{ verbs: words('v'), apiGroups: words('g'), resources: words('r'), resourceNames: words('n') }]
   const alice = server.client('alice-token')

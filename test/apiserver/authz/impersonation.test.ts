@@ -99,7 +99,7 @@ test('each impersonated value is authorized separately', async () => {
   assert.match((await ask('bob-token', [jane])).text, /User \\"bob\\" cannot impersonate/)
 })
 
-test('an impersonation without a user, with duplicates or incomplete is rejected', async () => {
+test('impersonation headers without a user, duplicated or incomplete, are rejected', async () => {
   const cases: readonly Headers[] = [
     [['Impersonate-Group', 'a']],
     [['Impersonate-Uid', 'u-1']],
@@ -145,7 +145,7 @@ async function identityOf(headers: { readonly [name: string]: string }): Promise
   return body.status
 }
 
-test('service accounts get their groups, and every user is authenticated or unauthenticated', async () => {
+test('impersonated service accounts get their groups, and every user gets system:authenticated or system:unauthenticated', async () => {
   const rulesOf = async (user: string, group?: string) =>
     JSON.stringify(await identityOf({ 'impersonate-user': user, ...(group ? { 'impersonate-group': group } : {}) }))
   await admin.post(`${rbac}/clusterroles`, {
@@ -166,7 +166,7 @@ test('service accounts get their groups, and every user is authenticated or unau
   assert.ok((await rulesOf('system:serviceaccount:a:b')).includes(ofAccounts))
 })
 
-test('the log names both users', async () => {
+test('the log names both the user and the impersonated user', async () => {
   await ask('alice-token', [jane], '/api/v1/configmaps')
   assert.match(server.output(), /path="\/api\/v1\/configmaps" user="alice" as="jane"/)
 })

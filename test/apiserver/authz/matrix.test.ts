@@ -212,12 +212,14 @@ for (const type of clusterWide)
 const all = attempts()
 
 for (const person of people)
-  test(`${all.length} requests of ${person.name} are decided as the rules say`, { timeout: 300_000 }, async () => {
+  test(`the server's decision on ${all.length} requests by ${person.name} matches the RBAC model`, {
+    timeout: 300_000,
+  }, async () => {
     const faults = await carryOut(person, all)
     assert.deepEqual(faults.slice(0, 10), [], `${faults.length} faults`)
   })
 
-test('there are more than a thousand combinations, and every user has allowed and forbidden ones', () => {
+test('there are more than a thousand combinations, and each user has allowed and forbidden requests', () => {
   assert.ok(all.length * people.length > 1000)
   for (const person of people) {
     const allowed = all.filter(({ wish }) => mayHave(person, wish)).length

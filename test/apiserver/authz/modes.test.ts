@@ -19,7 +19,7 @@ function directoryFor(t: TestContext): string {
 const policy = (spec: object) =>
   JSON.stringify({ apiVersion: 'abac.authorization.orch.io/v1beta1', kind: 'Policy', spec })
 
-test('ABAC: policies allow actions', async (t) => {
+test('ABAC: policies grant access', async (t) => {
   const file = join(directoryFor(t), 'policies')
   const lines = [
     '# who may do what',
@@ -91,7 +91,7 @@ interface Review {
   }
 }
 
-test('Webhook: uses the configured version, caches responses and has no opinion on failure', async (t) => {
+test('Webhook: requests use the configured version, responses are cached, and a failure means no opinion', async (t) => {
   const { asked, traces, flag } = await serviceFor(t, ({ spec }) => {
     const { resource } = spec.resourceAttributes ?? { resource: '' }
     if (resource === 'secrets') return { allowed: false, denied: true, reason: 'never' }
@@ -114,7 +114,7 @@ test('Webhook: uses the configured version, caches responses and has no opinion 
   assert.ok(!server.output().includes('secret'), 'the token is not in the log')
 })
 
-test('Webhook: v1beta1 uses another field for groups, and without a cache every request calls it', async (t) => {
+test('Webhook: v1beta1 uses another field for groups, and without a cache every request calls the webhook', async (t) => {
   const { asked, flag } = await serviceFor(t, () => ({ allowed: true }))
   const ttl = ['--authorization-webhook-cache-authorized-ttl=0s', '--authorization-webhook-cache-unauthorized-ttl=0s']
   const server = await serve(t, ['--authorization-mode=Webhook', flag, ...ttl])

@@ -67,7 +67,7 @@ const others = [
   '/api/v1/secrets',
 ]
 
-test('a node reads what its pods need while they need it, and nothing else', async () => {
+test('a node can read the objects that its pods reference, as long as they do, and no others', async () => {
   for (const path of [...needed, ...others]) assert.equal(await asNode('one', path), 403, path)
   assert.equal((await admin.post(`${core}/pods`, { metadata: { name: 'p' }, spec })).status, 201)
   for (const path of needed) {
@@ -80,7 +80,7 @@ test('a node reads what its pods need while they need it, and nothing else', asy
   for (const path of needed) assert.equal(await asNode('one', path), 403, path)
 })
 
-test('an object needed by two pods is readable until both are gone, and a mirror pod needs nothing', async () => {
+test('a node can read an object until its last referencing pod is gone, and mirror pods grant nothing', async () => {
   const pod = (name: string, annotations = {}) => ({ metadata: { name, annotations }, spec })
   for (const name of ['a', 'b']) await admin.post(`${core}/pods`, pod(name))
   const path = `${core}/secrets/of-env`
@@ -92,7 +92,7 @@ test('an object needed by two pods is readable until both are gone, and a mirror
   assert.equal(await asNode('one', path), 403)
 })
 
-test('a node accesses only the Lease and CSINode with its own name', async () => {
+test('a node can access only the Lease and the CSINode with its own name', async () => {
   const leases = '/apis/coordination.orch.io/v1/namespaces/kube-node-lease/leases'
   const nodes = '/apis/storage.orch.io/v1/csinodes'
   const post = (at: string, name: string) => asNode('one', at, { method: 'POST', body: { metadata: { name } } })
@@ -105,7 +105,7 @@ test('a node accesses only the Lease and CSINode with its own name', async () =>
   assert.equal(await asNode('one', `${nodes}/two`), 403)
 })
 
-test('a node agent is identified by name and group', async () => {
+test('a user is a node agent only with both the name and the group of a node', async () => {
   const path = '/api/v1/nodes'
   const ask = async (user: string, group?: string) =>
     (await admin.get(path, { 'impersonate-user': user, ...(group ? { 'impersonate-group': group } : {}) })).status

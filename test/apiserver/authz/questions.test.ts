@@ -31,7 +31,7 @@ const question = (verb: string, resource: string, namespace = 'default') => ({
   resourceAttributes: { verb, resource, namespace },
 })
 
-test('all users may query their identity, and other queries require permission', async () => {
+test('all users may query their own identity and permissions, and other queries require permission', async () => {
   const { status, body } = await bob.post(`${ops}/whoamis`, {})
   assert.equal(status, 201)
   assert.deepEqual(body.status, { user: 'bob', uid: 'bob-uid', groups: ['system:authenticated'] })
@@ -60,7 +60,7 @@ test('an explanation names the closest rules, their bindings and the smallest su
   assert.deepEqual(path.smallestRule, { verbs: ['get'], nonResourceURLs: ['/metrics'] })
 })
 
-test('WhoCan lists all allowed subjects and their bindings', async () => {
+test('WhoCan lists all subjects that are allowed, with their bindings', async () => {
   const who = async (spec: object) => (await admin.post(`${ops}/whocans`, { spec })).body.status
   const { subjects } = await who(question('get', 'configmaps'))
   const by = { role: 'Role/reader', binding: 'RoleBinding/default/reader' }
@@ -74,12 +74,12 @@ test('WhoCan lists all allowed subjects and their bindings', async () => {
   assert.ok(!elsewhere.subjects.some(({ name }: { name: string }) => name === 'bob'))
 })
 
-test('a query without attributes is rejected', async () => {
+test('an access review without attributes is rejected', async () => {
   for (const kind of ['accessexplanations', 'whocans'])
     assert.equal((await admin.post(`${ops}/${kind}`, { spec: {} })).status, 422, kind)
 })
 
-test('a 403 names the command that explains it to users who may run it', async () => {
+test('a 403 response suggests the command that explains it, but only to users who may run it', async () => {
   const refused = async (path: string) => (await bob.get(path)).body.message as string
   const secrets = '/api/v1/namespaces/default/secrets'
   assert.doesNotMatch(await refused(secrets), /orchctl/)
@@ -127,7 +127,7 @@ test('a 403 names the command that explains it to users who may run it', async (
 
 const authorization = '/apis/authorization.orch.io/v1'
 
-test('health paths are open to all senders but not to users without a group', async () => {
+test('health endpoints are accessible to authenticated and unauthenticated users, but not without either group', async () => {
   const mayRead = async (groups: readonly string[]) => {
     const nonResourceAttributes = { verb: 'get', path: '/healthz' }
     const spec = { user: 'jane', groups, nonResourceAttributes }
@@ -144,7 +144,7 @@ test('health paths are open to all senders but not to users without a group', as
   }
 })
 
-test('superusers get each rule once, and the request is not echoed', async () => {
+test('a SelfSubjectRulesReview of a superuser lists each rule once and does not echo the request', async () => {
   const review = { metadata: { labels: { a: 'b' } }, spec: { namespace: 'default' } }
   const { status, body } = await admin.post(`${authorization}/selfsubjectrulesreviews`, review)
   assert.equal(status, 201)

@@ -76,7 +76,7 @@ async function historyOf(client: HttpClient, name: string): Promise<unknown[]> {
   return body.status.revisions.map(({ verb, beyond }: { verb?: string; beyond?: boolean }) => [verb, beyond])
 }
 
-test('a backup of a running server can be restored: old revisions are expired, clients keep trusting the server', async () => {
+test('a backup of a running server can be restored; old revisions are expired, and clients still trust the server', async () => {
   const old = await startInProcess(undefined, [], embedded)
   const dataDir = join(old.directory, 'data')
   const write = async (name: string) =>
@@ -120,13 +120,13 @@ test('a backup of a running server can be restored: old revisions are expired, c
   }
 })
 
-test('a backup requires permission for the path', async (t) => {
+test('making a backup requires permission for the backup path', async (t) => {
   const server = await serve(t)
   assert.equal((await server.client('bob-token').get('/backup')).status, 403)
   assert.equal((await server.client().send('/backup', { method: 'POST' })).status, 405)
 })
 
-test('checking a backup lists its contents', async () => {
+test('checking a backup prints its contents', async () => {
   const object = { key: 'objects/core/configmaps/a/b', revision: 5, value: Buffer.from('x') }
   const custom = { key: 'objects/shop.example.com./carts/a/b', revision: 6, value: Buffer.from('y') }
   const file = await backupFile([object, custom])
@@ -159,7 +159,7 @@ const spoiled: { readonly [name: string]: { spoil: (bytes: Buffer) => Buffer; to
   nothing: { spoil: () => Buffer.alloc(0), told: /cut short/ },
 }
 
-test('a damaged, truncated, foreign or newer backup is rejected and nothing is written', async () => {
+test('a damaged, truncated, foreign or newer backup is rejected, and nothing is written', async () => {
   const sound = readFileSync(await backupFile())
   for (const [name, { spoil, told }] of Object.entries(spoiled)) {
     const file = newPlace()
@@ -184,7 +184,7 @@ test('a damaged, truncated, foreign or newer backup is rejected and nothing is w
   assert.equal(existsSync(target), false)
 })
 
-test('changing any byte of a backup is detected', async () => {
+test('a change of any byte in a backup is detected', async () => {
   const sound = readFileSync(await backupFile([{ key: 'meta/x', revision: 3, value: Buffer.from('value') }]))
   for (let i = 0; i < sound.length; i++) {
     const bytes = Buffer.from(sound)
@@ -201,7 +201,7 @@ async function* chunksOf(bytes: Buffer): AsyncGenerator<Buffer> {
   for (let i = 0; i < bytes.length; i += 7) yield bytes.subarray(i, i + 7)
 }
 
-test('a restore into a store with data is rejected, and an incomplete store is not opened', async () => {
+test('restoring into a store with data is rejected, and a partially restored store cannot be opened', async () => {
   const file = await backupFile([{ key: 'objects/core/events/a/b', revision: 3, value: Buffer.from('e') }])
   const target = newPlace()
   await restoreBy(`--from=${file}`, `--data-dir=${target}`)
@@ -234,7 +234,7 @@ test('a restore into a store with data is rejected, and an incomplete store is n
   )
 })
 
-test('a closed standard output does not crash commands, and an incomplete backup fails', async () => {
+test('a closed standard output does not crash backup commands, and an incomplete backup fails', async () => {
   const file = await backupFile()
   const dataDir = newPlace()
   await restoreBy(`--from=${file}`, `--data-dir=${dataDir}`)
@@ -254,7 +254,7 @@ async function runUnread(...args: string[]): Promise<{ code: number; said: strin
   return { code, said }
 }
 
-test('damaged objects are found and set aside without other losses', async () => {
+test('damaged objects are found and moved aside without losing others', async () => {
   const server = await startInProcess(undefined, [], embedded)
   await server.client.post(path, { metadata: { name: 'sound' } })
   await server.client.post(path, { metadata: { name: 'spoiled' } })
@@ -283,7 +283,7 @@ test('damaged objects are found and set aside without other losses', async () =>
   await server.stop()
 })
 
-test('a data directory without its data file is rejected and can be restored or initialized again', async () => {
+test('a data directory without its data file is rejected, and can be restored or initialized again', async () => {
   const old = await startInProcess(undefined, [], embedded)
   const dataDir = join(old.directory, 'data')
   const dataFile = join(dataDir, 'data.mdb')
@@ -317,7 +317,7 @@ test('a data directory without its data file is rejected and can be restored or 
   await old.stop()
 })
 
-test('the server makes periodic backups and keeps the newest', async (t) => {
+test('the server makes scheduled backups and keeps the newest', async (t) => {
   const backups = newPlace()
   const server = await serve(t, [`--backup-dir=${backups}`, '--backup-interval=1s', '--backup-keep=2'])
   const made = () => (existsSync(backups) ? readdirSync(backups) : [])
@@ -334,7 +334,7 @@ test('the server makes periodic backups and keeps the newest', async (t) => {
   )
 })
 
-test('the first backup is made at startup unless a recent one exists', async (t) => {
+test('the first scheduled backup is made at startup unless there is a recent one', async (t) => {
   const backups = newPlace()
   const ours = () => (existsSync(backups) ? readdirSync(backups) : []).filter((name) => name.endsWith('.backup'))
   const flags = [`--backup-dir=${backups}`, '--backup-interval=1h']
@@ -386,7 +386,7 @@ test('partial backups of a killed server are deleted unless they may still be in
   )
 })
 
-test('a failed backup is reported until one succeeds', async (t) => {
+test('a failed scheduled backup is reported until one succeeds', async (t) => {
   const place = newPlace()
   writeFileSync(place, 'a file where a directory should be')
   const server = await serve(t, [`--backup-dir=${place}`, '--backup-interval=1s'])

@@ -68,7 +68,7 @@ async function makeStore(count: number): Promise<string> {
   return place
 }
 
-test('migration to etcd and back keeps keys and values and raises revisions', async () => {
+test('a migration to etcd and back keeps keys and values and increases revisions', async () => {
   const first = await makeStore(1200)
   const prefix = newPrefix()
   const lines = await migrateBy(`--from-data-dir=${first}`, ...toEtcd(prefix))
@@ -87,7 +87,7 @@ test('migration to etcd and back keeps keys and values and raises revisions', as
   await assert.rejects(migrateBy(`--from-data-dir=${second}`, ...toEtcd(prefix)), /holds keys under .* already/)
 })
 
-test('an interrupted migration cannot be opened and resumes where it stopped', async () => {
+test('a store with an interrupted migration cannot be opened, and the migration can be resumed', async () => {
   const source = await makeStore(500)
   const prefix = newPrefix()
   const wanted = await entriesOf(await LmdbStore.open({ directory: source }))
@@ -110,7 +110,7 @@ test('an interrupted migration cannot be opened and resumes where it stopped', a
   assert.deepEqual(bare(await entriesOf(await openEtcd(other))), bare(wanted))
 })
 
-test('of two concurrent loads into the same prefix, one fails', async () => {
+test('of two concurrent migrations into the same prefix, one fails', async () => {
   const options = { endpoints: cluster.endpoints, prefix: newPrefix() }
   const one = await loadEtcd(options, { id: 'x', above: 1 })
   const two = await loadEtcd(options, { id: 'x', above: 1 })
@@ -130,7 +130,7 @@ test('foreign keys under the prefix prevent a migration, and a check lists them'
   assert.match(terminal.lines.join('\n'), /^theirs .*a key that this program does not know/)
 })
 
-test('conflicting flags are rejected', async () => {
+test('conflicting migration flags are rejected', async () => {
   await assert.rejects(migrateBy(`--data-dir=${newDirectory()}`), /use either --from-data-dir or --from-etcd-servers/)
   await assert.rejects(migrateBy('--from-data-dir=x'), /use either --data-dir or --etcd-servers/)
   const nowhere = newDirectory()
@@ -149,7 +149,7 @@ function withoutNothing(value: AnyObject): AnyObject {
   return Object.fromEntries(kept.map(([key, each]) => [key, withoutNothing(each)]))
 }
 
-test('the etcd of a kube-apiserver 1.23 is served object for object', { timeout: 120_000 }, async () => {
+test('data that kube-apiserver 1.23 wrote to etcd is served completely', { timeout: 120_000 }, async () => {
   const snapshot = join(directory, 'snapshot.db')
   writeFileSync(snapshot, gunzipSync(readFileSync(join(data, 'kube-etcd-1.23.db.gz'))))
   const restored = join(directory, 'kube')

@@ -67,7 +67,7 @@ const writes: { readonly [what: string]: Write } = {
     client.post(`${path}?fieldValidation=Strict`, { ...typeOf(gaining), metadata: { generateName: 'new-' }, spec }),
 }
 
-test('a write that begins after the acknowledged change keeps the new field', async () => {
+test('a write that begins after an acknowledged schema change keeps the new field', async () => {
   const wanted = gaining
   const fields = ['first']
   const name = await define(client, { ...wanted, version, schema: schemaOf(fields) })
@@ -122,7 +122,7 @@ const slowWrites: readonly (readonly [what: string, method: string, place: strin
 ]
 
 for (const [i, [what, method, place, type]] of slowWrites.entries())
-  test(`${what} whose body ends after the change keeps the new field and the values of others`, async () => {
+  test(`${what} whose body arrives after a schema change keeps the new field and the values of other fields`, async () => {
     const wanted = { plural: `slows${i}`, kind: `Slow${i}` }
     const name = await define(client, { ...wanted, version, schema: schemaOf(['first']) })
     const path = collectionOf(wanted)

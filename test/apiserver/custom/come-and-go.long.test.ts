@@ -50,7 +50,7 @@ async function held(): Promise<number[]> {
 /** The counts are exact, so that few rounds suffice. ORCH_LONG=1 runs many. */
 const comings = long ? 200 : 10
 
-test(`${comings} created and removed kinds leave nothing in memory`, async () => {
+test(`creating and removing ${comings} kinds leaks no memory`, async () => {
   const before = await held()
   await comeAndGo(0, comings)
   assert.deepEqual(await held(), before)
@@ -58,7 +58,7 @@ test(`${comings} created and removed kinds leave nothing in memory`, async () =>
   assert.ok(!(await client.get('/openapi/v2')).text.includes('com.example.stable'))
 })
 
-test('a list that runs while its kind is removed is complete or ends, and watches end', async () => {
+test('a list is complete or fails if its kind is removed meanwhile, and watches end', async () => {
   const wanted = { plural: 'longs', kind: 'Long', schema }
   const name = await define(client, wanted)
   const path = collectionOf(wanted)

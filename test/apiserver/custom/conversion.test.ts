@@ -35,7 +35,7 @@ async function merged(path: string, body: object, type = 'application/merge-patc
   return await client.send(path, { method: 'PATCH', headers: { 'content-type': type }, raw: JSON.stringify(body) })
 }
 
-test('an object is converted once and read in the other version', async () => {
+test('an object is converted once and returned in the other version', async () => {
   const stored = await made('v1', 'a', { size: 3, color: 'red' })
   assert.equal(converter.calls(), 0, 'the stored version needs no webhook')
   const [one, two] = await Promise.all([client.get(`${collection('v2')}/a`), client.get(`${collection('v2')}/a`)])
@@ -55,7 +55,7 @@ test('an object is converted once and read in the other version', async () => {
   assert.equal(converter.paths.at(-1), '/convert?timeout=30s')
 })
 
-test('a write in another version is stored in the storage version', async () => {
+test('an object written in another version is stored in the storage version', async () => {
   const written = await made('v2', 'a', { dimensions: { size: '7' }, unknown: 1 })
   assert.deepEqual(written.spec, { dimensions: { size: '7' } })
   assert.deepEqual((await client.get(`${collection('v1')}/a`)).body.spec, { size: 7 })
@@ -71,7 +71,7 @@ test('a write in another version is stored in the storage version', async () => 
   )
 })
 
-test('a list is converted in one call, and tables and subresources show the converted object', async () => {
+test('a list is converted in one webhook call, and tables and subresources use the converted object', async () => {
   for (const size of [1, 2, 3]) await made('v1', `w${size}`, { size, replicas: size })
   converter.calls()
   const list = await client.get(collection('v2'))
@@ -92,7 +92,7 @@ test('a list is converted in one call, and tables and subresources show the conv
   assert.deepEqual((await client.get(`${collection('v1')}/w2`)).body.spec, { size: 2, replicas: 5 })
 })
 
-test('a watch shows each change in its version and in order, converted once for all watchers', async () => {
+test('watch events are in the version of the watch and in order, and are converted once for all watchers', async () => {
   await made('v1', 'a', { size: 1 })
   converter.calls()
   const seen = async () => {
@@ -122,7 +122,7 @@ test('a watch shows each change in its version and in order, converted once for 
   assert.ok(converter.reviews.length <= 6, `${converter.reviews.length} calls`)
 })
 
-test('apply in one version detects field owners in another', async () => {
+test('an apply in one version detects conflicts with field owners in another version', async () => {
   const apply = (version: string, manager: string, spec: object) =>
     merged(
       `${collection(version)}/a?fieldManager=${manager}`,
@@ -146,7 +146,7 @@ test('apply in one version detects field owners in another', async () => {
   })
 })
 
-test('the webhook may change labels and annotations but no other metadata', async () => {
+test('the conversion webhook may change labels and annotations but no other metadata', async () => {
   await made('v1', 'a', { size: 1 }, { labels: { kept: 'no' }, finalizers: ['example.com/f'] })
   converter.answer = (review) =>
     answerWith(
@@ -164,7 +164,7 @@ test('the webhook may change labels and annotations but no other metadata', asyn
   await merged(`${collection('v1')}/a`, { metadata: { finalizers: [] } })
 })
 
-test('v1beta1 is used if the webhook supports nothing else, without checks of type and uid', async () => {
+test('a webhook that supports only v1beta1 is called with v1beta1, and its response is not checked for type and uid', async () => {
   const old = await define(client, {
     plural: 'oldies',
     kind: 'Widget',
@@ -184,14 +184,14 @@ test('v1beta1 is used if the webhook supports nothing else, without checks of ty
   await undefine(client, old)
 })
 
-test('the duration of conversions is measured', async () => {
+test('a metric records the duration of conversions', async () => {
   await made('v2', 'a', { dimensions: { size: '1' } })
   const { text } = await client.get('/metrics')
   const labels = `crd_name="${name}",from_version="v2",succeeded="true",to_version="v1"`
   assert.match(text, new RegExp(`apiserver_crd_webhook_conversion_duration_seconds_count\\{${labels}\\} [1-9]`))
 })
 
-test('the storage version changes under load without losing or mixing objects', async () => {
+test('changing the storage version under load neither loses nor mixes objects', async () => {
   const names = Array.from({ length: 40 }, (_, i) => `w${i}`)
   await Promise.all(names.map((each, i) => made('v1', each, { size: i })))
   let rolled = false

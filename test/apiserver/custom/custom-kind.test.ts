@@ -48,7 +48,7 @@ async function kindOf(custom: CustomKindDefinition): Promise<Kind> {
   return (made as { kind: Kind }).kind
 }
 
-describe('a custom kind is served like any other', () => {
+describe('an object of a custom kind is served like one of a built-in kind', () => {
   const path = '/apis/stable.example.com/v1/namespaces/default/widgets'
   const type = { apiVersion: 'stable.example.com/v1', kind: 'Widget' }
   const configMaps = '/api/v1/namespaces/default/configmaps'
@@ -71,7 +71,7 @@ describe('a custom kind is served like any other', () => {
   const apply = (name: string, by: string, fields: JsonObject) =>
     patch(name, 'apply-patch+yaml', { ...type, metadata: { name }, ...fields }, `?fieldManager=${by}`)
 
-  test('discovery lists it', async () => {
+  test('discovery lists the custom kind', async () => {
     const { body } = await client.get('/apis/stable.example.com/v1')
     assert.deepEqual(
       body.resources.map(({ name, kind, shortNames }: JsonObject) => [name, kind, shortNames]),
@@ -86,7 +86,7 @@ describe('a custom kind is served like any other', () => {
     assert.ok(paths['/apis/stable.example.com/v1/namespaces/{namespace}/widgets'])
   })
 
-  test('creates apply defaults, pruning and preserved fields', async () => {
+  test('creating an object applies defaults, prunes unknown fields and keeps preserved fields', async () => {
     const created = await create('made', {
       spec: { odd: 1, free: { any: [1, { two: null }] } },
       status: { phase: 'x' },
@@ -103,7 +103,7 @@ describe('a custom kind is served like any other', () => {
     assert.deepEqual((await create('bare')).body.spec, { size: 3 })
   })
 
-  test('the schema is enforced, and all errors are reported', async () => {
+  test('an object that violates the schema is rejected with all errors', async () => {
     const answer = await create('bad', {
       spec: { size: 'five', code: 'A1', set: ['x', 'x'], port: true, map: [{ v: 1 }] },
     })
@@ -118,14 +118,14 @@ describe('a custom kind is served like any other', () => {
     ])
   })
 
-  test('set and keyed-list rules apply to the schema, and metadata has the rules of all kinds', async () => {
+  test('duplicates in sets and keyed lists are rejected, and metadata is validated as for all kinds', async () => {
     const finalizers = ['example.com/a', 'example.com/a']
     const metadata = { name: 'twice', finalizers }
     const answers = [await client.post(path, { ...type, metadata }), await client.post(configMaps, { metadata })]
     for (const { status, text } of answers) assert.equal(status, 201, text)
   })
 
-  test('apply merges keyed lists and sets, and conflicts on a single value', async () => {
+  test('apply merges keyed lists and sets, and reports a conflict on a scalar', async () => {
     await apply('shared', 'a', { spec: { set: ['x'], map: [{ name: 'one', v: 1 }], free: { deep: { a: 1 } } } })
     const both = await apply('shared', 'b', {
       spec: { set: ['y'], map: [{ name: 'two', v: 2 }], free: { deep: { b: 2 } } },
@@ -146,7 +146,7 @@ describe('a custom kind is served like any other', () => {
     assert.deepEqual(left.body.spec, { size: 3, set: ['y'], map: [{ name: 'two', v: 2 }], free: { deep: { b: 2 } } })
   })
 
-  test('all patch types except strategic merge work, and the generation counts spec changes', async () => {
+  test('all patch types except strategic merge are supported, and spec changes increment the generation', async () => {
     await create('patched')
     const merged = await patch('patched', 'merge-patch+json', { spec: { size: 5 }, metadata: { labels: { a: 'b' } } })
     assert.deepEqual([merged.body.spec.size, merged.body.metadata.generation], [5, 2])
@@ -158,7 +158,7 @@ describe('a custom kind is served like any other', () => {
     assert.equal((await patch('patched', 'merge-patch+json', { spec: { size: 99 } })).status, 422)
   })
 
-  test('an object must have apiVersion and kind, and a patch cannot remove them', async () => {
+  test('an object requires apiVersion and kind, and a patch cannot remove them', async () => {
     const { body } = await create('typed')
     const told = ({ status, body: { message } }: Answer) => [status, message]
     for (const [member, word] of [
@@ -186,7 +186,7 @@ describe('a custom kind is served like any other', () => {
     assert.deepEqual((await client.get(`${path}/typed`)).body, body)
   })
 
-  test('an update must have a resourceVersion', async () => {
+  test('an update requires a resourceVersion', async () => {
     const { body } = await create('put')
     const { resourceVersion: _, ...metadata } = body.metadata
     const blind = await client.put(`${path}/put`, { ...body, metadata, spec: { size: 4 } })
@@ -209,7 +209,7 @@ describe('a custom kind is served like any other', () => {
     }
   })
 
-  test('finalizers need no domain', async () => {
+  test('finalizers of custom objects need no domain', async () => {
     const made = await client.post(path, { ...type, metadata: { name: 'held', finalizers: ['cleanup'] } })
     assert.deepEqual([made.status, made.body.metadata.finalizers], [201, ['cleanup']])
     const bad = await client.post(path, { ...type, metadata: { name: 'bad', finalizers: ['no good'] } })
@@ -226,7 +226,7 @@ describe('a custom kind is served like any other', () => {
     assert.equal(freed.status, 200)
   })
 
-  test('the status is written only through its subresource', async () => {
+  test('the status is mutable only through its subresource', async () => {
     const { body } = await create('st')
     const written = await client.put(`${path}/st/status`, {
       ...body,
@@ -241,7 +241,7 @@ describe('a custom kind is served like any other', () => {
     assert.deepEqual(kept.body.status, { phase: 'Done' })
   })
 
-  test('watches and tables work', async () => {
+  test('custom objects can be watched and listed as tables', async () => {
     const stop = new AbortController()
     const { body: list } = await client.get(path)
     const events = client.watch(`${path}?watch=1&resourceVersion=${list.metadata.resourceVersion}`, stop.signal)
@@ -258,7 +258,7 @@ describe('a custom kind is served like any other', () => {
   })
 })
 
-test('a hostile schema is rejected', async () => {
+test('a definition with a hostile schema is rejected', async () => {
   const schema = { type: 'object', properties: { a: { type: 'string', pattern: '(a*)*\\1' } } }
   const made = await customKind({ ...definition, schema }, vendorOf('orch'), { path: 'schema' })
   assert.equal(made.outcome, 'invalid')
@@ -269,7 +269,7 @@ test('a hostile schema is rejected', async () => {
     )
 })
 
-test("a stored pattern beyond today's limits is not enforced, and writers are warned", async () => {
+test('a stored schema pattern beyond the current limits is not enforced, and writers get a warning', async () => {
   const large = '^(x{100}){200}$'
   const properties = { a: { type: 'string', pattern: large }, b: { type: 'string', pattern: '^y$' } }
   const schema = { type: 'object', properties: { spec: { type: 'object', properties } } }

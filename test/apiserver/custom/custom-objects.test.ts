@@ -21,7 +21,7 @@ const versionOf = (name: string, schema: JsonObject, fields: JsonObject = {}) =>
   ...fields,
 })
 
-describe('custom objects', () => {
+describe('custom objects on a running server', () => {
   let client: HttpClient
   before(async () => {
     client = (await serveUp(owner)).client()
@@ -34,7 +34,7 @@ describe('custom objects', () => {
       body,
     })
 
-  test('every response contains a status with a default, even if the write removed the sent one', async () => {
+  test('every response contains the default status, even if the server dropped the status that the client sent', async () => {
     const status = { type: 'object', default: { seen: -1 }, properties: { seen: { type: 'integer' } } }
     const schema = { type: 'object', properties: { ...spec({}).properties, status } }
     await define(client, { plural: 'preset', kind: 'Preset', schema, version: { subresources: { status: {} } } })
@@ -44,7 +44,7 @@ describe('custom objects', () => {
     assert.deepEqual((await client.get(`${at('preset')}/a`)).body.status, { seen: -1 })
   })
 
-  test('an unacceptable Accept header lists the supported media types', async () => {
+  test('the error for an unacceptable Accept header lists the supported media types', async () => {
     const version = {
       subresources: { status: {}, scale: { specReplicasPath: '.spec.size', statusReplicasPath: '.status.size' } },
     }
@@ -61,7 +61,7 @@ describe('custom objects', () => {
     assert.deepEqual([body.kind, body.rows[0].cells[0]], ['Table', 'a'], 'the status of a custom kind has its columns')
   })
 
-  test('integers have 64 bits, also in int-or-string, and larger ones count as numbers', async () => {
+  test('integers have 64 bits, also in int-or-string fields, and larger values are numbers', async () => {
     const either = { 'x-orch-int-or-string': true, anyOf: [{ type: 'integer' }, { type: 'string' }] }
     const schema = spec({ whole: { type: 'integer', format: 'int32' }, either, any: { type: 'number' } })
     await define(client, { plural: 'wholes', kind: 'Whole', schema })
@@ -88,7 +88,7 @@ describe('custom objects', () => {
     }
   })
 
-  test('two versions: defaults of the written version apply, and fields unknown to the stored version are dropped', async () => {
+  test('defaults of the request version apply, and fields unknown to the storage version are dropped', async () => {
     const early = spec({ size: { type: 'integer', default: 1 }, lost: { type: 'string' }, late: { type: 'string' } })
     const late = spec({ size: { type: 'integer' }, color: { type: 'string', default: 'red' } })
     const warned = { deprecated: true }
@@ -106,7 +106,7 @@ describe('custom objects', () => {
     assert.deepEqual((await client.get(`${at('twos', 'v1alpha1')}/b`)).body.spec, {}, 'no defaults of another version')
   })
 
-  test('scale fields must be numbers, and printer columns are evaluated', async () => {
+  test('scale paths must refer to numbers, and printer columns are evaluated', async () => {
     const scale = { specReplicasPath: '.spec.size', statusReplicasPath: '.status.size' }
     const columns = [
       { name: 'Last', type: 'string', jsonPath: '.spec.list[-1:].name' },
@@ -173,7 +173,7 @@ describe('custom objects', () => {
     assert.deepEqual(table.body.rows[0].cells, ['a', 'two', null])
   })
 
-  test('apply treats null as a value and validates every part', async () => {
+  test('apply treats null as a value and validates all fields', async () => {
     const status = { type: 'object', properties: { all: { type: 'array', items: spec({ a: { type: 'string' } }) } } }
     const { properties } = spec({ size: { type: 'integer' }, given: { type: 'integer', default: 7 } })
     const schema = { type: 'object', properties: { ...properties, status } }
@@ -191,7 +191,7 @@ describe('custom objects', () => {
     }
   })
 
-  test('all fields inside a value of the wrong type are unknown', async () => {
+  test('all fields inside a value of the wrong type count as unknown', async () => {
     await define(client, {
       plural: 'wrongs',
       kind: 'Wrong',
@@ -203,7 +203,7 @@ describe('custom objects', () => {
     assert.match(String(headers.warning), /unknown field \\"spec\.list\.x\\"/)
   })
 
-  test("definitions in the vendor's groups report their API approval", async () => {
+  test('definitions in protected API groups report their API approval', async () => {
     for (const [given, expected] of [
       ['https://example.com/review/1', 'True'],
       ['unapproved, for a test', 'False'],

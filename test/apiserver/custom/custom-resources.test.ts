@@ -34,7 +34,7 @@ const widget = (name: string, size = 1, wanted: Wanted = {}) => ({
 
 const mergePatch = { 'content-type': 'application/merge-patch+json' }
 
-describe('a definition on one server', () => {
+describe('a CustomResourceDefinition on one server', () => {
   let server: Restartable
   let client: HttpClient
   before(async () => {
@@ -42,7 +42,7 @@ describe('a definition on one server', () => {
     client = server.client()
   })
 
-  test('drops unknown schema keywords with a warning', async () => {
+  test('unknown schema keywords are dropped with a warning', async () => {
     const schema = {
       type: 'object',
       Required: ['a'],
@@ -65,7 +65,7 @@ describe('a definition on one server', () => {
     assert.equal((await client.post(`${definitions}?dryRun=All`, wrong)).status, 400)
   })
 
-  test('preserves rules of newer versions', async () => {
+  test('validation rules of newer versions are preserved', async () => {
     const rules = [{ rule: 'self.a == 1', message: 'm', messageExpression: '"x"' }]
     const properties = { a: { type: 'integer' } }
     const schema = { type: 'object', properties, 'x-orch-validations': rules }
@@ -76,7 +76,7 @@ describe('a definition on one server', () => {
     assert.match(String(made.headers.warning), new RegExp(`version v1: ${warning}`))
   })
 
-  test('reports all errors at once', async () => {
+  test('all errors of a definition are reported at once', async () => {
     const schema = { type: 'object', properties: { a: {}, b: { type: 'string', pattern: '(' } } }
     const columns = [{ name: 'A', type: 'string', jsonPath: 'spec.a' }]
     const made = await client.post(definitions, {
@@ -92,7 +92,7 @@ describe('a definition on one server', () => {
     ])
   })
 
-  test('without a name has one error', async () => {
+  test('a definition without a name causes a single error', async () => {
     const made = await client.post(definitions, { ...definitionOf({}), metadata: {} })
     const causes: { reason: string; field: string }[] = made.body.details.causes
     assert.deepEqual(
@@ -101,7 +101,7 @@ describe('a definition on one server', () => {
     )
   })
 
-  test('reports empty names as malformed, and an invalid conversion strategy together with its webhook', async () => {
+  test('empty names are reported as malformed, and an invalid conversion strategy together with its webhook', async () => {
     const definition = definitionOf({ shortNames: [''], version: { name: '' } })
     const conversion = {
       strategy: 'Odd',
@@ -118,7 +118,7 @@ describe('a definition on one server', () => {
     ])
   })
 
-  test('cannot preserve unknown fields with a conversion webhook or use generateName', async () => {
+  test('a definition with a conversion webhook cannot preserve unknown fields, and generateName is rejected', async () => {
     const definition = definitionOf({})
     const webhook = { clientConfig: { url: 'https://a' }, conversionReviewVersions: ['v1'] }
     const spec = { ...definition.spec, conversion: { strategy: 'Webhook', webhook }, preserveUnknownFields: true }
@@ -131,7 +131,7 @@ describe('a definition on one server', () => {
     ])
   })
 
-  test('rejects invalid names in its status', async () => {
+  test('invalid names in the status of a definition are rejected', async () => {
     const name = await define(client, { plural: 'named', kind: 'Named' })
     const patched = await client.send(`${definitions}/${name}/status`, {
       method: 'PATCH',
@@ -146,7 +146,7 @@ describe('a definition on one server', () => {
     await undefine(client, name)
   })
 
-  test('is served everywhere as soon as it is established', async () => {
+  test('a kind is served by all endpoints as soon as its definition is established', async () => {
     const name = await define(client, { shortNames: ['wd'] })
     const path = collectionOf()
     const made = await client.post(path, { ...widget('a'), junk: 1 })
@@ -188,7 +188,7 @@ describe('a definition on one server', () => {
     assert.ok(!(await client.get('/openapi/v2')).text.includes('com.example.stable'))
   })
 
-  test('applies changes at once, also to objects stored before', async () => {
+  test('changes of a definition apply immediately, also to objects stored before', async () => {
     const wanted = { plural: 'gears', kind: 'Gear' }
     const name = await define(client, wanted)
     const path = collectionOf(wanted)
@@ -227,7 +227,7 @@ describe('a definition on one server', () => {
     await undefine(client, name)
   })
 
-  test('waits for names that are in use', async () => {
+  test('a definition waits for names that another definition uses', async () => {
     const first = await define(client, { plural: 'ones', kind: 'Same' })
     const second = definitionOf({ plural: 'twos', kind: 'Same' })
     assert.equal((await client.post(definitions, second)).status, 201)
@@ -241,7 +241,7 @@ describe('a definition on one server', () => {
     await undefine(client, name)
   })
 
-  test('cannot replace built-in kinds', async () => {
+  test('a definition cannot replace a built-in kind', async () => {
     const own = definitionOf({ plural: 'certificatesigningrequests', kind: 'Other', group: 'certificates.orch.io' })
     const annotations = { 'api-approved.orch.io': 'unapproved, a test' }
     const made = await client.post(definitions, { ...own, metadata: { ...own.metadata, annotations } })
@@ -252,7 +252,7 @@ describe('a definition on one server', () => {
     await undefine(client, own.metadata.name)
   })
 
-  test('is removed only after its last object; meanwhile creates are rejected and watches end', async () => {
+  test('a definition is removed after its last object; meanwhile creates are rejected and watches end', async () => {
     const wanted = { plural: 'holds', kind: 'Hold' }
     const name = await define(client, wanted)
     const path = collectionOf(wanted)
@@ -281,7 +281,7 @@ describe('a definition on one server', () => {
     assert.equal((await client.get(path)).status, 404)
   })
 
-  test('its objects are deleted with their namespace', async () => {
+  test('custom objects are deleted with their namespace', async () => {
     const name = await define(client)
     assert.equal((await client.post('/api/v1/namespaces', { metadata: { name: 'short' } })).status, 201)
     assert.equal((await client.post(collectionOf({}, 'short'), widget('a'))).status, 201)
@@ -294,7 +294,7 @@ describe('a definition on one server', () => {
   })
 })
 
-test('a starting server serves all defined kinds before it is ready', async (t) => {
+test('a starting server serves all custom kinds before it becomes ready', async (t) => {
   const server = await startServer(t)
   const name = await define(server.client())
   assert.equal((await server.client().post(collectionOf(), widget('a', 3))).status, 201)
@@ -335,7 +335,7 @@ longTest('a restarted server completes a deletion that a kill interrupted', asyn
   assert.deepEqual((await again.get(path)).body.items, [])
 })
 
-describe('two servers on one store', () => {
+describe('a CustomResourceDefinition on two servers', () => {
   let one: HttpClient
   let two: HttpClient
   before(async () => {
@@ -347,7 +347,7 @@ describe('two servers on one store', () => {
     two = servers[1]!.client()
   })
 
-  test('a definition on one server is served and removed by the other', async () => {
+  test('a definition created on one server is served and removed by the other server', async () => {
     const name = await define(one)
     const made = await two.post(collectionOf(), widget('a'))
     assert.equal(made.status, 201, made.text)
@@ -360,7 +360,7 @@ describe('two servers on one store', () => {
     await watched.next().catch((error: { code?: string }) => assert.equal(error.code, 'HTTP_404'))
   })
 
-  test('objects written while the other server starts serving the kind are sent there once', async () => {
+  test('objects written while the other server starts to serve the kind are watched there exactly once', async () => {
     for (let round = 0; round < 5; round++) {
       const wanted = { plural: `rounds${round}`, kind: `Round${round}` }
       const path = collectionOf(wanted)
@@ -395,7 +395,7 @@ describe('two servers on one store', () => {
     }
   })
 
-  test('of two concurrent definitions for one kind, one is accepted', async () => {
+  test('of two concurrent definitions of one kind, one is accepted', async () => {
     for (let round = 0; round < 5; round++) {
       const kind = `Wanted${round}`
       const pair = [definitionOf({ plural: `as${round}`, kind }), definitionOf({ plural: `bs${round}`, kind })] as const

@@ -115,7 +115,7 @@ const faults: { readonly [what: string]: [(review: ConversionReview) => Loose, R
 }
 
 for (const [what, [answer, message]] of Object.entries(faults))
-  test(`${what}: the response contains the reason`, async () => {
+  test(`${what}: the error response contains the reason`, async () => {
     const named = await stored()
     converter.answer = answer
     for (const path of [`${collection('v2')}/${named}`, `${collection('v2')}?fieldSelector=metadata.name%3D${named}`]) {
@@ -129,7 +129,7 @@ for (const [what, [answer, message]] of Object.entries(faults))
     await client.delete(`${collection('v1')}/${named}`)
   })
 
-test('a list names the invalid object, and __proto__ is an ordinary key', async () => {
+test('a failed list names the object that cannot be converted, and __proto__ is an ordinary key', async () => {
   const names = [await stored({ size: 1 }), await stored({ size: 2 })]
   converter.answer = changed((object) => (object.spec.dimensions.size === '2' ? { ...object, kind: 'X' } : object))
   const { status, body } = await client.get(collection('v2'))
@@ -144,7 +144,7 @@ test('a list names the invalid object, and __proto__ is an ordinary key', async 
   for (const each of names) await client.delete(`${collection('v1')}/${each}`)
 })
 
-test('a failed conversion stores nothing, and writes in the storage version still work', async () => {
+test('a failed conversion stores nothing, and writes in the storage version still succeed', async () => {
   const named = await stored({ size: 1 })
   const path = (version: string) => `${collection(version)}/${named}`
   assert.equal((await merged(`${path('v2')}?fieldManager=two`, { spec: { color: 'red' } })).status, 200)
@@ -168,7 +168,7 @@ test('a failed conversion stores nothing, and writes in the storage version stil
   await client.delete(path('v1'))
 })
 
-test('a watch ends with the reason and resumes when the webhook has recovered', async () => {
+test('a watch ends with the reason of the failure and can be resumed when the webhook recovers', async () => {
   const named = await stored({ size: 1 })
   const from = (await client.get(`${collection('v2')}/${named}`)).body.metadata.resourceVersion
   const path = `${collection('v2')}?watch=1&fieldSelector=metadata.name%3D${named}&resourceVersion=`
@@ -193,7 +193,7 @@ test('a watch ends with the reason and resumes when the webhook has recovered', 
   await client.delete(`${collection('v1')}/${named}`)
 })
 
-test('a hanging webhook blocks no other requests, and its objects can be deleted', async () => {
+test('a hanging conversion webhook does not block other requests, and its objects can be deleted', async () => {
   const named = await stored({ size: 1 }, { finalizers: ['example.com/f'] })
   converter.calls()
   const hanging = Promise.withResolvers<string>()
@@ -218,7 +218,7 @@ test('a hanging webhook blocks no other requests, and its objects can be deleted
   for (const { status } of await Promise.all(waiting)) assert.equal(status, 500)
 })
 
-test('a webhook that never responds times out together with queued calls', async () => {
+test('a conversion webhook that never responds times out together with queued calls', async () => {
   const log = openLog({ level: 0, format: 'json', write: () => {}, now: () => 0 })
   const caller = new HttpsCaller('orch-test')
   after(() => caller.close())
@@ -247,7 +247,7 @@ test('a webhook that never responds times out together with queued calls', async
   assert.deepEqual(calls, ['/convert?timeout=30s'], 'what it has where nobody says less')
 })
 
-test('a namespace and a definition can be deleted while the webhook is down', async (t) => {
+test('namespaces and definitions can be deleted while the conversion webhook is unavailable', async (t) => {
   // Runs the loops that delete the contents of a namespace.
   const client = (await startUp(t)).client()
   const settled = await Converter.start({ after })

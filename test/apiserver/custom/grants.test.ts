@@ -93,7 +93,7 @@ async function kindOf(name: string): Promise<string | undefined> {
   return near.known.get(name)!.granted.kind
 }
 
-test('a name is granted once even if a server does not know of the competitor', async () => {
+test('a name is granted only once, even if a server has not seen the competing definition', async () => {
   const late = await define('lates')
   await waitForCaches(far.resource)
   view.hold()
@@ -117,7 +117,7 @@ test('a name is granted once even if a server does not know of the competitor', 
   await assert.rejects(taken, { code: 422, message: /another definition of the group has this name/ })
 })
 
-test('missing name reservations are restored and released with their definitions', async () => {
+test('missing name reservations are restored, and released with their definitions', async () => {
   const keys = async () => (await store.list({ prefix: 'claims/' })).entries.map(({ key }) => key)
   const held = await keys()
   assert.ok(held.includes('claims/definition-kinds/stable.example.com/Wanted'), held.join())
@@ -131,7 +131,7 @@ test('missing name reservations are restored and released with their definitions
   assert.deepEqual(await keys(), [])
 })
 
-test('a definition with invalid stored versions in its status can be deleted', async () => {
+test('a definition with invalid storedVersions in its status can be deleted', async () => {
   const name = await define('odds')
   const status = { ...contextOf(near.resource, '', 'UpdateOptions'), subresource: 'status' }
   await updateObject(status, name, (previous) => {

@@ -91,7 +91,7 @@ const largeItems = {
   items: about({ i: { type: 'integer' }, t: { type: 'string', default: text } }),
 }
 
-test('a write inflated by defaults is rejected with its path and blocks no others', async () => {
+test('a write that defaults make too large is rejected with the path and does not block other requests', async () => {
   const schema = about({ spec: about({ list: largeItems }) })
   const name = await define(client, { schema })
   const send = (count: number): Promise<Answer> =>
@@ -127,7 +127,7 @@ test('a write whose nulls are replaced by large defaults is rejected', async () 
   }
 })
 
-test('an object older than the defaults is read as stored with a warning and can be deleted', async () => {
+test('a stored object that new defaults would make too large is returned without them, with a warning, and can be deleted', async () => {
   const name = await define(client, { schema: about({ spec: about({ list: plainItems }) }) })
   const path = collectionOf()
   for (const [object, count] of [
@@ -172,7 +172,7 @@ test('an object older than the defaults is read as stored with a warning and can
   await undefine(client, name)
 })
 
-test('many objects of a type with many fields are read quickly, with or without values', async () => {
+test('listing many objects of a type with many fields is fast, with or without values', async () => {
   const many = (count: number, property: JsonObject) =>
     about(Object.fromEntries(Array.from({ length: count }, (_, i) => [`p${i}`, property])))
   const wide = { type: 'array', items: many(6000, { type: 'string' }) }

@@ -73,18 +73,18 @@ function manyPatterns(count: number): JsonObject {
 }
 
 for (const [what, schema] of refused)
-  test(`${what} is rejected without blocking others`, async () => {
+  test(`${what} is rejected without blocking other requests`, async () => {
     const answer = await bounded(() => sendDefinition(schema))
     assert.equal(answer.status, 422, answer.text.slice(0, 500))
   })
 
-test('a schema of maximum size is accepted without blocking others', async () => {
+test('a schema of maximum size is accepted without blocking other requests', async () => {
   const schema = many(9000, { type: 'string', maxLength: 10, default: 'x' })
   const answer = await bounded(() => sendDefinition(schema))
   assert.equal(answer.status, 201, answer.text.slice(0, 500))
 })
 
-test('catastrophic patterns are matched quickly, and too long texts are rejected', async () => {
+test('patterns prone to backtracking match quickly, and texts that are too long are rejected', async () => {
   const properties = {
     simple: { type: 'string', pattern: '^[a-z]+$' },
     catastrophe: { type: 'string', pattern: '^(([a-z])+.)+[A-Z]([a-z])+$' },
@@ -106,7 +106,7 @@ test('catastrophic patterns are matched quickly, and too long texts are rejected
   await undefine(client, name)
 })
 
-test('multiplying alternatives are aborted', async () => {
+test('validation of a schema with exponentially many alternatives is aborted', async () => {
   const anyOf = Array.from({ length: 3000 }, (_, i) => ({ properties: { a: { enum: [i] }, b: { minLength: i + 1 } } }))
   const items = { type: 'object', properties: { a: { type: 'integer' }, b: { type: 'string' } }, anyOf }
   const schema = { type: 'object', properties: { list: { type: 'array', items } } }
@@ -118,7 +118,7 @@ test('multiplying alternatives are aborted', async () => {
   await undefine(client, name)
 })
 
-test('JavaScript property names are ordinary names', async () => {
+test('schema fields named like JavaScript properties are ordinary fields', async () => {
   const odd = ['__proto__', 'constructor', 'toString', 'hasOwnProperty']
   const spec = {
     type: 'object',

@@ -111,7 +111,7 @@ const writes: { readonly [what: string]: (type: Resource) => Promise<unknown> } 
 }
 
 for (const [i, [what, write]] of Object.entries(writes).entries())
-  test(`${what} under a definition changed elsewhere is not stored`, async () => {
+  test(`${what} through a server with an outdated definition is not stored`, async () => {
     const store = new MemoryStore()
     const view = new LaggingView(store)
     const [near, far] = await Promise.all([serve(store), serve(view)])

@@ -5,8 +5,8 @@ import { grantNames, namesTaken } from '../../../src/apiserver/custom/definition
 
 const asked = { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList', shortNames: ['wd'] }
 
-describe('names', () => {
-  test('that are unused are granted', () => {
+describe('granting names to definitions', () => {
+  test('unused names are granted', () => {
     const { names, condition } = grantNames(asked, {}, namesTaken([]))
     assert.deepEqual(names, asked)
     assert.deepEqual([condition.status, condition.reason], ['True', 'NoConflicts'])
@@ -20,17 +20,17 @@ describe('names', () => {
     ['list kind', { listKind: 'WidgetList' }, ['ListKindConflict', '"WidgetList" is already in use']],
   ]
   for (const [what, others, [reason, message]] of taken)
-    test(`a ${what} in use is not granted`, () => {
+    test(`a ${what} that is in use is not granted`, () => {
       const { condition } = grantNames(asked, { plural: '', kind: '' }, namesTaken([others]))
       assert.deepEqual([condition.status, condition.reason, condition.message], ['False', reason, message])
     })
 
-  test('once granted are kept even if others use them', () => {
+  test('granted names are kept even if another definition requests them', () => {
     const { condition } = grantNames(asked, asked, namesTaken([asked]))
     assert.equal(condition.status, 'True')
   })
 
-  test('that are given up become free', () => {
+  test('names that a definition no longer requests are released', () => {
     const { names } = grantNames({ ...asked, shortNames: [] }, asked, namesTaken([]))
     assert.deepEqual(names.shortNames, [])
   })

@@ -38,7 +38,7 @@ function causesOf(answer: { readonly body: { readonly details?: { readonly cause
   return (answer.body.details?.causes ?? []).map(({ field, message }) => `${field} ${message}`)
 }
 
-describe('definitions', () => {
+describe('validation rules in definitions', () => {
   const place = 'spec.versions[0].schema.openAPIV3Schema'
   const shown = (rule: string) =>
     `Invalid value: apiextensions.ValidationRule{Rule:${JSON.stringify(rule)}, Message:""}`
@@ -112,7 +112,7 @@ describe('definitions', () => {
     })
   }
 
-  test('10,000 rules do not block other requests', async () => {
+  test('a definition with 10,000 rules does not block other requests', async () => {
     const many = Array.from({ length: 10_000 }, (_, i) => `self.all(x, x > ${i})`)
     const schema = objectOf({ spec: ruled(listOf(integer, { maxItems: 100 }), ...many) })
     const definition = definitionOf({ plural: 'manys', kind: 'Many', schema })
@@ -121,7 +121,7 @@ describe('definitions', () => {
   })
 })
 
-describe('objects', () => {
+describe('validation rules on objects', () => {
   const path = '/apis/stable.example.com/v1/namespaces/default/ruleds'
   const keyed = { 'x-orch-list-type': 'map', 'x-orch-list-map-keys': ['name'], maxItems: 10 }
   const part = objectOf(
@@ -190,7 +190,7 @@ describe('objects', () => {
     })
   }
 
-  test('a rule on the whole object reports no field', async () => {
+  test('a violated rule on the whole object reports no field path', async () => {
     const answer = await client.post(path, { ...objectWith({}), metadata: { name: 'new' } })
     assert.deepEqual(causesOf(answer), [
       '<nil> Invalid value: "object": failed rule: self.metadata.name.startsWith("ok-")',
@@ -201,7 +201,7 @@ describe('objects', () => {
     )
   })
 
-  test('every kind of update is validated with the previous value', async () => {
+  test('every kind of update is validated against the previous value', async () => {
     const name = `${path}/ok-all`
     const first = { fixed: 'a', parts: [{ name: 'a', size: 5 }, { name: 'b', size: 5 }] } // biome-ignore format: one line
     const made = await client.post(path, { ...objectWith(first), metadata: { name: 'ok-all' } })
@@ -227,7 +227,7 @@ describe('objects', () => {
     assert.equal(sound.status, 200, sound.text)
   })
 
-  test('an object that takes too long is rejected without blocking others', async () => {
+  test('an object whose validation takes too long is rejected without blocking other requests', async () => {
     const items = { type: 'array', items: { type: 'integer' }, maxItems: 1100 }
     const slow = { ...items, [rules]: [{ rule: 'self.all(a, self.all(b, a + b >= 0))' }] }
     await define(client, { plural: 'slows', kind: 'Slow', schema: objectOf({ spec: slow }) })
@@ -240,7 +240,7 @@ describe('objects', () => {
   })
 })
 
-test('with the feature gate off, rules are stored but not enforced', async (t) => {
+test('with the feature gate disabled, rules are stored but not enforced', async (t) => {
   const served = await serve(t, ['--feature-gates=CustomResourceValidationExpressions=false'])
   const client = served.client()
   const broken = { rule: 'self.nothing(', message: 'm' }

@@ -25,7 +25,7 @@ async function storedVersions(name: string, versions: string[]): Promise<void> {
   assert.deepEqual(patched.body.status.storedVersions, versions)
 }
 
-test('invalid stored versions are repaired', async () => {
+test('invalid storedVersions of a definition are repaired', async () => {
   const name = await define(client, { plural: 'mendeds', kind: 'Mended' })
   await storedVersions(name, ['v9'])
   await told(client, name, ({ object }) => object.status?.storedVersions?.join() === 'v1')

@@ -39,7 +39,7 @@ async function textOf(document: Promise<Document | undefined>): Promise<string> 
   return (await promisify(gunzip)((await document)!.gzip)).toString()
 }
 
-test('each change rewrites only the changed types', async () => {
+test('changing a definition rewrites only the changed types in the OpenAPI documents', async () => {
   const own = serveKind(configMap, { vendor }, [])
   let types: readonly Served[] = [own, await typeOf('apples', 'a'), await typeOf('pears', 'p')]
   const documents = new Documents(() => ({ vendor, version: '1', types, elsewhere: { documents: [], v3: [] } }))

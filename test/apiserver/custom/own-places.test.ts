@@ -57,7 +57,7 @@ const places: readonly (readonly [string, Wanted])[] = [
   ['v1', { group: 'apiextensions.orch.io', plural: 'customresourcedefinitions', kind: 'CustomResourceDefinition' }],
 ]
 
-describe('a definition with the names of a built-in type', () => {
+describe('definitions with the names of a built-in type', () => {
   let server: InProcess
   let client: HttpClient
   before(async () => {
@@ -67,7 +67,7 @@ describe('a definition with the names of a built-in type', () => {
   after(() => server.stop())
 
   for (const [version, wanted] of places)
-    test(`is not served at ${wanted.plural} even if its status says Established`, async () => {
+    test(`a definition is not served as ${wanted.plural} even if its status says Established`, async () => {
       const path = `/apis/${wanted.group}/${version}`
       const before = await client.get(path)
       const { name, accepted } = await ask(client, wanted)
@@ -84,7 +84,7 @@ describe('a definition with the names of a built-in type', () => {
       await undefine(client, name)
     })
 
-  test('is granted no names of a disabled type', async () => {
+  test('a definition does not get the names of a disabled built-in type', async () => {
     const wanted = { group: 'storage.orch.io', plural: 'volumeattachments', kind: 'VolumeAttachment' }
     const path = '/apis/storage.orch.io/v1/volumeattachments'
     assert.equal((await client.get(path)).status, 404)
@@ -102,7 +102,7 @@ describe('a definition with the names of a built-in type', () => {
     ['list kind', { listKind: 'ClusterRoleList' }],
   ]
   for (const [what, taken] of names)
-    test(`is not granted the ${what} of a built-in type`, async () => {
+    test(`a definition does not get the ${what} of a built-in type`, async () => {
       const definition = approvedDefinition({ group, plural: 'others', kind: 'Other' })
       Object.assign(definition.spec.names, taken)
       assert.equal((await client.post(definitions, definition)).status, 201)
@@ -116,7 +116,7 @@ describe('a definition with the names of a built-in type', () => {
     })
 })
 
-describe("a client's write to a definition status", () => {
+describe('client writes to the status of a definition', () => {
   let server: InProcess
   let client: HttpClient
   before(async () => {
@@ -125,7 +125,7 @@ describe("a client's write to a definition status", () => {
   })
   after(() => server.stop())
 
-  test('neither grants nor removes names, and keeps other conditions', async () => {
+  test("a client's status write neither grants nor removes names, and keeps other conditions", async () => {
     const name = await define(client)
     const conditions = [
       { type: 'Established', status: 'False', reason: 'Mine', message: '' },
@@ -144,7 +144,7 @@ describe("a client's write to a definition status", () => {
     await undefine(client, name)
   })
 
-  test('does not allow a scope change of an established definition', async () => {
+  test("a client's status write cannot enable a scope change of an established definition", async () => {
     const name = await define(client)
     await patchStatus(client, name, { conditions: [{ type: 'Established', status: 'False' }] })
     const body = { spec: { scope: 'Cluster' } }
@@ -153,7 +153,7 @@ describe("a client's write to a definition status", () => {
     await undefine(client, name)
   })
 
-  test('is rejected if a name is invalid', async () => {
+  test("a client's status write with an invalid name is rejected", async () => {
     const name = await define(client)
     const patched = await patchStatus(client, name, { acceptedNames: { plural: '/a', kind: 'Widget' } })
     assert.equal(patched.status, 422, patched.text)
@@ -162,7 +162,7 @@ describe("a client's write to a definition status", () => {
   })
 })
 
-test('a definition older than a built-in type of its name yields and reports it', async (t) => {
+test('a definition older than a built-in type with the same name is no longer served and reports a name conflict', async (t) => {
   const wanted = { group: 'node.orch.io', plural: 'runtimeclasses', kind: 'RuntimeClass', scope: 'Cluster' as const }
   const { name } = approvedDefinition(wanted).metadata
   const fewer = allKinds.filter(({ plural }) => plural !== 'runtimeclasses')

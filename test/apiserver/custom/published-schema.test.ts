@@ -24,7 +24,7 @@ async function ofProperty(property: JsonObject, version: 2 | 3): Promise<Json | 
 const open = { 'x-orch-preserve-unknown-fields': true }
 const members = { type: 'object', properties: { b: { type: 'string' } } }
 
-describe('version 2', () => {
+describe('OpenAPI version 2', () => {
   const cases: readonly (readonly [string, JsonObject, JsonObject])[] = [
     ['an integer gets no added format', { type: 'integer' }, { type: 'integer' }],
     [
@@ -93,18 +93,18 @@ describe('version 2', () => {
       assert.deepEqual(await ofProperty(property, 2), expected)
     })
 
-  test('a root with preserved fields is a plain object', async () => {
+  test('a schema that preserves unknown fields at the root is published as a plain object', async () => {
     assert.deepEqual(await published({ ...members, ...open }, 2), { type: 'object' })
   })
 
-  test('every object has apiVersion, kind and metadata, whatever its schema says', async () => {
+  test('every published type has apiVersion, kind and metadata, whatever its schema contains', async () => {
     const properties = { metadata: { type: 'object', properties: { name: { type: 'string', maxLength: 3 } } } }
     const written = await published({ type: 'object', properties, required: ['metadata'] }, 2)
     assert.deepEqual(Object.keys(written.properties as JsonObject).sort(), ['apiVersion', 'kind', 'metadata'])
     assert.match(JSON.stringify(written), /"\$ref":"#\/definitions\/[\w.]*meta\.v1\.ObjectMeta"/)
   })
 
-  test('an embedded object has its own apiVersion, kind and metadata', async () => {
+  test('an embedded resource is published with its own apiVersion, kind and metadata', async () => {
     const written = (await ofProperty(
       { ...members, required: ['b'], 'x-orch-embedded-resource': true },
       2,
@@ -114,7 +114,7 @@ describe('version 2', () => {
   })
 })
 
-test('version 3 contains the complete schema', async () => {
+test('OpenAPI version 3 contains the complete schema', async () => {
   const property = {
     type: 'object',
     nullable: true,

@@ -35,7 +35,7 @@ function store(evolution: Evolution, members: JsonObject, apiVersion?: string): 
   return runToCompletion(evolution.store(object(members, apiVersion)))
 }
 
-test('a complete object is stored unchanged and returned without parsing', async () => {
+test('an object that already has all defaults is stored unchanged and returned without parsing', async () => {
   const evolution = await evolutionOf({ spec: { type: 'object', properties: { a: { ...text, default: 'x' } } } })
   const wanted = object({ spec: { a: 'y' } })
   const ready = runToCompletion(evolution.store(wanted))
@@ -46,7 +46,7 @@ test('a complete object is stored unchanged and returned without parsing', async
   assert.equal(runToCompletion(evolution.readSteps(unread)), unread.json)
 })
 
-test('an object stored for another or unknown schema is upgraded', async () => {
+test('an object stored under another or unknown schema is upgraded when it is read', async () => {
   const before = await evolutionOf({ a: text, b: text })
   const after = await evolutionOf({ a: text, c: { ...text, default: 'x' } })
   const { completeFor } = store(before, { a: '1', b: '2' })
@@ -57,7 +57,7 @@ test('an object stored for another or unknown schema is upgraded', async () => {
     })
 })
 
-test('the id depends only on what affects objects', async () => {
+test('the schema ID depends only on keywords that affect objects', async () => {
   const { schemaId } = await evolutionOf({ a: text })
   const same = await evolutionOf({ a: text }, { id: 'another uid/7', columns: [], shortNames: ['w'], status: true })
   assert.equal(same.schemaId, schemaId)
@@ -65,7 +65,7 @@ test('the id depends only on what affects objects', async () => {
   for (const other of others) assert.notEqual(other.schemaId, schemaId)
 })
 
-test('a default removed by the write itself is set before storage', async () => {
+test('the default status is set before an object is stored', async () => {
   const evolution = await evolutionOf(
     { status: { type: 'object', properties: { phase: text }, default: { phase: 'New' } } },
     { status: true },
@@ -75,7 +75,7 @@ test('a default removed by the write itself is set before storage', async () => 
   assert.equal(completeFor, evolution.schemaId)
 })
 
-test('an object that lacks defaults of the storage version is not marked as complete', async () => {
+test('an object without the defaults of the storage version is not marked as complete', async () => {
   const versions = new Map<string, Evolution>()
   const storage = await kindOf({ a: text, b: { ...text, default: 'x' } }, { versions })
   const other = await evolutionOf({ a: text }, { version: 'v2', versions, storage })
@@ -93,7 +93,7 @@ test('an object that defaults would make too large is not marked as complete', a
   assert.equal(ready.completeFor, undefined)
 })
 
-test('the header of one object is not used for another', () => {
+test('the cached header of one stored object is not used for another', () => {
   const reader = new HeaderReader()
   const metadata = { name: 'a', uid: 'u', creationTimestamp: '2026-01-01T00:00:00Z' }
   const stored = { object: { ...object({}), metadata }, order: undefined }

@@ -37,7 +37,7 @@ function nest(depth: number): Json {
   return depth === 0 ? { type: 'string' } : about(nest(depth - 1))
 }
 
-describe('rejected schemas', () => {
+describe('rejected structural schemas', () => {
   const listed = (fields: JsonObject) => about({ type: 'array', 'x-orch-list-type': 'map', ...fields })
   const item = { type: 'object', properties: { n: { type: 'string' } } }
   const many = Object.fromEntries(Array.from({ length: 20_001 }, (_, i) => [`p${i}`, { type: 'string' }]))
@@ -283,21 +283,21 @@ describe('rejected schemas', () => {
     ['an id', about({ ...text, id: 'x' }), [`${at}.id Forbidden`]],
   ]
   for (const [name, schema, expected] of newer)
-    test(`${name}, unless it was accepted before`, async () => {
+    test(`a schema is rejected unless it was stored before: ${name}`, async () => {
       assert.deepEqual(await faultsOf(schema), expected)
       const read = await readStructuralSchema(schema, vendor, { path: '', stored: true })
       const left = read.outcome === 'invalid' ? read.faults.map(({ fault }) => fault) : []
       assert.deepEqual(left, name.startsWith('a kind') ? ['FieldValueRequired'] : [])
     })
 
-  test('with a status subresource, the root allows few keywords', async () => {
+  test('with a status subresource, only a few keywords are allowed at the root', async () => {
     const read = (schema: Json) => readStructuralSchema(schema, vendor, { path: '', hasStatus: true })
     assert.equal((await read({ ...about(text), required: ['a'], nullable: false })).outcome, 'schema')
     const refused = await read({ ...about(text), maxProperties: 3 })
     assert.deepEqual(refused.outcome === 'invalid' && refused.faults.map(({ fault }) => fault), ['FieldValueInvalid'])
   })
 
-  test('all errors are found at once, up to a limit', async () => {
+  test('all schema errors are reported at once, up to a limit', async () => {
     const all = { properties: { a: {}, b: { type: 'array' }, c: { type: 'null' } }, nullable: true }
     assert.deepEqual(await faultsOf(all), [
       'nullable Forbidden',
@@ -312,7 +312,7 @@ describe('rejected schemas', () => {
     assert.ok((await faultsOf({ type: 'object', properties: members })).length <= 1100)
   })
 
-  test('null is neither a default nor a keyword', async () => {
+  test('null is ignored as a default or keyword value', async () => {
     assert.deepEqual(await faultsOf(about({ type: 'string', default: null, pattern: null })), [])
   })
 })
@@ -337,7 +337,7 @@ describe('types in int-or-string schemas', () => {
     })
 })
 
-describe('value constraints', () => {
+describe('value constraints of a schema', () => {
   const scalar = (fields: JsonObject) => ({ type: 'string', ...fields })
   const list = { type: 'array', items: { type: 'string', maxLength: 3 }, minItems: 1, maxItems: 2 }
   const cases: readonly (readonly [string, JsonObject, Json, readonly string[]])[] = [
@@ -501,14 +501,14 @@ describe('value constraints', () => {
       assert.deepEqual(errors.map(({ fault, path }) => `${path} ${fault.replace('FieldValue', '')}`).sort(), expected)
     })
 
-  test('a hostile pattern takes time linear in the text', async () => {
+  test('matching a hostile pattern takes time linear in the text', async () => {
     const schema = await schemaOf(about({ type: 'string', pattern: '^(a+)+$' }))
     const decoded = decode(schema, { metadata: {}, a: `${'a'.repeat(50_000)}!` })
     assert.equal(validate(schema, decoded.value, context).length, 1)
   })
 })
 
-describe('a large value is processed in interruptible steps', () => {
+describe('a large value is validated in short steps that can be interrupted', () => {
   const many = 20_000
   const list = <T>(item: (i: number) => T) => Array.from({ length: many }, (_, i) => item(i))
   const text = { type: 'string', maxLength: 20 }
@@ -556,7 +556,7 @@ describe('a large value is processed in interruptible steps', () => {
       if (validating.steps > 0) assert.ok(validating.steps >= many / 1000, `validated in ${validating.steps} steps`)
     })
 
-  test('defaults', async () => {
+  test('defaults in a schema', async () => {
     const item = { type: 'object', default: {}, properties: { p: { type: 'integer', default: 3 } } }
     const lists = {
       type: 'object',
@@ -576,7 +576,7 @@ describe('a large value is processed in interruptible steps', () => {
     assert.equal(run(fillWithinLimits(schema, tooMany, context)).result?.path, 'a.l[19996].p')
   })
 
-  test('large and small values have the same errors', async () => {
+  test('large and small values get the same errors', async () => {
     const schema = await schemaOf(about(rows[0]![1]))
     const faulty = { kind: 'A', metadata: { name: '..', finalizers: ['a', 'a'] } }
     const faultsOf = (a: Json) => run(objectRules(schema, undefined)!(asObject({ a }))).result
@@ -592,7 +592,7 @@ describe('a large value is processed in interruptible steps', () => {
   })
 })
 
-describe('decoded values', () => {
+describe('decoding of values', () => {
   async function completed(schema: Json, value: JsonObject): Promise<{ value: Json; unknown: readonly string[] }> {
     const read = await schemaOf(schema)
     const { value: decoded, unknown } = decode(read, value)
@@ -601,7 +601,7 @@ describe('decoded values', () => {
     return { value: rest, unknown }
   }
 
-  test('unknown fields are pruned, except where preserved', async () => {
+  test('unknown fields are pruned except where the schema preserves them', async () => {
     const known = { type: 'object', properties: { k: { type: 'string' } } }
     const free = { type: 'object', 'x-orch-preserve-unknown-fields': true, properties: { known } }
     const schema = { type: 'object', properties: { free, list: { type: 'array', items: known } } }
@@ -612,7 +612,7 @@ describe('decoded values', () => {
     })
   })
 
-  test('a list that preserves unknown fields keeps those of its elements and prunes described ones', async () => {
+  test('a list that preserves unknown fields keeps them in its elements', async () => {
     const known = { type: 'object', properties: { k: { type: 'object', properties: { n: { type: 'string' } } } } }
     const free = { type: 'array', 'x-orch-preserve-unknown-fields': true, items: known }
     const deep = { ...free, items: { type: 'array', items: known } }
@@ -623,7 +623,7 @@ describe('decoded values', () => {
     })
   })
 
-  test('constraints on members apply to untyped values', async () => {
+  test('constraints on members apply to values without a type', async () => {
     const known = { type: 'object', properties: { n: { type: 'integer', default: 1 } } }
     const a = { 'x-orch-preserve-unknown-fields': true, properties: { known } }
     assert.deepEqual((await completed(about(a), { a: { known: { x: 1 }, other: 2 } })).value, {
@@ -633,7 +633,7 @@ describe('decoded values', () => {
     assert.deepEqual(validate(await schemaOf(about(a)), { metadata: {}, a: 'text' }, context), [])
   })
 
-  test('null is dropped where it is not allowed and replaced by the default', async () => {
+  test('a null is dropped if the field is not nullable, or replaced by the default', async () => {
     const properties = {
       opt: { type: 'string', nullable: true, default: 'd' },
       size: { type: 'integer', default: 3 },
@@ -648,7 +648,7 @@ describe('decoded values', () => {
     })
   })
 
-  test("null in a list or map is replaced by the element's default", async () => {
+  test('a null in a list or map is replaced by the default of the element', async () => {
     const text = { type: 'string', default: 'd' }
     const object = { type: 'object', default: { a: 1 }, properties: { a: { type: 'integer' }, b: text } }
     const properties = {
@@ -675,7 +675,7 @@ describe('decoded values', () => {
     })
   })
 
-  test('defaults apply to the metadata of embedded objects', async () => {
+  test('defaults are applied to the metadata of embedded resources', async () => {
     const text = { type: 'string' }
     const properties = {
       name: { ...text, default: 'n' },
@@ -696,7 +696,7 @@ describe('decoded values', () => {
     assert.deepEqual(await filled(whole({ properties, default: { name: 'o' } })), { name: 'o', labels: { a: 'b' } })
   })
 
-  test('defaults apply inside defaults', async () => {
+  test('defaults are applied inside defaults', async () => {
     const size = { type: 'integer', default: 3 }
     const spec = { type: 'object', default: {}, properties: { size, nested: about(size) } }
     assert.deepEqual((await completed({ type: 'object', properties: { spec } }, {})).value, { spec: { size: 3 } })
@@ -713,7 +713,7 @@ describe('decoded values', () => {
     assert.deepEqual((await completed({ type: 'object', properties }, sent)).value, sent)
   })
 
-  test('a field may have any name', async () => {
+  test('a schema field may have any name', async () => {
     const properties = JSON.parse(
       '{"__proto__":{"type":"object","properties":{"x":{"type":"integer","default":1}}},"constructor":{"type":"string","default":"c"}}',
     )

@@ -49,7 +49,7 @@ const belongs: readonly (readonly [User, FlowAttributes, string])[] = [
   [user('nobody'), on('list', '/pods'), 'otherwise'],
 ]
 
-test('the suggested schemas separate nodes, leader elections, control loops and users', () => {
+test('the suggested FlowSchemas separate nodes, leader elections, control loops and users', () => {
   const classifier = new Classifier(suggested, { ...last, at: 0 })
   for (const [who, what, name] of belongs)
     assert.equal(classifier.find(who, what).name, name, `${who.name} ${JSON.stringify(what)}`)
@@ -80,7 +80,7 @@ const matches: readonly (readonly [change: { [field: string]: Json }, FlowAttrib
   [{ resources: ['namespaces'] }, on('get', '/namespaces/b'), false],
 ]
 
-test('a rule matches verbs, groups, resources and namespaces', () => {
+test('a FlowSchema rule matches verbs, groups, resources and namespaces', () => {
   for (const [change, what, expected] of matches) {
     const rules = [{ subjects, resourceRules: [{ ...rule, ...change }] }]
     const found = new Classifier([compile('it', { rules })], last).find(ann, what).name
@@ -94,7 +94,7 @@ test('a rule matches verbs, groups, resources and namespaces', () => {
   assert.deepEqual(found, ['/a', '/b/c'])
 })
 
-test('subjects match users, groups and service accounts, or all of them', () => {
+test('FlowSchema subjects match users, groups and service accounts, or all of them', () => {
   const subject = (...each: Json[]) => ({
     rules: [{ subjects: each, nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }] }],
   })
@@ -134,7 +134,7 @@ const estimates: readonly (readonly [stored: number, query: string, seats: numbe
   [100_000, 'limit=what', 10],
 ]
 
-test('the seats of a list depend on the number of objects it reads', () => {
+test('the number of seats of a list depends on the number of objects it reads', () => {
   for (const [stored, query, seats] of estimates)
     assert.equal(seatsOfList(stored, new URLSearchParams(query)), seats, `${stored} ${query}`)
 })

@@ -45,7 +45,7 @@ class World {
   }
 }
 
-test('free seats are taken at once, but not ahead of waiting requests', () => {
+test('free seats are assigned immediately, but not ahead of waiting requests', () => {
   const world = new World(3)
   assert.deepEqual(
     [world.pool.take(seats(2)), world.pool.take(seats(2)), world.pool.take(seats(1))],
@@ -66,7 +66,7 @@ test('a request that needs more seats than the pool has gets them all', () => {
   assert.equal(pool.inUse, 0)
 })
 
-test('a flooding flow leaves other flows their share', () => {
+test('a flow with many requests leaves other flows their share', () => {
   const world = new World(4)
   for (let i = 0; i < 4; i++) world.pool.take(seats(1))
   for (let i = 0; i < 500; i++) world.wait('flood')
@@ -77,7 +77,7 @@ test('a flooding flow leaves other flows their share', () => {
   assert.ok(Math.abs(world.count('quiet') - 50) <= 4, `${world.count('quiet')} of 100 were of the quiet flow`)
 })
 
-test('a flow with long requests runs fewer of them: shares are measured in time', () => {
+test('a flow with long requests gets fewer of them executed, because shares are measured in time', () => {
   const world = new World(1)
   world.pool.take(seats(1))
   for (let i = 0; i < 300; i++) {
@@ -89,7 +89,7 @@ test('a flow with long requests runs fewer of them: shares are measured in time'
   assert.ok(Math.abs(world.count('long') - 10) <= 2, `${world.count('long')} of 100 were long`)
 })
 
-test('an idle flow gains no credit', () => {
+test('an idle flow accumulates no credit', () => {
   const world = new World(1)
   world.pool.take(seats(1))
   for (let i = 0; i < 100; i++) world.wait('busy')
@@ -102,7 +102,7 @@ test('an idle flow gains no credit', () => {
   assert.ok(Math.abs(share - 10) <= 1, `${share} of 20`)
 })
 
-test('a queue is bounded, and a level without queues rejects at once', () => {
+test('a queue is bounded, and a priority level without queues rejects excess requests immediately', () => {
   const world = new World(1, { queueLengthLimit: 2 })
   world.pool.take(seats(1))
   assert.deepEqual(
@@ -117,7 +117,7 @@ test('a queue is bounded, and a level without queues rejects at once', () => {
   )
 })
 
-test('a request that leaves makes room for those behind it', () => {
+test('a request that leaves the queue makes room for the requests behind it', () => {
   const world = new World(2)
   world.pool.take(seats(1))
   const wide = world.wait('wide', { seats: 2 }) as Waiter
@@ -127,7 +127,7 @@ test('a request that leaves makes room for those behind it', () => {
   assert.deepEqual([world.begun, world.pool.waiting], [['wide'], 0])
 })
 
-test('additional seats are used at once', () => {
+test('additional seats are assigned to waiting requests immediately', () => {
   const world = new World(1)
   world.pool.take(seats(1))
   for (let i = 0; i < 5; i++) world.wait('a')
@@ -135,7 +135,7 @@ test('additional seats are used at once', () => {
   assert.deepEqual([world.begun.length, world.pool.inUse], [3, 4])
 })
 
-test('hands are dealt evenly and without duplicates', () => {
+test('shuffle sharding assigns queues evenly and without duplicates', () => {
   const used = new Array<number>(16).fill(0)
   for (let i = 0; i < 2000; i++) {
     const hand = dealHand(hashFlow('schema', `user-${i}`), 16, 4)
@@ -149,7 +149,7 @@ test('hands are dealt evenly and without duplicates', () => {
 /** Work budget of one event-loop tick, in reads of one object. */
 const workPerTurn = 32
 
-test('an event-loop tick starts a bounded amount of work, and the next tick continues in fair order', async () => {
+test('an event-loop tick starts a limited amount of work, and the next tick continues in fair order', async () => {
   const world = new World(1000)
   const one = { seats: 1, work: 1 }
   for (let i = 0; i < workPerTurn; i++) assert.equal(world.pool.take(one), true)
@@ -164,7 +164,7 @@ test('an event-loop tick starts a bounded amount of work, and the next tick cont
   assert.equal(world.begun.length, 101)
 })
 
-test('the first request of a quiet user does not wait for a noisy user, and further ones alternate', async () => {
+test('the first request of a quiet user does not wait for a noisy user, and their later requests alternate', async () => {
   const world = new World(1000)
   while (world.pool.take({ seats: 1, work: 1 }));
   for (let i = 0; i < 100; i++) world.wait('noisy', { work: 1 })
@@ -193,7 +193,7 @@ test('priority levels alternate, and a request larger than the tick budget still
   assert.deepEqual(counts, [1 + workPerTurn / 2, 1 + workPerTurn / 2])
 })
 
-test('requests waiting only for a tick do not fill the queues', () => {
+test('requests that only wait for the next tick do not fill the queues', () => {
   const world = new World(200, { queueLengthLimit: 10 })
   const one = { seats: 1, work: 1 }
   while (world.pool.take(one));

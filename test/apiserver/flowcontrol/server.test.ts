@@ -75,7 +75,7 @@ async function serveHeld(t: TestContext, flags: readonly string[] = []) {
   return { server, uids, held, alice: server.client('alice-token'), bob: server.client('bob-token') }
 }
 
-test('a flooding user is rejected, and another user is served', async (t) => {
+test('excess requests of a flooding user are rejected, and another user is served', async (t) => {
   const { server, uids, held, alice, bob } = await serveHeld(t)
   const done: string[] = []
   const ask = (who: string, client: typeof alice) =>
@@ -120,7 +120,7 @@ test('a flooding user is rejected, and another user is served', async (t) => {
   assert.deepEqual([await waiting(server), await executing(server)], [0, 0])
 })
 
-test('a disconnected client frees its seat or its place in the queue', async (t) => {
+test('a client that disconnects frees its seat or its position in the queue', async (t) => {
   const { server, held, bob } = await serveHeld(t)
   const second = await holdSeat(server, 'second')
   await until(
@@ -143,7 +143,7 @@ test('a disconnected client frees its seat or its place in the queue', async (t)
   assert.equal(await executing(server), 0)
 })
 
-test('a request is rejected after waiting a quarter of its timeout', async (t) => {
+test('a request is rejected after waiting in the queue for a quarter of its timeout', async (t) => {
   const { server, held, bob } = await serveHeld(t, ['--request-timeout=4s'])
   const answer = await bob.get(configMaps)
   assert.deepEqual([answer.status, answer.headers['retry-after']], [429, '1'])
@@ -152,7 +152,7 @@ test('a request is rejected after waiting a quarter of its timeout', async (t) =
   held.leave()
 })
 
-test('a watch holds a seat only until it has started, and changed objects apply to the next request', async (t) => {
+test('a watch occupies a seat only until it has started, and configuration changes apply to the next request', async (t) => {
   const server = await serve(t, oneSeat)
   const uids = await shareOneSeat(server)
   const alice = server.client('alice-token')
@@ -174,7 +174,7 @@ test('a watch holds a seat only until it has started, and changed objects apply 
   assert.equal(headers['x-orch-pf-flowschema-uid'], body.metadata.uid)
 })
 
-test('default objects are restored with their spec unless auto-update is off', async (t) => {
+test('the specs of default flow control objects are restored unless auto-update is disabled', async (t) => {
   const server = await serve(t)
   const admin = server.client()
   const path = `${group}/prioritylevelconfigurations/workload-low`
@@ -206,7 +206,7 @@ test('default objects are restored with their spec unless auto-update is off', a
   )
 })
 
-test('without priority and fairness, the in-flight limits apply', async (t) => {
+test('without priority and fairness, the max-in-flight limits apply', async (t) => {
   const server = await serve(t, [...oneSeat, '--enable-priority-and-fairness=false'])
   const alice = server.client('alice-token')
   const bob = server.client('bob-token')
@@ -233,7 +233,7 @@ const longAnswers: readonly (readonly [path: string, accept: string])[] = [
   [`${configMaps}/long`, 'application/json'],
 ]
 
-test('a long response keeps its seat until the client has read it or disconnected', async (t) => {
+test('a long response occupies its seat until the client has read it or disconnected', async (t) => {
   const server = await serve(t, [...oneSeat, '--enable-priority-and-fairness=false'])
   const bob = server.client('bob-token')
   const admin = server.client()

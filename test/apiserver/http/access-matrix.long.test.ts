@@ -181,7 +181,9 @@ for (const { flags, decisions, every } of modes) {
   const combinations = credentials.flatMap((credential) =>
     verbs.flatMap((verb) => every.map((spelling) => ({ credential, verb, spelling }))),
   )
-  test(`${combinations.length} combinations with ${flags.join(' ') || 'no flags'}`, { timeout: 300_000 }, async (t) => {
+  test(`${combinations.length} combinations of users and requests are authorized correctly with ${flags.join(' ') || 'no flags'}`, {
+    timeout: 300_000,
+  }, async (t) => {
     const server = await serve(t, flags)
     const assertAlive = watchOver(server)
     await server.client().post(home, { ...secret, data: { k: hidden } })
@@ -241,7 +243,7 @@ async function clientsOf(server: Restartable): Promise<Map<string, HttpClient>> 
   return clients
 }
 
-test('a removed or reassigned token takes effect at the next start', async (t) => {
+test('a removed or reassigned static token takes effect after a restart', async (t) => {
   const server = await serve(t)
   const list = async (token: string) => {
     const { status, text } = await server.client(token).get(home)

@@ -70,14 +70,14 @@ const rows: { readonly [name: string]: Row } = {
   'a timeout': { method: 'GET', path: query('timeout') },
 }
 
-test('an error text is never cut inside an emoji', { timeout: 300_000 }, async (t) => {
+test('an error message is never cut inside an emoji', { timeout: 300_000 }, async (t) => {
   const server = await serve(t)
   const client = server.client()
   const assertAlive = watchOver(server)
   await client.post(configMaps, { metadata: { name: 'kept' } })
   for (const [name, { method, path, body, type }] of Object.entries(rows))
     for (const accept of forms)
-      await t.test(`${name}, as ${accept}`, async () => {
+      await t.test(`an error is returned in the negotiated format: ${name}, as ${accept}`, async () => {
         const headers = { accept, ...(type === undefined ? {} : { 'content-type': type }) }
         for (const text of texts) {
           const sent = body === undefined ? {} : { body: body(text) }
@@ -90,7 +90,7 @@ test('an error text is never cut inside an emoji', { timeout: 300_000 }, async (
       })
 })
 
-test('an error whose format fails gets the fallback response', { timeout: 300_000 }, async (t) => {
+test('an error that cannot be encoded gets a fallback response', { timeout: 300_000 }, async (t) => {
   const faults: unknown[] = []
   const answerError = answerErrors(vendorOf('orch'), (error) => faults.push(error))
   const fail = (transport: ServerTransport) => {

@@ -25,7 +25,7 @@ async function list(client: HttpClient, target: string): Promise<any> {
   return body
 }
 
-test('a list with a selector and a small limit does not query etcd once per object', {
+test('a list with a selector and a small limit does not query etcd for each object', {
   timeout: 300_000,
 }, async (t) => {
   const cluster = await startEtcd()
@@ -66,7 +66,7 @@ async function rangesOf({ endpoints }: Cluster): Promise<number> {
 /** In long mode, more objects than a function call can have arguments. */
 const count = long ? 140_000 : 20_000
 
-test(`a list of ${count} objects is complete, in pages and as a whole`, { timeout: 300_000 }, async (t) => {
+test(`a list of ${count} objects is complete, with and without pages`, { timeout: 300_000 }, async (t) => {
   const server = await startServer(t)
   await server.stop()
   await fill(join(server.directory, 'data'), count)

@@ -13,7 +13,7 @@ const pathOf = (namespace: string, plural = 'events') => `/api/v1/namespaces/${n
 const versionOf = ({ metadata }: { metadata: { resourceVersion: string } }) => Number(metadata.resourceVersion)
 
 function suite(name: string, flags: () => readonly string[]): void {
-  describe(`expiring events on ${name}`, { timeout: 300_000 }, () => {
+  describe(`expiring Events on ${name}`, { timeout: 300_000 }, () => {
     let server: InProcess
     before(async () => {
       server = await startInProcess(allKinds, ['--event-ttl=2s', ...flags()], embedded)
@@ -37,7 +37,7 @@ function suite(name: string, flags: () => readonly string[]): void {
       return assert.fail(`only ${seen.length} of ${count} events came`)
     }
 
-    it('an expired event disappears from all reads, and the watch reports its last state and its own version', async () => {
+    it('an expired Event disappears from all reads, and watches report its last state with a new version', async () => {
       await create('/api/v1/namespaces', { metadata: { name: 'one' } })
       const path = pathOf('one')
       const kept = await create(pathOf('one', 'configmaps'), { metadata: { name: 'kept' } })
@@ -85,7 +85,7 @@ function suite(name: string, flags: () => readonly string[]): void {
 }
 
 // Both suites wait for time to pass, so they run concurrently.
-describe('both stores', { concurrency: true }, () => {
+describe('Event expiry on both stores', { concurrency: true }, () => {
   let cluster: Cluster
   before(async () => {
     cluster = await startEtcd()

@@ -375,7 +375,7 @@ test(`${Object.keys(table).length} hostile bodies get the expected responses`, {
       await assertAlive()
     })
   }
-  await t.test('after all hostile bodies, a restarted server returns the same objects', async () => {
+  await t.test('a server restarted after all hostile bodies returns the same objects', async () => {
     const before = await client.get(configMaps)
     await server.stop()
     await server.restart()

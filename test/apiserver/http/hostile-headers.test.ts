@@ -12,7 +12,7 @@ import { openSession, openSocket, sendBytes, sendHead, sendHttp2, statusesOf } f
 const admin = 'Authorization: Bearer admin-token'
 const get = `GET ${configMaps} HTTP/1.1`
 
-test('too many headers are rejected, wherever the credentials are among them', async (t) => {
+test('a request with too many headers is rejected, wherever the credentials are among them', async (t) => {
   const server = await serve(t)
   const assertAlive = watchOver(server)
   const filler = (count: number) => Array.from({ length: count }, (_, i) => `X-${i}: ${i}`)
@@ -35,7 +35,7 @@ test('too many headers are rejected, wherever the credentials are among them', a
   await assertAlive()
 })
 
-test('duplicate credentials are rejected', async (t) => {
+test('requests with duplicate credentials are rejected', async (t) => {
   const server = await serve(t)
   const assertAlive = watchOver(server)
   for (const second of [admin, 'authorization: Bearer admin-token', 'AUTHORIZATION: Bearer wrong', 'Authorization:']) {
@@ -54,7 +54,7 @@ test('duplicate credentials are rejected', async (t) => {
   await assertAlive()
 })
 
-test('whitespace around a header value is trimmed, and the header is kept', async (t) => {
+test('whitespace around a header value is trimmed', async (t) => {
   const server = await serve(t)
   for (const value of [' nobody', 'nobody ', '\tnobody', ' \t nobody \t ']) {
     const lines = [get, admin, `Impersonate-User: ${value}`]
@@ -100,7 +100,7 @@ test('malformed HTTP/2 request headers get a 400', async (t) => {
   assert.deepEqual(statuses, [...none.map(() => '400'), '200'])
 })
 
-test('a small header block that expands to many headers is rejected', async (t) => {
+test('a small HPACK header block that expands to many headers is rejected', async (t) => {
   const server = await serve(t)
   const assertAlive = watchOver(server)
   const socket = await openFrames(server)
@@ -150,7 +150,7 @@ function statusesOn(socket: TLSSocket): (count: number) => Promise<string[]> {
   }
 }
 
-test('headers named like inherited members are ordinary headers', async (t) => {
+test('headers named like inherited JavaScript properties are ordinary headers', async (t) => {
   const server = await serve(t)
   const assertAlive = watchOver(server)
   const names = ['__proto__', 'constructor', 'prototype', 'hasOwnProperty', 'toString', '__defineGetter__']

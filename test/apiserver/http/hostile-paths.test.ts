@@ -97,7 +97,9 @@ const spellings = [
 /** 0 means that the connection was cut, as HTTP/2 does for invalid paths. */
 const refused = [0, 400, 403, 404, 405]
 
-test(`${spellings.length} spellings of a path grant no additional access`, { timeout: 300_000 }, async (t) => {
+test(`${spellings.length} alternative spellings of a path grant no additional access`, {
+  timeout: 300_000,
+}, async (t) => {
   const server = await serve(t)
   const assertAlive = watchOver(server)
   const made = await server.client().post('/api/v1/namespaces/default/secrets', {
@@ -123,7 +125,9 @@ test(`${spellings.length} spellings of a path grant no additional access`, { tim
   }
 })
 
-test('writes through odd spellings are rejected or equivalent to the plain path', { timeout: 300_000 }, async (t) => {
+test('a write with an unusual spelling of the path is rejected or equals the plain path', {
+  timeout: 300_000,
+}, async (t) => {
   const server = await serve(t)
   const assertAlive = watchOver(server)
   const client = server.client()
@@ -182,7 +186,7 @@ const http2Methods = [
   'hasOwnProperty',
 ]
 
-test('odd methods are rejected', { timeout: 300_000 }, async (t) => {
+test('requests with unusual methods are rejected', { timeout: 300_000 }, async (t) => {
   const server = await serve(t)
   const assertAlive = watchOver(server)
   const client = server.client()
@@ -193,7 +197,7 @@ test('odd methods are rejected', { timeout: 300_000 }, async (t) => {
     ['HTTP/2', http2Methods, byHttp2, [0, 400, 404, 405, 501]],
   ] as const) {
     for (const method of methods) {
-      await t.test(`${method} in ${name}`, async () => {
+      await t.test(`the method ${method} in ${name} is rejected`, async () => {
         const { status, text } = await send(server, method, secret, 'admin-token')
         const right: readonly number[] = codes
         assert.ok(right.includes(status), `${status} ${text.slice(0, 300)}`)

@@ -134,7 +134,7 @@ test(`${lists.length} hostile queries get the expected codes`, { timeout: 300_00
       await assertAlive()
     })
   }
-  await t.test('a version that is not reached in time gets a 504 with Retry-After', async () => {
+  await t.test('a list at a version that is not reached in time gets a 504 with Retry-After', async () => {
     const late = ['', '&resourceVersionMatch=NotOlderThan', '&resourceVersionMatch=Exact', '&limit=1']
     const answers = await Promise.all([
       ...late.map((rest) => client.get(`${configMaps}?resourceVersion=1000000000${rest}`)),
@@ -146,14 +146,14 @@ test(`${lists.length} hostile queries get the expected codes`, { timeout: 300_00
     }
     await assertAlive()
   })
-  await t.test('a target above the header limit is rejected', async () => {
+  await t.test('a request target above the header size limit is rejected', async () => {
     const { status } = await sendHead(server, [`GET ${configMaps}?labelSelector=${'a'.repeat(1024 * 1024)} HTTP/1.1`])
     assert.ok([414, 431].includes(status), String(status))
     await assertAlive()
   })
 })
 
-test('a continue token is valid only for its own list and user', async (t) => {
+test('a continue token is valid only for its list and its user', async (t) => {
   const server = await serve(t, ['--authorization-mode=AlwaysAllow'])
   const admin = server.client()
   const alice = server.client('alice-token')

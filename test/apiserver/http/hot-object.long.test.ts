@@ -45,7 +45,7 @@ async function keysOf(client: HttpClient): Promise<string[]> {
   return Object.keys((await client.get(hot)).body.data ?? {})
 }
 
-test('240 concurrent changes all succeed', async (t) => {
+test('240 concurrent changes of one object all succeed', async (t) => {
   const server = await serve(t)
   const clients = clientsOf(server, 240)
   await makeHot(clients[0]!)
@@ -58,7 +58,7 @@ test('240 concurrent changes all succeed', async (t) => {
   assert.equal(versions.size, 240)
 })
 
-test('among many changes a deletion gets its turn, and only one of several writes to the same version wins', async (t) => {
+test('a deletion succeeds among many changes, and only one of several writes to the same version succeeds', async (t) => {
   const server = await serve(t)
   const clients = clientsOf(server, 200)
   const [client] = clients as [HttpClient]
@@ -80,7 +80,7 @@ test('among many changes a deletion gets its turn, and only one of several write
   assert.equal((await client.get(hot)).status, 404)
 })
 
-test('two servers on one etcd apply all changes of both, and a client that disconnects while waiting changes nothing', async (t) => {
+test('two servers on one etcd apply all concurrent changes, and a client that disconnects while waiting changes nothing', async (t) => {
   const cluster = await startEtcd()
   t.after(() => cluster.stop())
   const start = () => serve(t, [`--etcd-servers=${cluster.endpoints}`])

@@ -20,7 +20,7 @@ async function statusFor(server: Restartable, pair: CertifiedKey, token = ''): P
   }
 }
 
-test('client certificates are verified', async (t) => {
+test('client certificates must be valid and issued by the CA', async (t) => {
   const server = await serve(t)
   const assertAlive = watchOver(server)
   const issuer = asIssuer(pairOf(server, 'ca'))
@@ -60,7 +60,7 @@ test('client certificates are verified', async (t) => {
   await t.test('a valid certificate takes precedence over an invalid token', async () => {
     assert.equal(await statusFor(server, pairOf(server, 'admin'), 'wrong'), 200)
   })
-  await t.test('a connection outlives its certificate, but the identity does not', async () => {
+  await t.test('a connection may outlive its client certificate, but the identity does not', async () => {
     const brief = await makeIdentity({ ...masters, issuer, to: 2500 })
     const client = new HttpClient({
       port: server.port,
@@ -120,7 +120,7 @@ const malformed = [
   `Basic ${'x'.repeat(50_000)}`,
 ]
 
-test('a wrong token is never anonymous', async (t) => {
+test('a request with an invalid token is never treated as anonymous', async (t) => {
   const server = await serve(t)
   const assertAlive = watchOver(server)
   for (const authorization of wrongTokens) {
@@ -183,7 +183,7 @@ for (const [flags, expected] of anonymousTable) {
   })
 }
 
-test('anonymous users may read the overall health, but not single checks', async (t) => {
+test('anonymous users may read the overall health but no individual checks', async (t) => {
   const nobody = (await serve(t)).client('')
   for (const path of ['/livez', '/readyz', '/healthz', '/version', '/version/', '/livez?verbose'])
     assert.equal((await nobody.get(path)).status, 200, path)

@@ -52,7 +52,7 @@ test('the message for a value of the wrong type matches kube-apiserver', async (
     }
 })
 
-test('the descriptions of query parameters contain the expected texts', async () => {
+test('OpenAPI descriptions of query parameters contain the expected phrases', async () => {
   const { body } = await client.get('/openapi/v2')
   const { parameters } = body.paths['/api/v1/configmaps'].get
   const descriptionOf = (name: string): string =>

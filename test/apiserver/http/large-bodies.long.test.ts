@@ -68,7 +68,7 @@ const shapes: { readonly [what: string]: Shape } = {
 }
 
 for (const [what, { kind, body, status, told }] of Object.entries(shapes)) {
-  test(`a body with very many values is handled in slices: ${what}`, { timeout: 300_000 }, async (t) => {
+  test(`a body with very many values is processed in time slices: ${what}`, { timeout: 300_000 }, async (t) => {
     const all = `/api/v1/namespaces/default/${kind.toLowerCase()}s`
     const raw = JSON.stringify({ apiVersion: 'v1', kind, ...body, metadata: { ...body.metadata, name: 'large' } })
     const { stretch } = await assertBrief(boundMs, async () => {
@@ -90,7 +90,7 @@ const patches: { readonly [type: string]: string } = {
 }
 
 for (const [type, raw] of Object.entries(patches)) {
-  test(`a patch with very many members is handled in slices: ${type}`, { timeout: 300_000 }, async (t) => {
+  test(`a patch with very many members is processed in time slices: ${type}`, { timeout: 300_000 }, async (t) => {
     await server.client.post('/api/v1/namespaces/default/configmaps', { metadata: { name: 'patched' } })
     const path = '/api/v1/namespaces/default/configmaps/patched?dryRun=All&fieldManager=m'
     const { stretch } = await assertBrief(patchBoundMs, async () => {
@@ -124,7 +124,7 @@ const customs: { readonly [what: string]: { readonly schema: JsonObject; readonl
 }
 
 for (const [what, { schema, value }] of Object.entries(customs)) {
-  test(`a custom object with very many parts is handled in slices: ${what}`, { timeout: 300_000 }, async (t) => {
+  test(`a custom object with very many parts is processed in time slices: ${what}`, { timeout: 300_000 }, async (t) => {
     const { client } = server
     const name = await define(client, { schema: { type: 'object', properties: { l: schema } } })
     const body = { apiVersion: 'stable.example.com/v1', kind: 'Widget', metadata: { name: 'large' }, l: value }
@@ -173,7 +173,7 @@ const addresses: { readonly [what: string]: readonly [path: string, body: object
 }
 
 for (const [what, [path, body]] of Object.entries(addresses))
-  test(`tens of thousands of ${what} are handled in slices`, { timeout: 300_000 }, async (t) => {
+  test(`tens of thousands of ${what} are processed in time slices`, { timeout: 300_000 }, async (t) => {
     const { result, stretch } = await assertBrief(boundMs, () => server.client.post(path, body as JsonObject))
     assert.ok([201, 422].includes(result.status), result.text.slice(0, 300))
     t.diagnostic(`${result.status}, ${stretch.toFixed(0)} ms at a stretch`)

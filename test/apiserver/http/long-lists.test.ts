@@ -54,7 +54,7 @@ function assertWhole(json: string | Buffer): void {
   assert.deepEqual(items, objects)
 }
 
-test('a long list is complete over HTTP/1.1', async () => {
+test('a long list over HTTP/1.1 is complete', async () => {
   const headers = { authorization: 'Bearer admin-token' }
   const sent = request({ host: '127.0.0.1', port: server.port, path: configMaps, headers, ca: caOf(server) })
   sent.end()
@@ -62,7 +62,7 @@ test('a long list is complete over HTTP/1.1', async () => {
   assertWhole(await readSlowly(response))
 })
 
-test('several concurrent long lists are complete over HTTP/2', async () => {
+test('several concurrent long lists over HTTP/2 are complete', async () => {
   const send = server.transport()
   const ask = async (headers = {}) => {
     const { signal } = new AbortController()
@@ -85,7 +85,7 @@ test('a long list is complete as a table', async () => {
   )
 })
 
-test('a long list is complete in pages just below or above the chunk size', async () => {
+test('a long list is complete in pages slightly smaller or larger than a chunk', async () => {
   const client = server.client()
   const items: object[] = []
   let token = ''
@@ -97,7 +97,7 @@ test('a long list is complete in pages just below or above the chunk size', asyn
   assert.deepEqual(items, objects)
 })
 
-test('a client that disconnects midway does not affect others', async () => {
+test('a client that disconnects during a long list does not affect others', async () => {
   const leaving = Array.from({ length: 5 }, async () => {
     const socket = await openSocket(server, 'http/1.1')
     socket.write(`GET ${configMaps} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer admin-token\r\n\r\n`)

@@ -63,7 +63,7 @@ test('a watch with a selector that matches nothing does not block the event loop
 const views = ['Table', 'PartialObjectMetadataList'] as const
 
 for (const as of views) {
-  test(`a list of all objects as a ${as} does not block the event loop`, { timeout: 300_000 }, async (t) => {
+  test(`a list of all objects as ${as} does not block the event loop`, { timeout: 300_000 }, async (t) => {
     const accept = `application/json;as=${as};g=meta.orch.io;v=v1`
     const { result, stretch } = await assertBrief(boundMs, () => server.client.get(all, { accept }))
     t.diagnostic(`${stretch.toFixed(0)} ms at a stretch`)

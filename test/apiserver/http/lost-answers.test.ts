@@ -106,8 +106,8 @@ async function loseUpdate(t: Ending, wired: Wired, name: string) {
 
 const ended = () => false
 
-describe('a write whose response is lost', { timeout: 300_000, concurrency: true }, () => {
-  it('a create by kubectl with a generated name succeeds, and there is only one object', async (t) => {
+describe('writes whose etcd response is lost', { timeout: 300_000, concurrency: true }, () => {
+  it('a kubectl create with a generated name creates exactly one object', async (t) => {
     const wired = await startWired(t)
     const { seen, until } = await follow(t, 'lost=create')
     const manifest = {
@@ -125,7 +125,7 @@ describe('a write whose response is lost', { timeout: 300_000, concurrency: true
     assert.equal(body.items.length, 1)
   })
 
-  longTest('a create succeeds even if the new object has been changed in the meantime', async (t) => {
+  longTest('a create whose response is lost succeeds even if the object was changed meanwhile', async (t) => {
     const wired = await startWired(t)
     const { until } = await follow(t, 'lost=changed')
     wired.wire.set('mute')
@@ -141,7 +141,7 @@ describe('a write whose response is lost', { timeout: 300_000, concurrency: true
     assert.ok(Number(body.metadata.resourceVersion) < Number(changed.body.metadata.resourceVersion))
   })
 
-  it("an update that may have been another writer's gets a 504 that kubectl does not repeat", async (t) => {
+  it('an update with an unknown outcome gets a 504 that kubectl does not retry', async (t) => {
     const wired = await startWired(t)
     for (let attempt = 0; ; attempt++) {
       assert.ok(attempt < 5, 'in none of 5 attempts the update was sent to etcd')
@@ -154,7 +154,7 @@ describe('a write whose response is lost', { timeout: 300_000, concurrency: true
     }
   })
 
-  it('an update that lost against another writer is retried, or gets a 409 if it names a version', async (t) => {
+  it('an update that lost against another writer is retried, or gets a 409 if it specifies a resourceVersion', async (t) => {
     const wired = await startWired(t)
     const versions: string[] = []
     for (const name of ['faster-0', 'faster-1']) {
@@ -216,7 +216,7 @@ describe('a write whose response is lost', { timeout: 300_000, concurrency: true
     assertUnknown(await creating)
   })
 
-  longTest('a half-finished deletecollection gets a 504', async (t) => {
+  longTest('a deletecollection that is interrupted halfway gets a 504', async (t) => {
     const wired = await startWired(t)
     const labels = { lost: 'half' }
     const names = Array.from({ length: 100 }, (_, i) => `half-${i}`)

@@ -106,7 +106,7 @@ test('lists, watches, tables and partial metadata have the member order of their
   }
 })
 
-test('a Status, discovery, the version and other versions of a kind have the member order of their type', async () => {
+test('Status objects, discovery, the version and other versions of a kind have the member order of their type', async () => {
   const missing = await client.get(`${path}/none`)
   assert.deepEqual(keysAt(missing), [
     ...['kind', 'apiVersion', 'metadata', 'status', 'message', 'reason', 'details', 'code'],
@@ -135,7 +135,7 @@ test('a Status, discovery, the version and other versions of a kind have the mem
   assert.deepEqual(keysAt(older, 'spec', 'scaleTargetRef'), ['kind', 'name', 'apiVersion'])
 })
 
-test('maps in OpenAPI are sorted by bytes', async () => {
+test('map keys in OpenAPI documents are sorted by bytes', async () => {
   for (const path of ['/openapi/v2', '/openapi/v3/api/v1']) {
     const document = await client.get(path)
     assert.deepEqual(keysAt(document, 'paths'), keysAt(document, 'paths').sort(), path)
@@ -148,7 +148,7 @@ test('maps in OpenAPI are sorted by bytes', async () => {
   assert.deepEqual(keysAt(await client.get('/openapi/v2')).slice(0, 4), ['swagger', 'info', 'paths', 'definitions'])
 })
 
-test('pretty output is indented, has the same order, and does not end with a newline', async () => {
+test('pretty-printed output is indented, keeps the member order, and has no newline at the end', async () => {
   const one = await client.get(`${path}/ordered?pretty=true`)
   assert.ok(
     one.text.startsWith('{\n  "kind": "ConfigMap",\n  "apiVersion": "v1",\n  "metadata": {\n    "name": "ordered",'),
@@ -162,7 +162,7 @@ test('pretty output is indented, has the same order, and does not end with a new
   assert.deepEqual(list.body, (await client.get(path)).body)
 })
 
-test('custom objects are sorted by bytes at every level', async () => {
+test('the members of custom objects are sorted by bytes at every level', async () => {
   await define(client)
   const widgets = collectionOf()
   const object = { kind: 'Widget', apiVersion: 'stable.example.com/v1', spec: { b: 1, a: 2 } }
@@ -179,7 +179,7 @@ test('custom objects are sorted by bytes at every level', async () => {
   assertEnds(list)
 })
 
-test('the schema in a definition has the member order of its type at every level', async () => {
+test('the schema in a CustomResourceDefinition has the member order of its type at every level', async () => {
   const part = { 'x-orch-preserve-unknown-fields': true, type: 'object', description: 'd' }
   const items = { items: { maxLength: 1, type: 'string', description: 'd' }, type: 'array' }
   const schema = { properties: { spec: { properties: { b: items, a: part }, type: 'object' } }, type: 'object' }
@@ -211,7 +211,7 @@ function olderValue(key: string, name: string): Buffer {
   return bytes
 }
 
-test('previously stored objects keep their order until they are written', async (t) => {
+test('stored objects keep their previous order until they are written again', async (t) => {
   const other = await serve(t)
   await other.stop()
   for (const name of ['old-a', 'old-b']) {

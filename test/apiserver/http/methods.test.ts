@@ -54,7 +54,9 @@ const unknown: { readonly [path: string]: readonly string[] } = {
   [`${inNamespace}/a/nonesuch`]: ['GET', 'PUT', 'PURGE'],
 }
 
-test('unsupported methods get a 405, and unknown paths a 404', { timeout: 300_000 }, async (t) => {
+test('unsupported methods get a 405 and unknown paths a 404, and neither changes data', {
+  timeout: 300_000,
+}, async (t) => {
   const server = await serve(t)
   const client = server.client()
   await client.post(inNamespace, { metadata: { name: 'a' } })
@@ -65,7 +67,7 @@ test('unsupported methods get a 405, and unknown paths a 404', { timeout: 300_00
   ] as const)
     for (const [path, methods] of Object.entries(table))
       for (const method of methods)
-        await t.test(`${method} ${path}`, async () => {
+        await t.test(`${method} ${path} gets the expected status`, async () => {
           const body = ['POST', 'PUT', 'PATCH'].includes(method) ? { body: { metadata: { name: 'b' } } } : {}
           const answer = await client.send(path, { method, ...body })
           assert.equal(answer.status, expected, answer.text)
@@ -74,12 +76,14 @@ test('unsupported methods get a 405, and unknown paths a 404', { timeout: 300_00
           const headers = { ':method': method, ':path': path, authorization: 'Bearer admin-token' }
           assert.equal((await sendHttp2(server, headers)).status, expected)
         })
-  await t.test('nothing has changed', async () => assert.equal((await client.get(inNamespace)).text, before))
-  await t.test('HEAD works for health checks', async () => {
+  await t.test('the rejected requests have changed nothing', async () =>
+    assert.equal((await client.get(inNamespace)).text, before),
+  )
+  await t.test('HEAD is supported for health checks', async () => {
     for (const path of ['/livez', '/readyz', '/healthz'])
       assert.equal((await client.send(path, { method: 'HEAD' })).status, 200)
   })
-  await t.test('HEAD works for group lists and custom objects', async () => {
+  await t.test('HEAD is supported for group lists and custom objects', async () => {
     await client.post('/apis/apiextensions.orch.io/v1/customresourcedefinitions', definition)
     const custom = '/apis/example.com/v1'
     await untilTrue(async () => (await client.get(`${custom}/widgets`)).status === 200)
@@ -102,7 +106,7 @@ test('unsupported methods get a 405, and unknown paths a 404', { timeout: 300_00
       assert.equal((await client.send(path, { method: 'HEAD' })).status, 405, path)
     assert.equal((await server.client('alice-token').send(`${things}/a`, { method: 'HEAD' })).status, 403)
   })
-  await t.test('a user without permission gets a 403 first', async () => {
+  await t.test('a user without permission gets a 403 instead of a 405', async () => {
     const answer = await server.client('alice-token').send(inNamespace, { method: 'PURGE' })
     assert.equal(answer.status, 403)
   })

@@ -8,7 +8,7 @@ import { configMaps } from '../../support/paths.ts'
 const client = (await serve({ after })).client()
 const table = 'application/json;as=Table;g=meta.orch.io;v=v1'
 
-test('for an unknown format, a group list names the supported formats, but a route or resource does not', async () => {
+test('the 406 for an unknown format lists the supported formats for a group list, but not for a route or resource', async () => {
   const groups = ['/apis', '/apis/autoscaling']
   const routes = ['/api', '/api/v1', '/apis/autoscaling/v2']
   for (const path of [...groups, ...routes])
@@ -27,7 +27,7 @@ test('for an unknown format, a group list names the supported formats, but a rou
   assert.deepEqual([review.status, review.body.reason, review.body.details], [406, 'NotAcceptable', {}])
 })
 
-test('of two errors, the one that kube-apiserver checks first is reported', async () => {
+test('if a request has two errors, the server reports the same one as kube-apiserver', async () => {
   const patch = await client.send(`${configMaps}/a`, {
     method: 'PATCH',
     headers: { 'content-type': 'application/json', accept: 'application/xml' },
@@ -45,14 +45,14 @@ test('of two errors, the one that kube-apiserver checks first is reported', asyn
   assert.deepEqual(body.details, { name: 'gone', group: 'autoscaling', kind: 'replicationcontrollers/scale' })
 })
 
-test('a later clause applies if the first is not available', async () => {
+test('the next clause of an Accept header applies if the first format is unavailable', async () => {
   for (const accept of ['application/xml, application/json', `${table}, application/json`]) {
     const { status, body } = await client.get('/apis/autoscaling', { accept })
     assert.deepEqual([status, body.kind], [200, 'APIGroup'], accept)
   }
 })
 
-test('a table has the requested group name, so kubectl shows columns with any profile', async () => {
+test('a table has the group name that the client requested, so that kubectl shows columns with any profile', async () => {
   const ask = (group: string) =>
     client.get('/api/v1/namespaces', { accept: `application/json;as=Table;g=${group};v=v1` })
   for (const group of ['meta.orch.io', 'meta.k8s.io']) {
@@ -67,7 +67,7 @@ test('a table has the requested group name, so kubectl shows columns with any pr
   assert.equal((await ask('meta.example.com')).status, 406)
 })
 
-test('kubectl is warned if the server has another profile', async () => {
+test('kubectl gets a warning if the server uses another profile', async () => {
   for (const path of ['/apis', '/openapi/v2', '/openapi/v3']) {
     const { headers } = await client.get(path, { 'user-agent': 'kubectl/v1.23.17 (linux/amd64) kubernetes/953be89' })
     assert.match(String(headers.warning), /^299 - ".*--profile=kubernetes"$/, path)
@@ -75,7 +75,7 @@ test('kubectl is warned if the server has another profile', async () => {
   }
 })
 
-test('the row of a finished pod has a condition, so that clients can hide it', async () => {
+test('the table row of a finished pod has a condition that lets clients hide it', async () => {
   await giveAccount(client)
   const pods = '/api/v1/namespaces/default/pods'
   const phases = { done: 'Succeeded', broken: 'Failed', up: 'Running' }

@@ -22,7 +22,7 @@ test('kubectl explain --recursive shows nested types', async () => {
   assert.match(stdout, / {3}status\t<Object>\n {6}conditions\t<\[\]Object>\n {9}lastTransitionTime\t<string>/)
 })
 
-test('kubectl does not send an object that fails validation', async () => {
+test('kubectl rejects an invalid object without sending it', async () => {
   const good = configMap({ metadata: { name: 'checked' }, data: { k: 'v' } })
   assert.equal((await kubectl(server, ['create', '--validate', '-f', '-'], good)).code, 0)
   const unknown = configMap({ metadata: { name: 'checked' }, datum: {} })
@@ -33,7 +33,7 @@ test('kubectl does not send an object that fails validation', async () => {
   assert.match(mistyped.stderr, /ObjectMeta\.labels: got "array", expected "map"/)
 })
 
-test('client-side apply merges according to the patch markers', async () => {
+test('client-side apply merges lists according to the patch strategies in OpenAPI', async () => {
   const client = server.client()
   const apply = (finalizers: string[], data: object) =>
     kubectl(server, ['apply', '-f', '-'], configMap({ metadata: { name: 'merged', finalizers }, data }))
@@ -53,7 +53,7 @@ test('client-side apply merges according to the patch markers', async () => {
   assert.deepEqual(metadata.finalizers.toSorted(), ['example.com/b', 'example.com/other'])
 })
 
-test('kubectl recognizes that server-side dry run is supported', async () => {
+test('kubectl detects that the server supports dry run', async () => {
   const body = configMap({ metadata: { name: 'never' } })
   const { stdout, stderr } = await kubectl(server, ['apply', '--dry-run=server', '-f', '-'], body)
   assert.equal(stdout, 'configmap/never created (server dry run)\n', stderr)

@@ -106,7 +106,7 @@ function placeOf(group: string, version: string): string {
   return group === '' ? `api/${version}` : `apis/${group}/${version}`
 }
 
-test('every definition matches the recorded facts of its type', () => {
+test('every OpenAPI definition matches the recorded facts of its type', () => {
   const compared = { types: 0, fields: 0, markers: 0 }
   const types = servedTypes()
   assert.deepEqual(Object.keys(v2.definitions), types.map(([name]) => published(name)).sort())
@@ -141,7 +141,7 @@ function numberOf(message: string, field: string): number {
   return fieldsOf(message).find(({ name }) => name === field)?.number ?? 0
 }
 
-test('every Protobuf tag of a schema matches the recorded one', () => {
+test('every Protobuf tag in the schemas matches the recorded tag', () => {
   let tags = 0
   const seen = new Set<string>()
   const compare = (schema: Schema, home: string) => {
@@ -181,7 +181,7 @@ test('every Protobuf tag of a schema matches the recorded one', () => {
   console.error(`openapi: ${tags} Protobuf tags compared`)
 })
 
-test('everything has a description, every reference resolves, and operation ids are unique', () => {
+test('every OpenAPI entry has a description, every reference resolves, and operation IDs are unique', () => {
   for (const [document, types] of [[v2, v2.definitions], ...documents.map((each) => [each, each.components.schemas])]) {
     for (const [name, definition] of Object.entries<Loose>(types)) {
       assert.ok(definition.description, name)
@@ -196,11 +196,11 @@ test('everything has a description, every reference resolves, and operation ids 
   }
 })
 
-test("the documents contain only our own vendor's names", () => {
+test('the OpenAPI documents contain only names of the own vendor', () => {
   assert.doesNotMatch(JSON.stringify([v2, documents]), /k8s|kubernetes/i)
 })
 
-test('every operation declares exactly the parameters and responses of the tables', () => {
+test('every operation declares exactly the parameters and responses listed in the tables', () => {
   let compared = 0
   for (const { path, item, operation } of operationsIn(v2)) {
     const action = operation['x-orch-action']
@@ -223,7 +223,7 @@ test('every operation declares exactly the parameters and responses of the table
   console.error(`openapi: ${compared} query parameters compared`)
 })
 
-test('operation ids match those of generated clients', () => {
+test('operation IDs equal those that generated clients use', () => {
   const pod = '/api/v1/namespaces/{namespace}/pods/{name}'
   assert.equal(v2.paths[pod].get.operationId, 'readCoreV1NamespacedPod')
   assert.equal(v2.paths[`${pod}/exec`].post.operationId, 'connectCoreV1PostNamespacedPodExec')
@@ -280,7 +280,7 @@ test('a client with the current document gets a 304, and gzip is supported', asy
   assert.ok(Number(packed.headers['content-length']) * 5 < Number(first.headers['content-length']))
 })
 
-test('the format is negotiated', async () => {
+test('the format of the OpenAPI document is negotiated', async () => {
   const old = await client.get('/openapi/v2', {
     accept: 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf',
   })
@@ -291,7 +291,7 @@ test('the format is negotiated', async () => {
   assert.equal((await client.post('/openapi/v2', {})).status, 405)
 })
 
-test('version 3 documents have URLs that may be cached forever', async () => {
+test('URLs of OpenAPI v3 documents contain a hash, so that responses can be cached forever', async () => {
   const index = (await client.get('/openapi/v3')).body
   assert.deepEqual(Object.keys(index.paths).toSorted(), places)
   const address = index.paths['api/v1'].serverRelativeURL

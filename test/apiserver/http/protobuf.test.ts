@@ -28,7 +28,7 @@ const named = (name: string, data: object = { k: 'v' }) => ({
 })
 const metadata = (as: string, version = 'v1') => `;as=${as};g=meta.orch.io;v=${version}`
 
-test('the first supported format that a client accepts is used', async () => {
+test('the response uses the first supported format that the client accepts', async () => {
   await client.post(collection, named('forms'))
   const formFor = async (accept: string, path = `${collection}/forms`) => {
     const { status, headers } = await client.get(path, { accept })
@@ -46,7 +46,7 @@ test('the first supported format that a client accepts is used', async () => {
   assert.equal(await formFor(type, '/version'), '200 application/json')
 })
 
-test('partial metadata works for an object and a list, in both versions', async () => {
+test('partial metadata of objects and lists is available in Protobuf, in both versions', async () => {
   await client.post(collection, named('partial'))
   const { body: json } = await client.get(`${collection}/partial`)
   for (const version of ['v1', 'v1beta1']) {
@@ -75,7 +75,7 @@ test('partial metadata works for an object and a list, in both versions', async 
   assert.equal((await client.get(`${collection}/partial`, wrong)).status, 406)
 })
 
-test('empty lists and pages of a list match their JSON', async () => {
+test('empty lists and pages of lists in Protobuf match their JSON', async () => {
   const path = '/api/v1/namespaces/none/configmaps'
   assert.deepEqual(
     differencesFromJson((await client.get(path)).body, (await protobuf.get(path, `${message}List`)).body),
@@ -92,7 +92,7 @@ test('empty lists and pages of a list match their JSON', async () => {
   )
 })
 
-test('a list at a version that the cache no longer has is unchanged', async () => {
+test('a list at a version older than the cache is the same in Protobuf as in JSON', async () => {
   const before = (await client.get(collection)).body
   await client.post(collection, named('later'))
   await client.delete(`${collection}/forms`)
@@ -119,7 +119,7 @@ test('messages larger than a chunk, or than the rest of a chunk, arrive complete
   assert.equal(zipped.headers['content-encoding'], 'gzip')
 })
 
-test('errors have the requested format', async () => {
+test('errors are returned in the requested format', async () => {
   const missing = await protobuf.get(`${collection}/none`, message)
   assert.equal(missing.status, 404)
   const { apiVersion, kind, reason, code, details } = missing.body
@@ -133,7 +133,7 @@ test('errors have the requested format', async () => {
   assert.equal((await protobuf.get('/apis/apps/v1/things', message)).status, 404)
 })
 
-test('a watch consists of framed events, including bookmarks and errors', async () => {
+test('a Protobuf watch consists of framed events, including bookmarks and errors', async () => {
   const { resourceVersion } = (await client.get(collection)).body.metadata
   const path = `${collection}?watch=1&resourceVersion=${resourceVersion}&fieldSelector=metadata.name%3Dwatched`
   const done = (events: readonly Loose[]) => events.at(-1)?.type === 'DELETED'
@@ -158,7 +158,7 @@ test('a watch consists of framed events, including bookmarks and errors', async 
   assert.match(marked.events.at(-1)!.object.metadata.resourceVersion, /^\d+$/)
 })
 
-test('a watch of partial metadata works', async () => {
+test('partial metadata can be watched in Protobuf', async () => {
   await client.post(collection, named('seen'))
   const path = `${collection}?watch=1&timeoutSeconds=10&fieldSelector=metadata.name%3Dseen`
   const accept = `${type}${metadata('PartialObjectMetadata')}`
@@ -171,7 +171,7 @@ test('a watch of partial metadata works', async () => {
   assert.deepEqual([kind, apiVersion, shown.name], ['PartialObjectMetadata', 'meta.orch.io/v1', 'seen'])
 })
 
-test('discovery and generated responses support Protobuf', async () => {
+test('discovery and generated responses are available in Protobuf', async () => {
   for (const [path, name] of [
     ['/api', 'APIVersions'],
     ['/apis', 'APIGroupList'],
@@ -193,7 +193,7 @@ test('discovery and generated responses support Protobuf', async () => {
   )
 })
 
-test('a service account token can be requested in Protobuf, as node agents do', async () => {
+test('node agents can request service account tokens in Protobuf', async () => {
   const accounts = '/api/v1/namespaces/default/serviceaccounts'
   assert.equal((await client.post(accounts, { metadata: { name: 'robot' } })).status, 201)
   const spec = { audiences: ['vault'], expirationSeconds: 7200 }
@@ -205,7 +205,7 @@ test('a service account token can be requested in Protobuf, as node agents do', 
   assert.match(body.status.token, /^eyJ[^.]+\.[^.]+\.[^.]+$/)
 })
 
-test('a view of another kind can be read and written in Protobuf', async () => {
+test('a Scale subresource can be read and written in Protobuf', async () => {
   const path = '/api/v1/namespaces/default/replicationcontrollers'
   const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } }
   const spec = { replicas: 0, selector: { a: 'b' }, template }
@@ -221,7 +221,7 @@ test('a view of another kind can be read and written in Protobuf', async () => {
   assert.equal((await read()).spec.replicas, 3)
 })
 
-test('custom resources fall back to the next format, but their definitions support Protobuf', async () => {
+test('custom resources fall back to the next accepted format, but their definitions support Protobuf', async () => {
   const schema = { openAPIV3Schema: { type: 'object', properties: { size: { type: 'integer' } } } }
   const definition = {
     apiVersion: 'apiextensions.orch.io/v1',
@@ -257,7 +257,7 @@ test('custom resources fall back to the next format, but their definitions suppo
 const sealed = (hex: string) =>
   Buffer.from(`6b387300 0a0f 0a027631 1209436f6e6669674d6170 ${hex}`.replaceAll(' ', ''), 'hex')
 
-test('malformed messages are rejected with a reason', async () => {
+test('malformed Protobuf messages are rejected with a reason', async () => {
   const send = (raw: Buffer, path = collection, method = 'POST') =>
     client.send(path, { method, raw, headers: { 'content-type': type } })
   const good = writeDocument(named('refused'), message)
@@ -305,7 +305,7 @@ test('malformed messages are rejected with a reason', async () => {
   assert.equal((await send(good)).status, 201)
 })
 
-test('missing type fields are handled as in JSON, and unknown fields are skipped even with Strict validation', async () => {
+test('missing type fields are handled as in JSON, and unknown fields are skipped even with strict field validation', async () => {
   const unknown = Buffer.concat([writeDocument(named('unknown'), message), Buffer.from('2a0161', 'hex')])
   const headers = { 'content-type': type }
   const strict = await client.send(`${collection}?fieldValidation=Strict`, { method: 'POST', raw: unknown, headers })
@@ -339,7 +339,7 @@ function countingKind() {
   return { kind, counter }
 }
 
-test("an object's message is encoded once for all clients", async (t) => {
+test('an object is encoded to Protobuf once for all clients', async (t) => {
   const { kind, counter } = countingKind()
   const { port, ca, client: inside, stop } = await startInProcess([...allKinds, kind])
   t.after(stop)
@@ -366,7 +366,7 @@ test("an object's message is encoded once for all clients", async (t) => {
 /** Includes garbage collection. A create does much else, so it has the same limit as in JSON. */
 const boundMs: { readonly [what: string]: number } = { create: 350, get: 150, list: 150 }
 
-test('large objects are read and written in slices', async (t) => {
+test('large Protobuf objects are read and written in time slices', async (t) => {
   const inside = await startInProcess()
   t.after(inside.stop)
   const data = Object.fromEntries(Array.from({ length: 40_000 }, (_, i) => [`key-${i}`, `value ${i}`]))

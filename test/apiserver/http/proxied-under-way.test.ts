@@ -33,7 +33,7 @@ async function begin(session: ClientHttp2Session, path: string, token: string): 
   return head[':status']
 }
 
-test('requests to many pods leave file descriptors for other clients and requests for other users', async (t) => {
+test('proxied requests to many pods leave file descriptors for other clients and requests for other users', async (t) => {
   const upstream = createServer((_, response) => void response.write('goes on'))
   upstream.listen(0, '127.0.0.1')
   await once(upstream, 'listening')
@@ -113,7 +113,7 @@ test('a connection to a port that any user can choose is closed after its reques
   await untilTrue(async () => (await open()) === 0)
 })
 
-test('only a few idle connections to a node agent are kept', async (t) => {
+test('only a few idle connections to a node agent are kept open', async (t) => {
   const { authority, send, open } = await startUpstream(t)
   await Promise.all(Array.from({ length: 10 }, () => send({ authority, commonName: 'system:node:n' })))
   await untilTrue(async () => (await open()) <= 2)

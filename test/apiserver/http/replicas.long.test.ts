@@ -109,7 +109,7 @@ async function events(client: HttpClient, path: string, version: number, count: 
 const versionOf = ({ object }: WatchEvent) => Number(object.metadata.resourceVersion)
 
 describe('two servers on one etcd', { timeout: 300_000 }, () => {
-  it('both report the same history of an object, whichever server wrote it', async () => {
+  it('both servers report the same history of an object, whichever server wrote it', async () => {
     const path = await makeNamespace('history')
     const writers = [one, two, one, two]
     for (const [i, client] of writers.entries()) await put(client, path, 'a', `v${i}`)
@@ -130,7 +130,7 @@ describe('two servers on one etcd', { timeout: 300_000 }, () => {
       assert.equal((await ask(two, 'paststates', { revision })).items[0].data.value, `v${i}`)
   })
 
-  it('a list in pages from both servers is one snapshot, despite concurrent writes', async () => {
+  it('pages read from both servers in turn form one snapshot despite concurrent writes', async () => {
     const path = await makeNamespace('pages')
     const names = Array.from({ length: 40 }, (_, i) => `m-${String(i).padStart(2, '0')}`)
     await Promise.all(names.map((name) => put(one, path, name, 'before')))
@@ -154,7 +154,7 @@ describe('two servers on one etcd', { timeout: 300_000 }, () => {
     assert.deepEqual(stateOf(items), Object.fromEntries(names.map((name) => [name, 'before'])))
   })
 
-  it('a watch on one reports the writes of the other, and can be resumed on the other', async () => {
+  it('a watch on one server reports the writes of the other, and can be resumed on the other server', async () => {
     const path = await makeNamespace('watched')
     const start = await put(one, path, 'first', '0')
     const watching = events(two, path, start, 20)
@@ -168,7 +168,7 @@ describe('two servers on one etcd', { timeout: 300_000 }, () => {
     }
   })
 
-  it('one lists the exact state at a version of the other', async () => {
+  it('each server can list the exact state at a version that the other returned', async () => {
     const path = await makeNamespace('exact')
     const states: [number, State][] = []
     let state: State = {}
@@ -184,7 +184,7 @@ describe('two servers on one etcd', { timeout: 300_000 }, () => {
     }
   })
 
-  it('one immediately reads the writes of the other', async () => {
+  it('each server immediately reads the writes of the other', async () => {
     const path = await makeNamespace('fresh')
     for (let i = 0; i < 20; i++) {
       const [writer, reader] = i % 2 === 0 ? [one, two] : [two, one]
@@ -203,7 +203,7 @@ describe('two servers on one etcd', { timeout: 300_000 }, () => {
     }
   })
 
-  it('a write is checked against the acknowledged writes of the other, even before they are in the cache', async () => {
+  it('a write is checked against acknowledged writes of the other server that are not cached yet', async () => {
     const path = await makeNamespace('turns')
     const slow = await mended()
     await put(slow, path, 'm', 'begin')
@@ -231,7 +231,7 @@ describe('two servers on one etcd', { timeout: 300_000 }, () => {
     assert.equal(again.status, 200, again.text)
   })
 
-  it('no object can be created in a namespace that the other has begun to delete, even before that is in the cache', async () => {
+  it('no object can be created in a namespace that the other server has begun to delete', async () => {
     const slow = await mended()
     const path = await makeNamespace('going')
     await put(slow, path, 'early', 'x')
@@ -249,7 +249,7 @@ describe('two servers on one etcd', { timeout: 300_000 }, () => {
     assert.equal(added.status, 201, added.text)
   })
 
-  it('a server that gets no updates does not answer consistent reads from its cache', async () => {
+  it('a server that gets no updates from etcd does not serve consistent reads from its cache', async () => {
     const path = await makeNamespace('deaf')
     const deaf = await mended()
     await put(deaf, path, 'm', 'old')
@@ -269,7 +269,7 @@ describe('two servers on one etcd', { timeout: 300_000 }, () => {
     assert.deepEqual(await read(deaf, path), { m: 'new' })
   })
 
-  it('both know the versions of a newly started third server, even after a write by another program', async () => {
+  it('both servers accept versions of a newly started third server, even after a write by another program', async () => {
     const pair = { key: Buffer.from('/elsewhere').toString('base64'), value: '' }
     const written = await fetch(`${cluster.endpoints[0]}/v3/kv/put`, { method: 'POST', body: JSON.stringify(pair) })
     assert.equal(written.status, 200)
@@ -285,13 +285,13 @@ describe('two servers on one etcd', { timeout: 300_000 }, () => {
     }
   })
 
-  it("a server with another profile than the store's is rejected", async () => {
+  it('a server whose profile differs from that of the store does not start', async () => {
     const failed = await failedStart([`--etcd-servers=${cluster.endpoints}`, '--profile=kubernetes'])
     assert.equal(failed.code, 1)
     assert.match(failed.said, /made with the profile "orch".*start with --profile=orch/)
   })
 
-  it('the largest secret and a config map of 1,000 keys are stored as in the embedded store, and larger ones get a 413', async () => {
+  it('the largest Secret and a ConfigMap with 1,000 keys are stored in etcd, and larger objects get a 413', async () => {
     const own = await startInProcess(allKinds, [], embedded)
     owner.after(() => own.stop())
     for (const client of [one, own.client]) {
@@ -321,7 +321,7 @@ describe('two servers on one etcd', { timeout: 300_000 }, () => {
 })
 
 describe('an unavailable etcd', { timeout: 300_000, concurrency: true }, () => {
-  it('an unavailable etcd or an untrusted certificate is reported at startup within the deadline', async () => {
+  it('an unreachable etcd or an untrusted certificate is reported at startup within the deadline', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'orch-replicas-'))
     owner.after(async () => rmSync(directory, { recursive: true, force: true }))
     const [port] = await freePorts(1)
@@ -352,7 +352,7 @@ describe('an unavailable etcd', { timeout: 300_000, concurrency: true }, () => {
     }
   })
 
-  it('an outage makes reads and writes fail within the deadline, and ends when etcd is back', async () => {
+  it('reads and writes fail within the deadline during an etcd outage, and succeed after it', async () => {
     const path = await makeNamespace('outage')
     await put(one, path, 'n', 'before')
     const start = await put(one, path, 'm', 'before')

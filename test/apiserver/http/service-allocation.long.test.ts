@@ -95,8 +95,8 @@ async function assertAgree(client: HttpClient): Promise<void> {
   assert.equal(new Set(values).size, values.length)
 }
 
-describe('on two servers', () => {
-  it('concurrent clients never get the same allocation, and deletions release theirs', async () => {
+describe('Service allocation on two servers', () => {
+  it('concurrent clients never get the same allocation, and deletions release allocations', async () => {
     const made = await Promise.all(
       Array.from({ length: atOnce }, (_, i) =>
         [one, two][i % 2]!.post(
@@ -111,7 +111,7 @@ describe('on two servers', () => {
     await assertAgree(two)
   })
 
-  it('of several concurrent requests for the same address, one succeeds', async () => {
+  it('of several concurrent requests for the same address, only one succeeds', async () => {
     const ask = (i: number) =>
       [one, two][i % 2]!.post(
         path,
@@ -130,7 +130,7 @@ describe('on two servers', () => {
     ok(await one.delete(`${path}/next`))
   })
 
-  it('many creations and deletions while servers are killed leave no lost or duplicate allocations', async () => {
+  it('servers killed during many creations and deletions leave no lost or duplicate allocations', async () => {
     const rounds = long ? 200 : 60
     let begun = 0
     const work = async (worker: number) => {
@@ -157,7 +157,7 @@ describe('on two servers', () => {
     ok(await one.delete(`${path}?labelSelector=test`))
   })
 
-  it('a dry run allocates nothing, but shows a possible result', async () => {
+  it('a dry run allocates nothing but shows a possible result', async () => {
     const before = await held()
     const asked = newService('dry', {
       type: 'NodePort',
@@ -217,7 +217,7 @@ describe('on two servers', () => {
     ok(await one.delete(`${path}/there`))
   })
 
-  it('an update allocates what it adds and releases what it drops', async () => {
+  it('an update allocates the values it adds and releases those it removes', async () => {
     const steps: readonly object[] = [
       { type: 'NodePort' },
       {
@@ -247,7 +247,7 @@ describe('on two servers', () => {
     ok(await one.delete(`${path}/moves`))
   })
 
-  it('a finalizer keeps the allocations until it is removed', async () => {
+  it('a Service with a finalizer keeps its allocations until it is removed', async () => {
     const before = await held()
     const { body } = ok(await one.post(path, newService('stays')), 201)
     ok(await patch(one, 'stays', { metadata: { finalizers: ['example.com/wait'] } }))
@@ -258,7 +258,7 @@ describe('on two servers', () => {
     assert.deepEqual(await held(), before)
   })
 
-  it('a Service with more node ports than one write can hold is rejected as a whole', async () => {
+  it('a Service with more node ports than one transaction can allocate is rejected', async () => {
     const ports = (count: number) => Array.from({ length: count }, (_, i) => ({ port: i + 1, name: `p${i}` }))
     const before = await held()
     refused(await one.post(path, newService('vast', { type: 'NodePort', ports: ports(1000) })), 'spec', /Too many/)
@@ -313,7 +313,7 @@ test('deleting a namespace releases all allocations', async (t) => {
   }
 })
 
-test('a full range is reported, and released addresses are reused', async (t) => {
+test('an exhausted range is reported, and released addresses are reused', async (t) => {
   const server = await serve(t, ['--service-cluster-ip-range=10.5.0.0/29', '--service-node-port-range=30000-30003'])
   const client = server.client()
   const own = (ok(await client.get('/api/v1/services')).body.items as Service[]).flatMap(

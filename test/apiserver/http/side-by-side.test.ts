@@ -41,7 +41,7 @@ test('deleting a namespace with orphanDependents=false waits for dependents and 
   assert.deepEqual([other.status, other.body.status], [200, 'Success'])
 })
 
-test('a failed precondition names the resource for a namespace, and the kind for other objects', async () => {
+test('the error of a failed precondition names the resource for a namespace, and the kind for other objects', async () => {
   await namespace('guarded')
   await made(configMaps, { metadata: { name: 'guarded' } })
   for (const preconditions of [{ uid: 'other' }, { resourceVersion: '1' }]) {
@@ -52,7 +52,7 @@ test('a failed precondition names the resource for a namespace, and the kind for
   }
 })
 
-test('preconditions in the query of a delete and in its body must all hold', async () => {
+test('preconditions in the query and in the body of a delete must all hold', async () => {
   const { metadata } = (await made(configMaps, { metadata: { name: 'conditional' } })).body
   const { uid, resourceVersion } = metadata
   const path = `${configMaps}/conditional`
@@ -83,7 +83,7 @@ test('preconditions in the query of a delete and in its body must all hold', asy
   assert.equal((await client.delete(`${path}?uid=&resourceVersion=`)).status, 200, 'empty parameters are none')
 })
 
-test('preconditions in the query of a deletecollection apply to each object, and a version next to a body is the one to list', async () => {
+test('a deletecollection applies query preconditions to each object, and a resourceVersion next to a body selects the list', async () => {
   await namespace('conditional')
   const objects = '/api/v1/namespaces/conditional/configmaps?labelSelector=conditional'
   const labels = { conditional: '' }
@@ -109,7 +109,7 @@ test('preconditions in the query of a deletecollection apply to each object, and
   assert.deepEqual(await names(), [])
 })
 
-test('null is a body without options, and an empty body may have any type', async () => {
+test('a delete body of null means no options, and an empty body may have any content type', async () => {
   for (const name of ['null', 'yaml', 'typed']) await made(configMaps, { metadata: { name } })
   assert.equal((await client.send(`${configMaps}/null`, { method: 'DELETE', raw: 'null' })).status, 200)
   const yaml = { method: 'DELETE', raw: '---\n', headers: { 'content-type': 'application/yaml' } }
@@ -122,7 +122,7 @@ test('null is a body without options, and an empty body may have any type', asyn
   assert.equal((await client.send(`${configMaps}/gone`, { method: 'DELETE', raw: '[]' })).status, 400)
 })
 
-test('deleting a pod template returns the template', async () => {
+test('deleting a PodTemplate returns the PodTemplate', async () => {
   const templates = '/api/v1/namespaces/default/podtemplates'
   const spec = { containers: [{ name: 'c', image: 'i' }] }
   const { body: stored } = await made(templates, { metadata: { name: 'a' }, template: { spec } })
@@ -130,7 +130,7 @@ test('deleting a pod template returns the template', async () => {
   assert.deepEqual([body.kind, body.metadata.uid, body.template], ['PodTemplate', stored.metadata.uid, stored.template])
 })
 
-test('cluster-scoped kinds accept a selector on metadata.namespace unless they define their own fields', async () => {
+test('cluster-scoped kinds accept a field selector on metadata.namespace unless they define their own fields', async () => {
   const volume = { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], hostPath: { path: '/a' } }
   await made('/api/v1/persistentvolumes', { metadata: { name: 'a' }, spec: volume })
   const namesBy = async (selector: string) => {
@@ -146,7 +146,7 @@ test('cluster-scoped kinds accept a selector on metadata.namespace unless they d
   }
 })
 
-test('a list at an old version has a next page only if that page is not empty', async () => {
+test('a list at an old version has a continue token only if the next page is not empty', async () => {
   const at = '/api/v1/namespaces/pages/configmaps'
   await namespace('pages')
   const labels = { pick: 'me' }
@@ -167,7 +167,7 @@ test('a list at an old version has a next page only if that page is not empty', 
   assert.deepEqual(await page(`limit=0&resourceVersionMatch=Exact&resourceVersion=${version}`), [['a', 'c'], undefined])
 })
 
-test('an invalid name gets a 400 instead of a lookup', async () => {
+test('a request with an invalid name gets a 400 without a lookup', async () => {
   await made(configMaps, { metadata: { name: 'a' } })
   for (const method of ['GET', 'DELETE']) {
     for (const path of [`${configMaps}/a%25`, '/api/v1/namespaces/a%25', '/api/v1/namespaces/a%25/status']) {
@@ -179,7 +179,7 @@ test('an invalid name gets a 400 instead of a lookup', async () => {
   assert.equal((await client.get('/api/v1/namespaces/a%25/configmaps/a')).status, 404)
 })
 
-test('responses are indented on request, and for curl and browsers by default', async () => {
+test('responses are indented on request, and by default for curl and browsers', async () => {
   const isIndented = async (query: string, headers = {}) =>
     (await client.get(`${configMaps}/a${query}`, headers)).text.includes('\n  ')
   for (const value of ['1', 't', 'T', 'true', 'True', 'TRUE']) assert.ok(await isIndented(`?pretty=${value}`), value)
@@ -192,7 +192,7 @@ test('responses are indented on request, and for curl and browsers by default', 
   assert.equal(await isIndented('', { accept: 'application/json;pretty=1' }), true)
 })
 
-test('a media type parameter without a value is ignored, and an unsupported value gets a 406', async () => {
+test('a media type parameter without a value is ignored, and one with an unsupported value gets a 406', async () => {
   const cases = [
     ['application/json;as=', 200],
     ['application/json;as', 200],
@@ -211,7 +211,7 @@ test('a media type parameter without a value is ignored, and an unsupported valu
     assert.equal((await client.get(`${configMaps}/a`, { accept })).status, code, accept)
 })
 
-test('a subresource has no table, only the whole object', async () => {
+test('a subresource is not available as a table', async () => {
   const accept = 'application/json;as=Table;g=meta.orch.io;v=v1'
   const status = '/api/v1/namespaces/default/status'
   const refused = await client.get(status, { accept })
@@ -222,7 +222,7 @@ test('a subresource has no table, only the whole object', async () => {
   assert.equal((await client.get(status, { accept: partial })).body.kind, 'PartialObjectMetadata')
 })
 
-test('all errors in the options of a list are reported', async () => {
+test('all errors in list options are reported', async () => {
   const cases = [
     ['watch=1&resourceVersion=0&resourceVersionMatch=Exact', 2],
     ['watch=1&resourceVersionMatch=Exact', 2],
@@ -235,13 +235,13 @@ test('all errors in the options of a list are reported', async () => {
   }
 })
 
-test('a label with an empty key gets two errors', async () => {
+test('a label with an empty key causes two errors', async () => {
   const answer = await client.post(configMaps, { metadata: { name: 'x', labels: { '': 'a' } } })
   assert.equal(answer.status, 422)
   assert.deepEqual(causes(answer), ['FieldValueInvalid metadata.labels', 'FieldValueInvalid metadata.labels'])
 })
 
-test('checks run in this order: content type, options, event format', async () => {
+test('the content type is checked before the options, and the options before the event format', async () => {
   const headers = { 'content-type': 'text/plain' }
   const sent = { method: 'POST', raw: '{}', headers }
   assert.equal((await client.send(`${configMaps}?dryRun=Some`, sent)).status, 415)

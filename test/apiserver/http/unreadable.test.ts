@@ -107,7 +107,7 @@ async function inStore(server: Restartable | ServerHandle, run: (store: Store) =
   }
 }
 
-test('the embedded store omits and reports a damaged and a newer value, and the damaged one can be deleted', async (t) => {
+test('the embedded store omits and reports damaged and newer values, and a damaged value can be deleted', async (t) => {
   const server = await startServer(t)
   await create(server.client(), ['a', 'b', 'c', 'd'])
   await server.stop()
@@ -120,7 +120,7 @@ test('the embedded store omits and reports a damaged and a newer value, and the 
   await assertDeletes(server.client())
 })
 
-test('a value under the key of another object counts as damaged', async (t) => {
+test('a value stored under the key of another object counts as damaged', async (t) => {
   const server = await serve(t)
   await create(server.client(), ['a', 'b'])
   await server.stop()
@@ -133,7 +133,7 @@ test('a value under the key of another object counts as damaged', async (t) => {
   assert.equal((await server.client().get(`${path}/a`)).status, 200)
 })
 
-test('values in the previous format are read, verified and rewritten in the current format', async (t) => {
+test('values in the previous format are verified, and rewritten in the current format', async (t) => {
   const server = await serve(t)
   await create(server.client(), ['a', 'b'])
   await server.stop()
@@ -153,7 +153,7 @@ test('values in the previous format are read, verified and rewritten in the curr
   await inStore(server, async (store) => assert.equal((await store.get(keyOf('a')))!.value[0], 3))
 })
 
-test('an unreadable quota or limit range blocks writes, and deleting a damaged object frees what it held', async (t) => {
+test('an unreadable quota or LimitRange blocks writes, and deleting a damaged object releases its allocations', async (t) => {
   const server = await serve(t)
   const client = server.client()
   const inDefault = '/api/v1/namespaces/default'
@@ -209,7 +209,7 @@ async function withEtcd(t: TestContext): Promise<{ servers: Restartable[]; store
   return { servers, store }
 }
 
-test('on etcd, all servers continue when a value becomes unreadable, watches of its kind end and lists report it', async (t) => {
+test('when a value in etcd becomes unreadable, servers keep running, watches of its kind end, and lists report it', async (t) => {
   const { servers, store } = await withEtcd(t)
   const [one, two] = servers.map((server) => server.client()) as [HttpClient, HttpClient]
   await create(one, ['a', 'b', 'c', 'd'])

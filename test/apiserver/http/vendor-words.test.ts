@@ -68,7 +68,7 @@ async function everythingSaid(server: Restartable, profile: ProfileName): Promis
   return said
 }
 
-describe('names of the other profile', { concurrency: 1 }, () => {
+describe('names of the other profile do not appear', { concurrency: 1 }, () => {
   for (const [profile, other] of [
     ['orch', 'kubernetes'],
     ['kubernetes', 'orch'],
@@ -93,7 +93,7 @@ describe('names of the other profile', { concurrency: 1 }, () => {
     })
   }
 
-  test("the help uses no names of the other vendor except for the profile's name", () => {
+  test('the help mentions no names of the other vendor except for the profile name', () => {
     const { stdout } = spawnSync(join(root, 'bin/orch'), ['help', 'flags'], { encoding: 'utf8' })
     assert.doesNotMatch(stdout, wordsOf.kubernetes)
   })

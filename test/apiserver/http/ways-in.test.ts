@@ -104,14 +104,14 @@ async function assertReadable(client: HttpClient): Promise<void> {
       }
 }
 
-test("every write method rejects an object of another kind than the path's", { timeout: 300_000 }, async (t) => {
+test('every write method rejects an object whose kind differs from the path', { timeout: 300_000 }, async (t) => {
   const server = await serve(t)
   const client = server.client()
   const assertAlive = watchOver(server)
   await client.post(configMaps, { metadata: { name: 'existing' } })
   for (const [name, way] of Object.entries(whole))
     for (const [fault, { members, operations }] of Object.entries(wrongTypes))
-      await t.test(`${name}: ${fault}`, async () => {
+      await t.test(`${name} with the wrong kind: ${fault}`, async () => {
         const kind = nameFor(way) === 'default' ? 'Namespace' : 'ConfigMap'
         const { status, text } = await send(client, way, { members: members.replace('KIND', kind), operations })
         const lenient = mayBeLeftOut.test(fault) && way.type !== apply && way.type !== patch('json')
@@ -127,14 +127,14 @@ test("every write method rejects an object of another kind than the path's", { t
   assert.equal((await client.get(`${configMaps}/fresh`)).status, 404)
 })
 
-test('every write method rejects ill-formed text', { timeout: 300_000 }, async (t) => {
+test('every write method rejects text with unpaired surrogates', { timeout: 300_000 }, async (t) => {
   const server = await serve(t)
   const client = server.client()
   const assertAlive = watchOver(server)
   await client.post(configMaps, { metadata: { name: 'existing' } })
   for (const [name, way] of Object.entries(whole))
     for (const [fault, { members, operations }] of Object.entries(illFormed))
-      await t.test(`${name}: ${fault}`, async () => {
+      await t.test(`${name} with ill-formed text: ${fault}`, async () => {
         const kind = nameFor(way) === 'default' ? 'Namespace' : 'ConfigMap'
         const typed = `"apiVersion":"v1","kind":"${kind}",${members}`
         const { status, text } = await send(client, way, { members: typed, operations })
@@ -144,7 +144,7 @@ test('every write method rejects ill-formed text', { timeout: 300_000 }, async (
         await assertAlive()
       })
   for (const text of [`data: {a: "\\ud800"}`, `data: {a: "\\U0000DC00"}`, `"\\ud83d": x`, `? "\\ud800"\n: 1`])
-    await t.test(`YAML ${text}`, async () => {
+    await t.test(`YAML with ill-formed text is rejected: ${text}`, async () => {
       const body = `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: made}\n${text}\n`
       for (const [type, path] of [
         [yaml, configMaps],
@@ -156,7 +156,7 @@ test('every write method rejects ill-formed text', { timeout: 300_000 }, async (
         await assertReadable(client)
       }
     })
-  await t.test('a complete surrogate pair is an ordinary character', async () => {
+  await t.test('text with a complete surrogate pair is accepted', async () => {
     const sent = { members: '"data":{"a":"\\ud83d\\ude00"}', operations: set('/data', '{"a":"\\ud83d\\ude00"}') }
     for (const name of ['create in JSON', 'create in YAML', 'merge patch', 'JSON patch'] as const) {
       const { status, body } = await send(client, whole[name]!, sent)
@@ -166,7 +166,7 @@ test('every write method rejects ill-formed text', { timeout: 300_000 }, async (
   })
 })
 
-test('patches cannot nest an object deeper than a body may be', async (t) => {
+test('a patch cannot nest an object more deeply than a request body may', async (t) => {
   const server = await serve(t)
   const client = server.client()
   await client.post(configMaps, { metadata: { name: 'existing' }, data: { a: '1' } })

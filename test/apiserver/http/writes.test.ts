@@ -47,7 +47,7 @@ function causes({ body }: Answer): string[] {
   return body.details.causes.map(({ field, reason }: { field: string; reason: string }) => `${field} ${reason}`)
 }
 
-describe('one manager applies through two versions', () => {
+describe('applies by one manager through two versions', () => {
   const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd' }
   const scaler = (version: string, name: string, spec: JsonObject) => ({
     apiVersion: `autoscaling/${version}`,
@@ -65,7 +65,7 @@ describe('one manager applies through two versions', () => {
     ['v1', 'v2'],
     ['v2', 'v1'],
   ] as const)
-    test(`applying the same in ${first} and then in ${second} changes nothing`, async () => {
+    test(`applying the same object in ${first} and then in ${second} changes nothing`, async () => {
       const name = `same-${first}`
       assert.equal((await applyIn(first, name, { minReplicas: 2 })).status, 201)
       const { status, body } = await applyIn(second, name, { minReplicas: 2 })
@@ -76,7 +76,7 @@ describe('one manager applies through two versions', () => {
       assert.deepEqual(entries, [`autoscaling/${second}`])
     })
 
-  test('changed fields are updated, and omitted fields are removed', async () => {
+  test('an apply through another version updates changed fields and removes omitted fields', async () => {
     await applyIn('v1', 'less', { minReplicas: 2, targetCPUUtilizationPercentage: 50 })
     const other = await applyIn('v2', 'less', { maxReplicas: 7, metrics: cpu(60) })
     assert.equal(other.status, 200, other.body.message)
@@ -87,7 +87,7 @@ describe('one manager applies through two versions', () => {
   })
 })
 
-describe('an apply during a deletion', () => {
+describe('applying to an object that is deleted concurrently', () => {
   /** A deletion and an apply, sent together on one connection: the apply first finds the object, and then does not. */
   async function race(session: ClientHttp2Session, name: string, metadata: JsonObject): Promise<[number, string]> {
     const headers = { ':path': `${maps}/${name}`, authorization: 'Bearer admin-token' }
@@ -104,7 +104,7 @@ describe('an apply during a deletion', () => {
     return [await status, body]
   }
 
-  test('the apply creates the object unless it names a uid or version', async () => {
+  test('an apply recreates a deleted object unless it specifies a uid or resourceVersion', async () => {
     const { server: url, authority } = server.credentials()
     const session = connect(url, { ca: authority as string })
     let created = 0
@@ -126,7 +126,7 @@ describe('an apply during a deletion', () => {
   })
 })
 
-test('a list element without its key has an empty key, and validation reports it', async () => {
+test('a list element without its key gets an empty key, which validation reports', async () => {
   const pod = (containers: JsonObject[]) => ({
     apiVersion: 'v1',
     kind: 'Pod',
@@ -146,7 +146,7 @@ test('a list element without its key has an empty key, and validation reports it
   assert.deepEqual([owner.status, owner.body.reason], [422, 'Invalid'])
 })
 
-test('an empty key, if valid, is owned like any other', async () => {
+test('a list element with an empty key, if valid, can be owned like any other', async () => {
   const path = `${scalers('v2')}/empty-key`
   const spec = { scaleTargetRef: { kind: 'Deployment', name: 'd' }, maxReplicas: 5 }
   const head = { apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler', metadata: { name: 'empty-key' } }
@@ -159,7 +159,7 @@ test('an empty key, if valid, is owned like any other', async () => {
   assert.deepEqual(gone.body.status.conditions, [{ lastTransitionTime: null, status: '', type: '' }])
 })
 
-test('fields that a subresource resets are ignored in an apply and have no owner', async () => {
+test('an apply ignores fields that the subresource resets, and assigns no owner', async () => {
   const path = `${pods}/reset`
   const head = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'reset' } }
   const spec = { containers: [{ name: 'a', image: 'i' }] }
@@ -175,7 +175,7 @@ test('fields that a subresource resets are ignored in an apply and have no owner
   assert.deepEqual([main.status, main.body.status], [200, applied.body.status])
 })
 
-test('managedFields are reset first, and then the writer owns its changes', async () => {
+test('a write that resets managedFields owns only its own changes', async () => {
   for (const [name, write] of Object.entries({
     put: (body: JsonObject) => client.put(`${maps}/reset-put?fieldManager=u1`, body),
     merge: (body: JsonObject) => patch(`${maps}/reset-merge?fieldManager=u1`, 'merge-patch+json', body),
@@ -195,7 +195,7 @@ test('managedFields are reset first, and then the writer owns its changes', asyn
   }
 })
 
-test('a patch must not remove a required resourceVersion', async () => {
+test('a patch that removes a required resourceVersion is rejected', async () => {
   const leases = '/apis/coordination.orch.io/v1/namespaces/default/leases'
   const classes = '/apis/node.orch.io/v1/runtimeclasses'
   await client.post(leases, { metadata: { name: 'versioned' }, spec: {} })
@@ -221,7 +221,7 @@ test('a patch must not remove a required resourceVersion', async () => {
   assert.equal(taken.status, 200)
 })
 
-test('a directive in a new map is rejected together with the map', async () => {
+test('a strategic merge patch with a directive in a missing map is rejected', async () => {
   await client.post(maps, mapOf('undirected'))
   const body = { metadata: { labels: { $patch: 'replace', a: 'b' } } }
   const refused = await patch(`${maps}/undirected`, 'strategic-merge-patch+json', body)
@@ -245,7 +245,7 @@ test('clusterName is dropped, and a negative generation is rejected', async () =
     assert.deepEqual([answer.status, causes(answer)], [422, ['metadata.generation FieldValueInvalid']])
 })
 
-test('a generation beyond the safe integers does not prevent deletion', async () => {
+test('an object with a generation beyond the safe integers can be deleted', async () => {
   const raw = '{"metadata":{"name":"many","generation":9223372036854775807,"finalizers":["example.com/f"]}}'
   assert.equal((await client.send(maps, { method: 'POST', raw })).status, 201)
   const marked = await client.delete(`${maps}/many`)
@@ -254,7 +254,7 @@ test('a generation beyond the safe integers does not prevent deletion', async ()
   assert.equal((await patch(`${maps}/many`, 'merge-patch+json', { metadata: { finalizers: null } })).status, 200)
 })
 
-test("a resourceVersion is opaque, and any text other than the object's is a conflict", async () => {
+test('a resourceVersion is opaque, and any text that differs from the stored version causes a conflict', async () => {
   const made = (await client.post(maps, mapOf('opaque'))).body.metadata.resourceVersion as string
   for (const resourceVersion of [
     '1',
@@ -279,7 +279,7 @@ test("a resourceVersion is opaque, and any text other than the object's is a con
   )
 })
 
-test('version 0 counts as unset, and a PUT does not recreate a deleted object', async () => {
+test('a resourceVersion of 0 counts as unset, and a PUT does not recreate a deleted object', async () => {
   const events = '/api/v1/namespaces/default/events'
   const event = (name: string, metadata: JsonObject) => ({
     metadata: { name, namespace: 'default', ...metadata },

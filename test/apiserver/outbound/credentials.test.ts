@@ -14,11 +14,11 @@ for (const [host, port, expected] of [
   ['h.example.com', 9443, 'h.example.com:9443'],
   ['h.example.com', 443, '*'],
 ] as const)
-  test(`${host}:${port} gets the credentials of ${expected}`, () => {
+  test(`calls to ${host}:${port} use the credentials of ${expected}`, () => {
     assert.equal(credentialsFor(configured, host, port).token, expected)
   })
 
-test('no credentials are sent unless some are configured', () => {
+test('no credentials are sent unless the kubeconfig contains some', () => {
   assert.deepEqual(headersOf(credentialsFor({ byName: new Map() }, 'a', 443)), {})
   const byDefault = { username: 'u', password: 'p' }
   assert.deepEqual(headersOf(credentialsFor({ byName: new Map(), byDefault }, 'a', 443)), {

@@ -68,7 +68,7 @@ function to({ port }: Served, authority: OpensslCertificate, serverName = 'hook.
 const post = (destination: Destination) =>
   caller.post({ destination, path: '/', body: '{}', timeoutMs: 10_000 }).then(({ status }) => status)
 
-test('connections are reused', async () => {
+test('outbound connections are reused', async () => {
   const authority = make({ subject: '/CN=authority', extensions: authorityExtensions })
   const served = await serve(make({ subject: '/CN=hook', issuer: authority, extensions: serving('hook.n.svc') }))
   for (let i = 0; i < 5; i++) assert.equal(await post(to(served, authority)), 200)
@@ -79,14 +79,14 @@ test('connections are reused', async () => {
   await assert.rejects(post(to(served, authority, 'other.n.svc')), /x509: certificate is not valid for other.n.svc/)
 })
 
-test('an intermediate CA in the bundle is trusted', async () => {
+test('an intermediate CA in the CA bundle is trusted', async () => {
   const rootAuthority = make({ subject: '/CN=root', extensions: authorityExtensions })
   const authority = make({ subject: '/CN=inner', issuer: rootAuthority, extensions: authorityExtensions })
   const served = await serve(make({ subject: '/CN=hook', issuer: authority, extensions: serving('hook.n.svc') }))
   assert.equal(await post(to(served, authority)), 200)
 })
 
-test('a certificate without names is accepted only if the CA has signed it', async () => {
+test('a certificate without alternative names is accepted only if a CA in the bundle signed it', async () => {
   const authority = make({ subject: '/', extensions: nameless })
   const served = await serve(make({ subject: '/', issuer: authority, extensions: serving('hook.n.svc') }))
   assert.equal(await post(to(served, authority)), 200)
@@ -97,7 +97,7 @@ test('a certificate without names is accepted only if the CA has signed it', asy
   assert.equal(served.requests(), 2)
 })
 
-test('a self-signed certificate is trusted only if it is in the bundle', async () => {
+test('a self-signed certificate is trusted only if the CA bundle contains it', async () => {
   const authority = make({ subject: '/', extensions: nameless })
   const own = make({ subject: '/', extensions: serving('hook.n.svc') })
   const served = await serve(own)
@@ -106,7 +106,7 @@ test('a self-signed certificate is trusted only if it is in the bundle', async (
   assert.equal(await post(to(served, own)), 200)
 })
 
-test('a nameless certificate that is not for servers is rejected', async () => {
+test('a certificate without alternative names that is not for servers is rejected', async () => {
   const authority = make({ subject: '/', extensions: nameless })
   const extensions = ['extendedKeyUsage=clientAuth', ...serving('hook.n.svc').slice(1)]
   const served = await serve(make({ subject: '/', issuer: authority, extensions }))
@@ -114,7 +114,7 @@ test('a nameless certificate that is not for servers is rejected', async () => {
   assert.equal(served.requests(), 0)
 })
 
-test('running out of file descriptors is a limit of this server, not a failure of the other side', () => {
+test('running out of file descriptors is reported as a limit of this server, not as a failure of the destination', () => {
   const outcomeOf = (code: string) =>
     callErrorOf(Object.assign(new Error(code), { code }), { serverName: 'hook', isRepeatable: true }).fault
   for (const code of ['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL']) assert.equal(outcomeOf(code), 'limit')
@@ -192,7 +192,7 @@ test('a call that has to wait because its idle connection closed reports a limit
   assert.equal(await other, 'aborted')
 })
 
-test('a call that times out without waiting for a connection is the fault of the other side', async () => {
+test('a call that times out without waiting for a connection is blamed on the destination', async () => {
   const { call } = await singleConnection()
   assert.equal(await call(50), 'timeout')
 })
@@ -218,7 +218,7 @@ test('calls share at most 64 connections, and a broken connection fails at most 
   for (let i = 0; i < 70; i++) assert.equal(await post(to(served, authority)), 200)
 })
 
-test('a POST that the other side may have read is not repeated, but a GET is', async () => {
+test('a POST that the destination may have read is not repeated, but a GET is', async () => {
   const authority = make({ subject: '/CN=authority', extensions: authorityExtensions })
   const hook = make({ subject: '/CN=hook', issuer: authority, extensions: serving('hook.n.svc') })
   const served = await serve(hook, (response, request) => {
@@ -234,7 +234,7 @@ test('a POST that the other side may have read is not repeated, but a GET is', a
   assert.deepEqual([status, served.requests()], [200, 5])
 })
 
-test('a connection that the other side has closed or is about to close is not reused', async () => {
+test('a connection that the destination has closed or is about to close is not reused', async () => {
   const authority = make({ subject: '/CN=authority', extensions: authorityExtensions })
   const hook = make({ subject: '/CN=hook', issuer: authority, extensions: serving('hook.n.svc') })
   let socket: Socket | null = null
@@ -266,7 +266,7 @@ test('header injection is rejected before anything is sent', async () => {
   assert.equal(served.requests(), 0)
 })
 
-test('an abandoned or late call ends immediately and its connection is not reused', async () => {
+test('a cancelled or timed-out call ends immediately, and its connection is not reused', async () => {
   const authority = make({ subject: '/CN=authority', extensions: authorityExtensions })
   const hook = make({ subject: '/CN=hook', issuer: authority, extensions: serving('hook.n.svc') })
   const stop = new AbortController()

@@ -37,7 +37,7 @@ const endpoints = {
   subsets: [{ addresses: [{ ip: '10.0.0.9' }], ports: [{ name: 'https', port: 9443 }] }],
 }
 
-test('a Service resolves to a ready address of a slice and the port of the same name', () => {
+test('a Service resolves to a ready endpoint address and the port with the same name', () => {
   const endpointslices = [slice(false, '10.0.0.1'), slice(undefined, '10.0.0.2')]
   assert.deepEqual(addressIn({ services: [service], endpointslices, endpoints: [endpoints] }), {
     host: '10.0.0.2',
@@ -45,26 +45,26 @@ test('a Service resolves to a ready address of a slice and the port of the same 
   })
 })
 
-test('Endpoints are used if no slice has a ready address', () => {
+test('Endpoints are used if no EndpointSlice has a ready address', () => {
   const endpointslices = [slice(false, '10.0.0.1')]
   const address = addressIn({ services: [service], endpointslices, endpoints: [endpoints] })
   assert.deepEqual(address, { host: '10.0.0.9', port: 9443 })
 })
 
-test('the error says why there is no address', () => {
+test('the error explains why a Service has no address', () => {
   assert.throws(() => addressIn({}), /service "s" not found/)
   assert.throws(() => addressIn({ services: [service] }, 80), /service "s" has no port 80/)
   assert.throws(() => addressIn({ services: [service] }), /service "s" has no ready address for port 443/)
 })
 
-test('an ExternalName resolves to its name, and the own Service to this server', () => {
+test("an ExternalName Service resolves to its name, and the API server's own Service to this server", () => {
   const external = { metadata: { name: 's' }, spec: { type: 'ExternalName', externalName: 'a.example.com' } }
   assert.deepEqual(addressIn({ services: [external] }, 8443), { host: 'a.example.com', port: 8443 })
   const parts = { vendor: vendorOf('orch'), lookup: lookupOf({}), ownAddress: () => ({ host: 'here', port: 1 }) }
   assert.deepEqual(serviceAddress(parts, { namespace: 'default', name: 'orch', port: 443 }), { host: 'here', port: 1 })
 })
 
-test('an FQDN slice cannot contain IP addresses in any notation', () => {
+test('an FQDN EndpointSlice cannot contain IP addresses in any notation', () => {
   const names = (...addresses: string[]) => ({
     metadata: { name: 'names', labels },
     addressType: 'FQDN',

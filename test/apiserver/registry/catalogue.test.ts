@@ -12,7 +12,7 @@ import { serveKind } from '../../../src/apiserver/registry/catalogue/served.ts'
 const vendor = vendorOf('orch')
 const served = (kind: Kind) => serveKind(kind, { vendor }, []) as ServedType
 
-test('adding, replacing and removing types changes the generation', () => {
+test('adding, replacing and removing types increments the generation of the catalogue', () => {
   const catalogue = new Catalogue(vendor)
   const first = served(configMap)
   const second = served(configMap)
@@ -30,7 +30,7 @@ test('adding, replacing and removing types changes the generation', () => {
   assert.equal(new Set(generations).size, 4)
 })
 
-test('a type cannot take the place of an existing type, hidden or not', () => {
+test('a type cannot replace an existing type of the same name, even a hidden one', () => {
   const catalogue = new Catalogue(vendor, (kind) => kind !== secret)
   const first = served(configMap)
   catalogue.add([first, served(secret)])
@@ -44,7 +44,7 @@ test('a type cannot take the place of an existing type, hidden or not', () => {
   assert.equal(catalogue.generation, generation)
 })
 
-test('a hidden type is still stored', () => {
+test('objects of a hidden type are still stored', () => {
   const catalogue = new Catalogue(vendor, (kind) => kind !== secret)
   catalogue.add([served(configMap), served(secret)])
   assert.equal(catalogue.find('', 'v1', 'secrets'), undefined)
@@ -55,7 +55,7 @@ test('a hidden type is still stored', () => {
   assert.equal(catalogue.stored('core', 'secrets')?.plural, 'secrets')
 })
 
-test('derived data is built once per generation', () => {
+test('derived data is computed once per generation', () => {
   const catalogue = new Catalogue(vendor)
   let made = 0
   const count = whileUnchanged([catalogue], () => {

@@ -86,7 +86,7 @@ for (const [what, act, last] of [
   ['an update', change('a', 'x'), 'stored'],
   ['a delete', remove('a'), 'removed'],
 ] as const)
-  test(`${what} is decided again if a dependency has changed`, async () => {
+  test(`${what} is admitted again if an object that admission depends on has changed`, async () => {
     const { admission, seen, outcomes } = resting()
     await act({ ...plain, admission })
     assert.equal(seen.length, 2)
@@ -108,7 +108,7 @@ test('a write is not stored after its deadline', async () => {
   assert.equal(maps.cache.get(keyOf(maps, 'default', 'late'))!.revision, revision)
 })
 
-test('a dry run has no dependencies and no follow-up actions', async () => {
+test('admission of a dry run registers no dependencies and no follow-up actions', async () => {
   const validate = async ({ dependOn, onOutcome }: AdmissionRequest) =>
     assert.deepEqual([dependOn, onOutcome], [undefined, undefined])
   for (const act of [make('b'), change('rule', 'y'), remove('rule')])
@@ -144,7 +144,7 @@ test('a control is notified of a rejection, an unchanged object and a lost respo
   assert.deepEqual(outcomes, ['failed', 'failed', 'failed', 'unknown'])
 })
 
-test('an update is retried until it succeeds, but conflicts if the client named a version', async () => {
+test('an update is retried until it succeeds, but conflicts if the client specified a resourceVersion', async () => {
   const key = keyOf(maps, 'default', 'rule')
   // Another server writes the object just before this one.
   const others = (times: number) => ({

@@ -16,7 +16,7 @@ function refusal(code: number) {
   return (error: unknown) => error instanceof ApiError && error.code === code
 }
 
-test('writers run in order and know whether they waited', async () => {
+test('writers of a key run in order and learn whether they had to wait', async () => {
   const turns = new KeyedQueue()
   const log: string[] = []
   let running = 0
@@ -40,7 +40,7 @@ test('writers of different keys do not wait for each other', async () => {
   await held.ended
 })
 
-test('a failed write lets the next writer run', async () => {
+test('the next writer runs after a failed write', async () => {
   const turns = new KeyedQueue()
   const failing = turns.take({ key: 'k', abandoned: stays }, async () => {
     throw new Error('failed')
@@ -50,7 +50,7 @@ test('a failed write lets the next writer run', async () => {
   assert.equal(await next, 'next')
 })
 
-test('a writer that gives up is removed at once and does not block others', async () => {
+test('a writer that gives up leaves the queue immediately and does not block others', async () => {
   const turns = new KeyedQueue()
   const held = hold(turns, 'k')
   const client = new AbortController()
@@ -68,7 +68,7 @@ test('a writer that gives up is removed at once and does not block others', asyn
   assert.deepEqual(written, [])
 })
 
-test('a full queue rejects writers until others give up', async () => {
+test('a full queue rejects further writers until others give up', async () => {
   const turns = new KeyedQueue()
   const held = hold(turns, 'k')
   const client = new AbortController()

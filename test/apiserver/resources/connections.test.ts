@@ -73,7 +73,7 @@ const answers: readonly (readonly [method: string, path: string, status: number,
   ['GET', `${services}/full:80/proxy`, 503, /no endpoints available for service "full:80"/],
 ]
 
-test('each rejected request reports the missing part', async () => {
+test('the error of each rejected request names the missing part', async () => {
   for (const [method, path, status, told] of answers) {
     const answer = await client.send(path, { method, raw: 'anything at all', headers: { accept: 'image/png' } })
     assert.equal(answer.status, status, `${method} ${path}: ${answer.text}`)
@@ -89,7 +89,7 @@ test('each rejected request reports the missing part', async () => {
   assert.deepEqual([log.status, log.body.reason], [500, 'InternalError'])
 })
 
-test('only proxies have subpaths, and each subresource has its methods', async () => {
+test('only proxy subresources have subpaths, and other methods than those of a subresource are rejected', async () => {
   for (const [method, path, status] of [
     ['GET', `${pods}/one/exec/more`, 404],
     ['GET', `${pods}/one/status/more`, 404],
@@ -101,7 +101,7 @@ test('only proxies have subpaths, and each subresource has its methods', async (
     assert.equal((await client.send(path, { method })).status, status, `${method} ${path}`)
 })
 
-test('each method requires its verb on the subresource', async () => {
+test('each HTTP method requires its verb on the subresource', async () => {
   const bob = server.client('bob-token')
   for (const [method, path, verb, what] of [
     ['POST', `${pods}/one/exec`, 'create', 'pods/exec'],
@@ -115,14 +115,14 @@ test('each method requires its verb on the subresource', async () => {
   }
 })
 
-test('admission runs before any object is looked up', async (t) => {
+test('admission runs before the object is looked up', async (t) => {
   const denying = (await serve(t, ['--enable-admission-plugins=AlwaysDeny'])).client()
   for (const path of [`${pods}/none/exec`, `${pods}/none/proxy/x`, `${core}/nodes/none/proxy`])
     assert.equal((await denying.get(path)).status, 403, path)
   assert.equal((await denying.get(`${pods}/none/log`)).status, 404)
 })
 
-test('an upgrade request gets the same Status and does not hang', async () => {
+test('a rejected upgrade request gets the same Status and does not hang', async () => {
   const upgrades = [
     [
       'Upgrade: websocket',
@@ -151,7 +151,7 @@ test('an upgrade request gets the same Status and does not hang', async () => {
     }
 })
 
-test('discovery reports the kinds of the options', async () => {
+test('discovery reports the option kinds of connect subresources', async () => {
   const { body } = await client.get(core)
   const kinds = Object.fromEntries(
     body.resources.map(({ name, kind, verbs }: { name: string; kind: string; verbs: string[] }) => [
@@ -164,7 +164,7 @@ test('discovery reports the kinds of the options', async () => {
   assert.deepEqual(kinds['services/proxy'][0], 'ServiceProxyOptions')
 })
 
-test('the options for admission are parsed from the query', () => {
+test('connect options for admission are decoded from the query', () => {
   const { connects: exec } = podConnections(undefined as never, undefined as never).find(
     ({ subresource }) => subresource === 'exec',
   )!
@@ -200,7 +200,7 @@ async function startBackend(t: TestContext) {
   return { hanging, port: (backend.address() as AddressInfo).port }
 }
 
-test('requests to a pod or node are limited per object, whatever the spelling of its name', {
+test('proxied requests are limited per pod or node, however its name is spelled', {
   timeout: 300_000,
 }, async (t) => {
   const { hanging, port } = await startBackend(t)
@@ -251,7 +251,7 @@ test('requests to a pod or node are limited per object, whatever the spelling of
   }
 })
 
-test('requests to a service are counted per object, whatever the spelling of its name', async () => {
+test('proxied requests are counted per Service, however its name is spelled', async () => {
   const ip = '192.0.2.1'
   const targetRef = { kind: 'Pod', namespace: 'default', name: 'p' }
   const stored: { readonly [plural: string]: object } = {

@@ -23,7 +23,7 @@ test('a TokenReview returns the user of a token and is not stored', async () => 
   assert.deepEqual([answer.status, answer.body.status.user.groups], [201, ['system:authenticated']])
 })
 
-test('a TokenReview supports only create', async () => {
+test('a TokenReview supports only the create verb', async () => {
   for (const [method, path, status] of [
     ['GET', reviews, 405],
     ['DELETE', reviews, 405],
@@ -48,7 +48,7 @@ const pod = (name: string, containers: readonly string[], nodeName?: string) => 
   spec: { containers: containers.map((one) => ({ name: one, image: 'i' })), ...(nodeName ? { nodeName } : {}) },
 })
 
-test('the log of a pod depends on container, line options and node', async () => {
+test('a log request is checked for its container, its line options and the node of the pod', async () => {
   await client.post(pods, pod('one', ['c']))
   await client.post(pods, pod('two', ['c', 'd']))
   await client.post(pods, pod('bound', ['c'], 'far'))
@@ -76,7 +76,7 @@ const controller = {
   spec: { template: { metadata: { labels: { app: 'a' } }, spec: { containers: [{ name: 'c', image: 'i' }] } } },
 }
 
-test('the scale of a controller can be read, updated and patched', async () => {
+test('the Scale of a controller can be read, updated and patched', async () => {
   await client.post(controllers, controller)
   const scale = `${controllers}/rc/scale`
   const read = await client.get(scale)
@@ -98,7 +98,7 @@ test('the scale of a controller can be read, updated and patched', async () => {
   assert.deepEqual([owner.apiVersion, owner.fieldsV1], ['v1', { 'f:spec': { 'f:replicas': {} } }])
 })
 
-test('an invalid or stale scale, or one of another object, is rejected', async () => {
+test('a Scale that is invalid, stale or of another object is rejected', async () => {
   const scale = `${controllers}/rc/scale`
   const put = (metadata: object, replicas: number) =>
     client.put(scale, { metadata: { name: 'rc', namespace: 'default', ...metadata }, spec: { replicas } })
@@ -111,7 +111,7 @@ test('an invalid or stale scale, or one of another object, is rejected', async (
   assert.equal((await client.send(scale, { method: 'DELETE' })).status, 405)
 })
 
-test('discovery reports the kind of a view, and its group if it differs', async () => {
+test('discovery reports the kind of a subresource, and its group if it differs', async () => {
   const { body } = await client.get('/api/v1')
   const find = (wanted: string) => body.resources.find(({ name }: { name: string }) => name === wanted)
   assert.deepEqual(find('replicationcontrollers/scale'), {
@@ -126,7 +126,7 @@ test('discovery reports the kind of a view, and its group if it differs', async 
   assert.deepEqual(find('pods/log').verbs, ['get'])
 })
 
-test('events in the events group are the objects of the core group', async () => {
+test('the events group and the core group serve the same Events', async () => {
   const events = '/apis/events.orch.io/v1/namespaces/default/events'
   const sent = {
     metadata: { name: 'e' },
@@ -153,13 +153,13 @@ test('events in the events group are the objects of the core group', async () =>
   ])
 })
 
-test('a deprecated version returns a warning', async () => {
+test('requests of a deprecated version return a warning', async () => {
   const old = await client.get('/apis/events.orch.io/v1beta1/events')
   assert.match(String(old.headers.warning), /events\.orch\.io\/v1beta1 Event is deprecated in v1\.22\+/)
   assert.equal((await client.get('/apis/events.orch.io/v1/events')).headers.warning, undefined)
 })
 
-test('a review reports metadata faults together with all others', async () => {
+test('a review reports metadata errors together with all other errors', async () => {
   const review = async (path: string, spec: object) => {
     const sent = { metadata: { name: 'x', labels: { a: 'b' } }, spec }
     const { body } = await client.post(`/apis/authorization.orch.io/v1/${path}`, sent)
@@ -176,7 +176,7 @@ test('a review reports metadata faults together with all others', async () => {
   ])
 })
 
-test('a token can be bound only to a named object', async () => {
+test('a token can be bound only to an object that is named', async () => {
   await client.post('/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'binder' } })
   const path = '/api/v1/namespaces/default/serviceaccounts/binder/token'
   for (const kind of ['Secret', 'Pod'])

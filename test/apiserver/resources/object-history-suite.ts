@@ -38,7 +38,7 @@ export function historySuite(server: Restartable, second: Restartable): void {
   const stateOf = (client: HttpClient, spec: object) => client.post(`${ops}/paststates`, { spec })
   const mapSpec = (name: string, more: object = {}) => ({ resource: 'configmaps', namespace: 'default', name, ...more })
 
-  test('each change is listed with user, manager, verb, time and fields', async () => {
+  test('the history lists each change with user, manager, verb, time and fields', async () => {
     const made = await make(maps, { metadata: { name: 'a' }, data: { k: '1', same: 'x' } })
     const changed = await patch(admin, `${maps}/a?fieldManager=me`, { data: { k: '2', new: 'n' } })
     const { status, body } = await historyOf(asked, mapSpec('a'))
@@ -106,7 +106,7 @@ export function historySuite(server: Restartable, second: Restartable): void {
     assert.equal((await stateOf(asked, { ...spec, revision: '99999999' })).status, 504)
   })
 
-  longTest('a response ends at 8 MiB, reports that more exists, and the next one continues there', async () => {
+  longTest('a history response ends at 8 MiB, and the next request continues there', async () => {
     const page = 8 * 2 ** 20
     const large = (letter: string) => ({ v: letter.repeat(900_000) })
     await make('/api/v1/namespaces', { metadata: { name: 'large' } })
@@ -141,7 +141,7 @@ export function historySuite(server: Restartable, second: Restartable): void {
     )
   })
 
-  test('the history of an object requires permission to read the object', async () => {
+  test('reading the history of an object requires permission to read the object', async () => {
     const roles = '/apis/rbac.authorization.orch.io/v1/namespaces/default'
     await make(maps, { metadata: { name: 'mine' }, data: { k: '1' } })
     assert.equal((await historyOf(alice, mapSpec('mine'))).status, 403)
@@ -199,7 +199,7 @@ export function historySuite(server: Restartable, second: Restartable): void {
     assert.match(blame, new RegExp(`^${second.revision} .* \\.data\\["pass\\.word"\\]$`, 'm'))
   })
 
-  test('undo reverts the fields of a change unless they have changed since', async () => {
+  test('undo reverts the fields of a change unless they were changed since', async () => {
     await make(maps, { metadata: { name: 'u' }, data: { k: '1', other: 'x' } })
     const bad = await patch(admin, `${maps}/u`, { data: { k: 'broken' } })
     await patch(admin, `${maps}/u`, { data: { other: 'y' } })
@@ -215,7 +215,7 @@ export function historySuite(server: Restartable, second: Restartable): void {
     assert.deepEqual((await admin.get(`${maps}/u`)).body.data, { k: '1', other: 'y' })
   })
 
-  test('under contention, undo takes effect once and loses no concurrent change', async () => {
+  test('concurrent undo requests take effect once and lose no other change', async () => {
     await make(maps, { metadata: { name: 'busy' }, data: { k: 'good', n: '0' } })
     const bad = await patch(admin, `${maps}/busy`, { data: { k: 'bad' } })
     const writes = 40
@@ -233,7 +233,7 @@ export function historySuite(server: Restartable, second: Restartable): void {
     assert.deepEqual((await admin.get(`${maps}/busy`)).body.data, { k: 'good', n: String(writes) })
   })
 
-  test('blame and undo of a Deployment handle list elements and leave the reported status alone', async () => {
+  test('blame and undo of a Deployment handle list elements and ignore the status', async () => {
     const deployments = '/apis/apps/v1/namespaces/default/deployments'
     const containers = [{ name: 'web', image: 'web:1' }]
     const template = { metadata: { labels: { app: 'web' } }, spec: { containers } }
@@ -259,7 +259,7 @@ export function historySuite(server: Restartable, second: Restartable): void {
     assert.equal(body.metadata.annotations.turn, `${reports}`)
   })
 
-  test('undo rejects a creation, and a change of an earlier object of the same name', async () => {
+  test('undo rejects a creation, and changes of an earlier object with the same name', async () => {
     const headers = { 'content-type': 'application/apply-patch+yaml' }
     const raw = JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'applied' }, data: { k: '1' } })
     await admin.send(`${maps}/applied?fieldManager=me`, { method: 'PATCH', headers, raw })
@@ -271,7 +271,7 @@ export function historySuite(server: Restartable, second: Restartable): void {
     assert.match(undone.stderr, /conflict: the object was created anew since/)
   })
 
-  test('orchctl supports history, blame, diff and get for earlier states', async () => {
+  test('orchctl history, blame, diff and get show earlier states', async () => {
     const made = await make(maps, { metadata: { name: 'c' }, data: { k: '1', list: 'x' } })
     await patch(admin, `${maps}/c?fieldManager=second`, { data: { k: '2' } })
     const at = made.metadata.resourceVersion

@@ -47,7 +47,7 @@ test('a pod can be bound only once', async () => {
   assert.match(again.body.message, /pod b is already assigned to node "n[123]"/)
 })
 
-test('a UID and a resourceVersion act as preconditions', async () => {
+test('the uid and resourceVersion of a Binding are preconditions', async () => {
   const made = await make('c')
   const { uid, resourceVersion } = made.metadata as { uid: string; resourceVersion: string }
   assert.equal((await bind('c', 'n1', { uid: 'other' })).status, 409)

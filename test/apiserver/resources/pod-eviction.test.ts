@@ -61,7 +61,7 @@ test('a pod without a budget is evicted, with either version of the body and wit
   }
 })
 
-test('a dry run deletes nothing, whether set in the query or in the delete options', async () => {
+test('a dry-run eviction deletes nothing, whether requested in the query or in the delete options', async () => {
   await running('dry', 'dry')
   assert.equal((await evict('dry', {}, '?dryRun=All')).status, 201)
   assert.equal((await evict('dry', { deleteOptions: { dryRun: ['All'] } })).status, 201)
@@ -82,7 +82,7 @@ test('an invalid Eviction is rejected', async () => {
   assert.equal(await isGoing('odd'), false)
 })
 
-test('a budget is charged once per pod and then rejects evictions', async () => {
+test('a budget is charged once per pod, and an exhausted budget rejects evictions', async () => {
   const pod = await running('one', 'charged')
   await running('two', 'charged')
   await budget('charged', 'charged', { disruptionsAllowed: 1, currentHealthy: 2, desiredHealthy: 1, expectedPods: 2 })
@@ -109,7 +109,7 @@ test('a budget is charged once per pod and then rejects evictions', async () => 
   assert.equal((await evict('one')).status, 201)
 })
 
-test('a budget that its controller has not observed yet rejects evictions temporarily', async () => {
+test('evictions are rejected until the controller has observed the latest budget', async () => {
   await running('young', 'young')
   await client.post(budgets, { metadata: { name: 'young' }, spec: { selector: { matchLabels: { app: 'young' } } } })
   const refused = await evict('young')
@@ -132,7 +132,7 @@ test('pods that are not running and ready are evicted without charging the budge
   assert.equal((await evict('needed')).status, 429)
 })
 
-test('an eviction with several budgets, or with too many unconfirmed evictions, is rejected', async () => {
+test('an eviction is rejected if several budgets match, or if too many evictions are unconfirmed', async () => {
   await running('between', 'between')
   for (const name of ['first', 'second']) await budget(name, 'between', { disruptionsAllowed: 5 })
   const refused = await evict('between')

@@ -79,7 +79,7 @@ const framings: readonly Framing[] = [
 
 for (const reads of [true, false])
   for (const { name, alpn, size, send } of framings)
-    test(`${alpn}: ${name}, ${reads ? 'read as it arrives' : 'before it is read'}`, {
+    test(`${alpn}: memory for ${name} is bounded, ${reads ? 'if it is read as it arrives' : 'before it is read'}`, {
       timeout: 300_000,
     }, async (t) => {
       let held: ServerTransport | undefined

@@ -62,7 +62,7 @@ test('connections are limited per user', { timeout: 300_000 }, async (t) => {
   )
 })
 
-test('over HTTP/2, the request gets 429 and the connection ends with GOAWAY', { timeout: 300_000 }, async (t) => {
+test('over HTTP/2, a request above the connection limit gets a 429 and GOAWAY', { timeout: 300_000 }, async (t) => {
   const server = await serve(t, ['--max-connections-per-user=1'])
   assert.equal((await connectAll(t, server, 'alice-token', 1)).length, 1)
   const session = openSession(server)
@@ -77,7 +77,7 @@ test('over HTTP/2, the request gets 429 and the connection ends with GOAWAY', { 
   await once(session, 'close')
 })
 
-test('above the total limit, only system:masters are served', {
+test('above the total connection limit, only users in system:masters are served', {
   timeout: 300_000,
 }, async (t) => {
   const server = await serve(t, ['--max-connections=40'])
@@ -113,7 +113,7 @@ test('unauthenticated clients cannot occupy the connections reserved for system:
   )
 })
 
-test('unauthenticated connections of one address yield immediately to a client of another address', {
+test('unauthenticated connections from one address immediately yield to a client from another address', {
   timeout: 300_000,
 }, async (t) => {
   const server = await serve(t, ['--max-connections=40'])
@@ -128,7 +128,7 @@ test('unauthenticated connections of one address yield immediately to a client o
   assert.notEqual(await connect(t, server, 'admin-token'), undefined)
 })
 
-test('unauthenticated connections of one address have the same limit', { timeout: 300_000 }, async (t) => {
+test('unauthenticated connections from one address are limited', { timeout: 300_000 }, async (t) => {
   const server = await serve(t, ['--max-connections-per-user=4'])
   const sockets: TLSSocket[] = []
   for (let i = 0; i < 12; i++) {
@@ -162,7 +162,7 @@ const networks: readonly (readonly string[])[] = [
   [''],
 ]
 
-test('the addresses of an IPv6 /64 are one network, and so are all notations of an IPv4 address', () => {
+test('the addresses of an IPv6 /64 count as one network, and so do all notations of an IPv4 address', () => {
   for (const [first = '', ...others] of networks)
     for (const other of others) assert.equal(networkOf(other), networkOf(first), other)
   assert.equal(new Set(networks.map(([first = '']) => networkOf(first))).size, networks.length)
@@ -190,7 +190,7 @@ test('unauthenticated connections are counted per network', async () => {
   assert.equal(admit('2001:db8::3'), undefined)
 })
 
-test('the limits apply to all workers together', { timeout: 300_000 }, async (t) => {
+test('connection limits apply to all workers together', { timeout: 300_000 }, async (t) => {
   const server = await startServer(t, ['--workers=2', '--max-connections-per-user=20'])
   const sockets = await connectAll(t, server, 'alice-token', 30)
   assert.equal(sockets.length, 20)
@@ -199,7 +199,7 @@ test('the limits apply to all workers together', { timeout: 300_000 }, async (t)
   await untilClosed(more)
 })
 
-test('workers count in shared memory, and a restarted worker starts at zero', () => {
+test('workers count connections in shared memory, and a restarted worker starts at zero', () => {
   const memory = countingMemory(2)
   const maxima = { total: 100, perUser: 3 }
   const [one, other] = [0, 1].map((index) => new ConnectionCounts(maxima, { memory, index }))
@@ -213,7 +213,7 @@ test('workers count in shared memory, and a restarted worker starts at zero', ()
   assert.ok('refusal' in one!.admit(user('alice')))
 })
 
-test('by default, 80% of the file descriptors are for connections', () => {
+test('by default, connections may use 80% of the file descriptors', () => {
   assert.equal(maxConnectionsFor(1_000_000), 800_000)
   assert.equal(maxConnectionsFor(1024), 819)
   // The store and its files need some.

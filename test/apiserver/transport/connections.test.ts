@@ -98,7 +98,7 @@ const smuggling: { readonly [name: string]: string } = {
   'endless chunk extensions': chunkedBody(`2;${'a'.repeat(100_000)}\r\n{}`),
 }
 
-test(`${Object.keys(smuggling).length} smuggling attempts get at most one response`, {
+test(`${Object.keys(smuggling).length} request smuggling attempts each get at most one response`, {
   timeout: 300_000,
 }, async (t) => {
   const server = await serve(t)
@@ -118,13 +118,13 @@ test(`${Object.keys(smuggling).length} smuggling attempts get at most one respon
       assert.equal((await client.get(`${configMaps}/kept`)).status, 200)
     })
   }
-  await t.test('two requests in one write get two responses', async () => {
+  await t.test('two pipelined requests get two responses', async () => {
     const last = get.replace('Host', 'Connection: close\r\nHost')
     assert.deepEqual(statusesOf(await sendBytes(server, `${get}\r\n${last}\r\n`)), [200, 200])
   })
 })
 
-test('unsupported upgrades are ignored', async (t) => {
+test('unsupported protocol upgrades are ignored', async (t) => {
   const server = await serve(t)
   const asked: [string, ...string[]][] = [
     ['websocket', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==', 'Sec-WebSocket-Version: 13'],
@@ -145,7 +145,7 @@ test('unsupported upgrades are ignored', async (t) => {
   await watchOver(server)()
 })
 
-test('data after an upgrade request is not read as a request', async (t) => {
+test('data after an upgrade request is not parsed as a request', async (t) => {
   const server = await serve(t)
   const client = server.client()
   await client.post(configMaps, { metadata: { name: 'kept' } })
@@ -172,7 +172,7 @@ test('data after an upgrade request is not read as a request', async (t) => {
   await watchOver(server)()
 })
 
-test('an error in later data does not replace a response', async (t) => {
+test('an error in later data does not replace an earlier response', async (t) => {
   const server = await serve(t)
   const client = server.client()
   const close = 'Connection: close\r\n'
@@ -192,7 +192,7 @@ test('an error in later data does not replace a response', async (t) => {
   await watchOver(server)()
 })
 
-test('a missing body ends with the timeout of the request', async (t) => {
+test('a request whose body never arrives gets a 504 after its timeout', async (t) => {
   const server = await serve(t)
   const assertAlive = watchOver(server)
   const socket = await openSocket(server, 'http/1.1')

@@ -39,7 +39,7 @@ const floods: { readonly [name: string]: (i: number) => Buffer } = {
 
 const server = await startServer({ after })
 
-test('floods of frames do not stop the server', { timeout: 300_000 }, async (t) => {
+test('floods of HTTP/2 frames do not stop the server', { timeout: 300_000 }, async (t) => {
   const client = server.client()
   const assertAlive = watchOver(server)
   for (const [name, make] of Object.entries(floods)) {
@@ -77,7 +77,7 @@ async function flood(socket: TLSSocket, make: (i: number) => Buffer): Promise<nu
   return sent
 }
 
-test('requests that are cancelled immediately do not stop the server', { timeout: 300_000 }, async (t) => {
+test('a flood of immediately cancelled requests does not stop the server', { timeout: 300_000 }, async (t) => {
   const assertAlive = watchOver(server)
   const end = performance.now() + longestMs
   let sent = 0
@@ -94,7 +94,7 @@ test('requests that are cancelled immediately do not stop the server', { timeout
   await assertAlive()
 })
 
-test('a client that cancels its requests is disconnected before they start', {
+test('a client that keeps cancelling requests is disconnected before they are executed', {
   timeout: 300_000,
 }, async (t) => {
   let begun = 0

@@ -73,11 +73,11 @@ test('a write from a page of another origin is rejected', async () => {
   }
 })
 
-test('writes from the own origin, an allowed origin or a program are accepted', async () => {
+test("writes from the server's own origin, an allowed origin or a program are accepted", async () => {
   for (const headers of accepted) assert.equal((await create(headers)).status, 201, JSON.stringify(headers))
 })
 
-test('all methods that can change data are checked, but reads are not', async () => {
+test('all methods that can change data are checked for their origin, but reads are not', async () => {
   assert.equal((await client.post(configMaps, { metadata: { name: 'kept' } })).status, 201)
   const headers = { origin: 'https://evil.example', 'content-type': 'application/json' }
   const sent = { headers, raw: '{}' }
@@ -90,7 +90,7 @@ test('all methods that can change data are checked, but reads are not', async ()
   assert.equal((await client.send(`${configMaps}/kept`, { method: 'OPTIONS', headers })).status, 405)
 })
 
-test('one foreign value among repeated headers is enough for a rejection', async () => {
+test('one foreign origin among repeated headers causes a rejection', async () => {
   const lines = [`POST ${configMaps} HTTP/1.1`, 'Authorization: Bearer admin-token', 'Content-Length: 2']
   const post = async (...more: readonly string[]) => (await sendHead(server, [...lines, ...more], '{}')).status
   assert.equal(await post('Origin: https://127.0.0.1'), 422)
@@ -99,7 +99,7 @@ test('one foreign value among repeated headers is enough for a rejection', async
   assert.equal(await post('Sec-Fetch-Site: same-origin', 'Sec-Fetch-Site: cross-site'), 403)
 })
 
-test('the own origin is the host that the client used', async () => {
+test('the own origin is the host name in the request', async () => {
   const post = async (host: string, origin: string) => {
     const head = [`POST ${configMaps} HTTP/1.1`, `Host: ${host}`, `Origin: ${origin}`, 'Content-Length: 2']
     const socket = await openSocket(server, 'http/1.1')
@@ -126,7 +126,7 @@ test('over HTTP/2, the own origin is the authority of the request', async () => 
   assert.equal(await post({ 'sec-fetch-site': 'same-site' }), 403)
 })
 
-test('a browser must send a content type with its body', async () => {
+test('a browser must send a content type with a request body', async () => {
   const post = async (...lines: readonly string[]) => {
     const body = '{"metadata":{"generateName":"untyped-"}}'
     const head = [`POST ${configMaps} HTTP/1.1`, 'Authorization: Bearer admin-token', `Content-Length: ${body.length}`]
@@ -160,7 +160,7 @@ test('an upgrade request from a page of another origin is rejected', async () =>
   assert.equal(await upgrade('Sec-Fetch-Site: cross-site'), 403)
 })
 
-test('service worker scripts are not served', async () => {
+test('requests for service worker scripts are rejected', async () => {
   for (const path of ['/console/', '/version', `${configMaps}/kept`]) {
     const { status, body } = await client.get(path, { 'service-worker': 'script', 'sec-fetch-site': 'same-origin' })
     assert.equal(status, 403, path)

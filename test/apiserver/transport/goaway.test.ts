@@ -11,7 +11,7 @@ import { serve } from '../../support/in-process.ts'
 /** With a chance of 2%, the probability that none of so many requests is the last is below 10^-17. */
 const enough = 2000
 
-test('a connection ends after some requests, all of which are answered', async (t) => {
+test('with --goaway-chance, a connection gets GOAWAY after some requests, and all its requests get responses', async (t) => {
   const server = await serve(t, ['--goaway-chance=0.02'])
   const session = connect(server.url, { ca: readFileSync(join(server.directory, 'data/pki/ca.crt')) })
   let told = false
@@ -31,7 +31,7 @@ test('a connection ends after some requests, all of which are answered', async (
   session.close()
 })
 
-test('a chance that would end most connections is rejected', async () => {
+test('a --goaway-chance outside 0 to 0.02 is rejected', async () => {
   for (const value of ['0.03', '-1', 'often', ''])
     await assert.rejects(readServerFlags('apiserver', [`--goaway-chance=${value}`]), /--goaway-chance.*use 0 to 0\.02/)
 })

@@ -14,7 +14,7 @@ const day = 24 * 60 * 60 * 1000
 const version = 'GET /version HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'
 const livez = 'GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'
 
-test('odd server names in a handshake have no effect', async (t) => {
+test('unusual server names in a handshake have no effect', async (t) => {
   const server = await serve(t)
   const names = [
     '__proto__',
@@ -38,7 +38,7 @@ test('odd server names in a handshake have no effect', async (t) => {
   await watchOver(server)()
 })
 
-test('a client with a very long or unknown certificate chain is quickly rejected', async (t) => {
+test('a client with a very long or untrusted certificate chain is rejected quickly', async (t) => {
   const server = await serve(t)
   for (const length of [1, 10, 100]) {
     const answer = await answerTo(server, chainOf(length))
@@ -47,7 +47,7 @@ test('a client with a very long or unknown certificate chain is quickly rejected
   await watchOver(server)()
 })
 
-test('handshakes with certificates leak no memory', async (t) => {
+test('handshakes with client certificates leak no memory', async (t) => {
   const server = await serve(t)
   const alive = watchOver(server)
   const stranger = chainOf(1)

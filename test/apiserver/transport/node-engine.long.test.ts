@@ -32,7 +32,7 @@ async function replay(t: TestContext, engine: string): Promise<{ passed: number;
   return { passed, failed: [...text.matchAll(/^not ok {2}(.*)$/gm)].map(([, name]) => name!) }
 }
 
-test("all recorded cases that pass on our own engine also pass on Node's", { skip }, async (t) => {
+test("all conformance recordings that pass on our HTTP engine also pass on Node's", { skip }, async (t) => {
   // The cases spend most of their time waiting for watches to end, so both replays run concurrently.
   const [own, node] = await Promise.all([replay(t, 'orch'), replay(t, 'node')])
   assert.ok(own.passed > 0, 'no case was replayed')

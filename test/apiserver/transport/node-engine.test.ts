@@ -31,12 +31,12 @@ interface Named {
   readonly metadata: { readonly name: string }
 }
 
-test('an unknown engine is rejected', async () => {
+test('an unknown --http-engine is rejected', async () => {
   const reading = readServerFlags('apiserver', ['--http-engine=apache'])
   await assert.rejects(reading, /--http-engine.*"apache" is not one of orch, node/)
 })
 
-test('writes and a watch work over both protocols', async (t) => {
+test('writes and watches work over HTTP/1.1 and HTTP/2', async (t) => {
   const session = openSession(server)
   t.after(() => session.destroy())
   const watching = session.request({ ':path': `${configMaps}?watch=1&fieldSelector=metadata.name%3Done`, ...bearer })
@@ -57,7 +57,7 @@ test('writes and a watch work over both protocols', async (t) => {
   assert.equal((await ask(session, { ':path': '/livez', authorization: 'Bearer wrong' })).status, 401)
 })
 
-test('a long list works over both protocols', async (t) => {
+test('a long list is complete over HTTP/1.1 and HTTP/2', async (t) => {
   const data = { text: 'x'.repeat(100_000) }
   for (let i = 0; i < 40; i++) await client.post(configMaps, { metadata: { name: `long-${i}` }, data })
   const session = openSession(server)
@@ -69,7 +69,7 @@ test('a long list works over both protocols', async (t) => {
   }
 })
 
-test('exec switches protocols', async () => {
+test('exec upgrades the connection', async () => {
   const pods = '/api/v1/namespaces/default/pods'
   const names = async () => (await client.get('/api/v1/nodes')).body.items.map((each: Named) => each.metadata.name)
   const [nodeName] = await until(names, (found) => found.length > 0)
@@ -91,7 +91,7 @@ test('exec switches protocols', async () => {
   assert.deepEqual(statusesOf(refused), [404])
 })
 
-test('a body in parts is accepted, and a truncated body is not executed', async (t) => {
+test('a chunked body is accepted, and a request with a truncated body is not executed', async (t) => {
   const body = JSON.stringify({ metadata: { name: 'slow' } })
   const head = `POST ${configMaps} HTTP/1.1\r\nHost: x\r\n${admin}\r\nContent-Type: application/json\r\n`
   const socket = await openSocket(server, 'http/1.1')
@@ -115,7 +115,7 @@ test('a body in parts is accepted, and a truncated body is not executed', async 
   assert.equal((await ask(session, { ':path': `${configMaps}/cut`, ...bearer })).status, 404)
 })
 
-test('an unread body does not lose the response', async (t) => {
+test('a response is sent although the request body is not read', async (t) => {
   const length = 4 * 1024 * 1024
   const socket = await openSocket(server, 'http/1.1')
   const answered = untilClosed(socket)
@@ -166,7 +166,7 @@ test('a client that does not read its response is disconnected, and its request 
   await soon(() => waiting[0]?.gone === true)
 })
 
-test('a client that disconnects before an upgrade is noticed', async (t) => {
+test('the server notices a client that disconnects before its upgrade is accepted', async (t) => {
   const waiting: ServerTransport[] = []
   const onRequest = (transport: ServerTransport) => void waiting.push(transport)
   const port = await listen(t, { onRequest, httpEngine, maySwitch: () => true })

@@ -49,7 +49,7 @@ function reading(client: Socket): () => string {
   return () => Buffer.concat(parts).toString('latin1')
 }
 
-test('responses keep the order of the requests, even if the first one is slow and many follow', async (t) => {
+test('responses keep the order of pipelined requests, even if the first is slow', async (t) => {
   const count = 5000
   let release = () => {}
   const waits = new Promise<void>((resolve) => {
@@ -78,7 +78,7 @@ test('responses keep the order of the requests, even if the first one is slow an
   )
 })
 
-test('bodies larger than the buffer arrive completely, one after another', async (t) => {
+test('pipelined bodies larger than the buffer arrive completely', async (t) => {
   const bodies = Array.from({ length: 6 }, (_, i) => `${i}`.repeat(300_000 + i))
   const [client] = await begin(t, async (transport) => {
     // The body waits until it is read, and so does the connection.
@@ -103,7 +103,7 @@ test('bodies larger than the buffer arrive completely, one after another', async
   assert.doesNotMatch(read(), /\[false\]/)
 })
 
-test('an unread body is discarded, and the next request is answered', async (t) => {
+test('an unread body is discarded, and the next request gets a response', async (t) => {
   const [client] = await begin(t, (transport) => answer(transport, `[${transport.target}]`))
   const read = reading(client)
   client.write(`POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 2000000\r\n\r\n${'x'.repeat(2_000_000)}${get(1)}`)
@@ -114,14 +114,14 @@ test('an unread body is discarded, and the next request is answered', async (t) 
   assert.match(read(), /\[\/a\]/)
 })
 
-test('little is read after a request that has not been answered', async (t) => {
+test('the server reads little beyond a request without a response', async (t) => {
   const [client, accepted] = await begin(t, () => {})
   client.write(gets(400_000))
   await standsStill(() => accepted.bytesRead)
   assert.ok(accepted.bytesRead < 1024 * 1024, `${accepted.bytesRead} bytes`)
 })
 
-test('little is read ahead while requests are answered slowly', async (t) => {
+test('the server reads little ahead while it responds slowly', async (t) => {
   let count = 0
   const [client, accepted] = await begin(t, async (transport) => {
     await pause(1)
@@ -136,7 +136,7 @@ test('little is read ahead while requests are answered slowly', async (t) => {
   assert.ok(accepted.bytesRead < 1024 * 1024, `${accepted.bytesRead} bytes`)
 })
 
-test('no responses are produced for a client that reads none', async (t) => {
+test('the server does not produce responses for a client that does not read', async (t) => {
   let count = 0
   const text = 'x'.repeat(15_000)
   const [client, accepted] = await begin(t, (transport) => {

@@ -13,12 +13,12 @@ import { closed, listen, ok, open } from '../../support/listener.ts'
 /** Short, to keep the tests fast. */
 const short = 300
 
-test('a client that sends no handshake is disconnected', { timeout: 300_000 }, async (t) => {
+test('a client that does not send its TLS handshake is disconnected', { timeout: 300_000 }, async (t) => {
   const socket = connectTcp(await listen(t, { times: { handshake: short } }), '127.0.0.1')
   assert.equal(await closed(t, socket), '')
 })
 
-test('a client whose headers do not end is disconnected', { timeout: 300_000 }, async (t) => {
+test('a client whose headers never end is disconnected', { timeout: 300_000 }, async (t) => {
   const socket = await open(await listen(t, { times: { headers: short } }), 'http/1.1')
   socket.write('GET / HTTP/1.1\r\nHost: x\r\nX-A: b\r\n')
   assert.match(await closed(t, socket), /^HTTP\/1\.1 408 /)
@@ -32,7 +32,7 @@ test('a client that sends its headers byte by byte is disconnected', { timeout: 
   assert.match(await closed(t, socket), /^HTTP\/1\.1 408 /)
 })
 
-test('a client whose body does not end is disconnected', { timeout: 300_000 }, async (t) => {
+test('a client whose body never ends is disconnected', { timeout: 300_000 }, async (t) => {
   const socket = await open(await listen(t, { times: { headers: short, request: short } }), 'http/1.1')
   socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc')
   assert.match(await closed(t, socket), /^HTTP\/1\.1 200 /)
@@ -78,7 +78,7 @@ test('an HTTP/2 connection with endless headers is closed', { timeout: 300_000 }
   await closed(t, socket)
 })
 
-test('an HTTP/2 connection that only sends pings after a request is closed', { timeout: 300_000 }, async (t) => {
+test('an HTTP/2 connection that sends only pings after a request is closed', { timeout: 300_000 }, async (t) => {
   const socket = await open(await listen(t, { times: { idle: short } }), 'h2')
   socket.write(Buffer.concat([preface, ask(1)]))
   const timer = setInterval(() => socket.write(frame('ping', 0, 0, Buffer.alloc(8))), 20)
@@ -104,13 +104,15 @@ test('an HTTP/2 connection with malformed headers gets a 400 and stays open', { 
 
 const noWindow = frame('settings', 0, 0, Buffer.from([0, 4, 0, 0, 0, 0]))
 
-test('an HTTP/2 connection whose response is not read is closed', { timeout: 300_000 }, async (t) => {
+test('an HTTP/2 connection is closed if its client does not read the response', { timeout: 300_000 }, async (t) => {
   const socket = await open(await listen(t, { times: { stall: short } }), 'h2')
   socket.write(Buffer.concat([preface, noWindow, ask(1)]))
   await closed(t, socket)
 })
 
-test('if one of two HTTP/2 responses is not read, only its stream is reset', { timeout: 300_000 }, async (t) => {
+test('if a client does not read one of two HTTP/2 responses, only that stream is reset', {
+  timeout: 300_000,
+}, async (t) => {
   const quiet = (transport: ServerTransport) =>
     transport.target === '/quiet' ? transport.open(200, []) : ok(transport)
   const socket = await open(await listen(t, { times: { stall: short }, onRequest: quiet }), 'h2')
@@ -122,7 +124,7 @@ test('if one of two HTTP/2 responses is not read, only its stream is reset', { t
     read = Buffer.concat([read, (await once(socket, 'data'))[0]])
 })
 
-test('an HTTP/1.1 connection whose response is not read is closed', { timeout: 300_000 }, async (t) => {
+test('an HTTP/1.1 connection is closed if its client does not read the response', { timeout: 300_000 }, async (t) => {
   const answer = Buffer.alloc(32 * 1024 * 1024)
   const gone = Promise.withResolvers<void>()
   const port = await listen(t, {
@@ -140,7 +142,7 @@ test('an HTTP/1.1 connection whose response is not read is closed', { timeout: 3
 })
 
 for (const alpn of ['http/1.1', 'h2'])
-  test(`${alpn}: slowly read responses and silent streams are not cut off`, {
+  test(`${alpn}: slowly read responses and silent watches are not disconnected`, {
     timeout: 300_000,
   }, async (t) => {
     const answer = Buffer.alloc(1024 * 1024)

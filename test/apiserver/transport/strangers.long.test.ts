@@ -73,7 +73,7 @@ async function openWatch(t: TestContext, server: ServerHandle): Promise<TLSSocke
   return socket.resume()
 }
 
-test('unauthenticated clients leave room for others and never displace authenticated ones', {
+test('unauthenticated clients leave room for others and never displace authenticated clients', {
   timeout: 300_000,
 }, async (t) => {
   const server = await startWithFew(t, 200)
@@ -115,7 +115,7 @@ test('hundreds of clients can connect from one address', { timeout: 300_000 }, a
   assert.equal(watches.filter((socket) => !socket.closed).length, 300)
 })
 
-test('plain HTTP gets an explanation', { timeout: 300_000 }, async (t) => {
+test('a plain HTTP request gets an explanation', { timeout: 300_000 }, async (t) => {
   const server = await serve(t)
   for (const method of ['GET', 'POST', 'HEAD', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
     const socket = connectTcp(server.port, '127.0.0.1')

@@ -6,7 +6,7 @@ import { serve } from '../../support/in-process.ts'
 const key = 'apf.kubernetes.io/autoupdate-spec'
 const group = '/apis/flowcontrol.apiserver.k8s.io/v1beta2'
 
-test('a deleted object and a changed annotation are restored', async (t) => {
+test('a deleted or changed flow control object is restored', async (t) => {
   const server = await serve(t, ['--profile=kubernetes'])
   const client = server.client()
   const merge = (body: object) => ({

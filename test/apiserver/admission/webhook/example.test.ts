@@ -12,7 +12,7 @@ import { serve } from '../../../support/in-process.ts'
 import { root } from '../../../support/server.ts'
 import { configMaps, configure } from '../../../support/webhooks.ts'
 
-test('the documented example adds labels and rejects objects', async (t) => {
+test('the webhook from the documentation adds labels and rejects objects', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'orch-example-'))
   t.after(() => rmSync(directory, { recursive: true, force: true }))
   const page = readFileSync(join(root, 'docs/webhooks.md'), 'utf8')

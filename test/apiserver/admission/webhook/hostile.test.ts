@@ -40,7 +40,7 @@ async function create(path: string, more: object) {
   return { answer, ms: performance.now() - began }
 }
 
-test('a webhook that closes the connection after reading the review is called once', async () => {
+test('a webhook that closes the connection after reading the review is not called again', async () => {
   webhooks.taken()
   for (const path of ['/allow', '/reset', '/allow']) {
     const { answer } = await create(path, { failurePolicy: 'Fail' })
@@ -53,7 +53,7 @@ test('a webhook that closes the connection after reading the review is called on
 const mostMs = 15_000
 
 for (const path of failing)
-  test(`${path}: the failure policy decides in time`, async () => {
+  test(`${path}: the failure policy applies before the timeout`, async () => {
     const refused = await create(`/${path}`, { failurePolicy: 'Fail' })
     assert.equal(refused.answer.status, 500, refused.answer.text)
     assert.match(refused.answer.body.message, /failed calling webhook/)
@@ -65,13 +65,13 @@ for (const path of failing)
   })
 
 for (const path of ['deep-patch', 'prototype-patch'])
-  test(`${path}: causes an error or is harmless`, async () => {
+  test(`${path}: the write succeeds or fails with an error in time`, async () => {
     const { answer, ms } = await create(`/${path}`, { failurePolicy: 'Fail', timeoutSeconds: 2 })
     assert.ok([201, 422, 500].includes(answer.status), answer.text.slice(0, 500))
     assert.ok(ms < mostMs, `${ms} ms`)
   })
 
-test('a Retry-After that is not a whole number of seconds is dropped', async () => {
+test('a Retry-After value that is not a whole number of seconds is dropped', async () => {
   for (const [sent, told] of [
     ['7', 7],
     ['2147483647', 2_147_483_647],
@@ -87,7 +87,7 @@ test('a Retry-After that is not a whole number of seconds is dropped', async () 
   }
 })
 
-test('very many warnings are truncated, and a too large response is an error', async () => {
+test('very many warnings are truncated, and a response that is too large is an error', async () => {
   const { answer } = await create('/many-warnings/100000', { failurePolicy: 'Fail', timeoutSeconds: 10 })
   assert.equal(answer.status, 201, answer.text)
   const warnings = String(answer.headers.warning).split(', ')
@@ -97,7 +97,7 @@ test('very many warnings are truncated, and a too large response is an error', a
   assert.match(refused.answer.body.message, /the answer has more than 200000 values/)
 })
 
-test('an untrusted certificate is a failure', async () => {
+test('a webhook with an untrusted certificate fails', async () => {
   const other = await Webhooks.start({ after })
   const clientConfig = { url: `${webhooks.base}/allow`, caBundle: other.caBundle }
   const { answer } = await create('/allow', { clientConfig })
@@ -105,7 +105,7 @@ test('an untrusted certificate is a failure', async () => {
   assert.match(answer.body.message, /x509: certificate signed by unknown authority/)
 })
 
-test('a wrong host name is a failure before anything is sent', async () => {
+test('a webhook whose certificate has another host name fails before the review is sent', async () => {
   webhooks.taken()
   const url = `https://localhost:${webhooks.port}/allow`
   const { answer } = await create('/allow', { clientConfig: { url, caBundle: webhooks.caBundle } })
@@ -114,21 +114,21 @@ test('a wrong host name is a failure before anything is sent', async () => {
   assert.deepEqual(webhooks.taken(), [])
 })
 
-test('an invalid CA bundle is a failure', async () => {
+test('a webhook with an invalid CA bundle fails', async () => {
   const caBundle = Buffer.from('-----BEGIN CERTIFICATE-----\nbm8=\n-----END CERTIFICATE-----\n').toString('base64')
   const { answer } = await create('/allow', { clientConfig: { url: `${webhooks.base}/allow`, caBundle } })
   assert.equal(answer.status, 500)
   assert.match(answer.body.message, /x509/)
 })
 
-test('redirects were never followed', () => {
+test('the server never follows redirects of webhooks', () => {
   assert.deepEqual(
     webhooks.calls.filter(({ path }) => path === '/canary'),
     [],
   )
 })
 
-longTest('other requests are not slowed down, and memory stays bounded', async () => {
+longTest('hostile webhooks do not slow down other requests, and memory stays bounded', async () => {
   const paths = ['/gigabyte', '/hang', '/many-values', '/huge-patch', '/quadratic-patch']
   await configure(
     client,

@@ -27,7 +27,7 @@ const client = server.client()
 const maps = '/api/v1/namespaces/hooked/configmaps'
 await client.post('/api/v1/namespaces', { metadata: { name: 'hooked', labels: { hooked: 'yes' } } })
 
-test('a breaker opens after five failures, probes every ten seconds and closes after a response', () => {
+test('a circuit breaker opens after five failures, probes every ten seconds and closes after a response', () => {
   let now = 0
   const breaker = new Breaker({ now: () => now, monotonic: () => now })
   for (let i = 0; i < 4; i++) breaker.failed('x')
@@ -44,7 +44,7 @@ test('a breaker opens after five failures, probes every ten seconds and closes a
   assert.deepEqual([breaker.refusal(), breaker.state.open], [undefined, false])
 })
 
-test('ignorable webhooks share the request time, others have their full timeout', () => {
+test('webhooks with the policy Ignore share the request timeout, and others get their full timeout', () => {
   const ignored = { timeoutMs: 10_000, ignoresFailures: true } as Webhook
   for (const allCalls of [1, 20, 59, 60, 500]) {
     let leftMs = 60_000
@@ -58,7 +58,7 @@ test('ignorable webhooks share the request time, others have their full timeout'
   assert.equal(timeFor(ignored, { ...two, leftMs: 10 }), 1000, 'a share is never below a second')
 })
 
-test('the breaker of an unreachable webhook opens, is reported and closes after a configuration change', async () => {
+test('the breaker of an unreachable webhook opens, is reported, and closes after a configuration change', async () => {
   const name = 'broken.example.com'
   const dead = await Webhooks.start({ after })
   await configure(client, 'validating', 'broken', [webhook(dead, '/allow', { name, failurePolicy: 'Ignore' })])
@@ -83,7 +83,7 @@ test('the breaker of an unreachable webhook opens, is reported and closes after 
   await unconfigure(client, 'validating', 'broken')
 })
 
-test('objects that crash a webhook do not open its breaker for other objects', async () => {
+test('a webhook that crashes on some objects is still called for other objects', async () => {
   const crashing = webhook(webhooks, '/crash-or-deny', { failurePolicy: 'Ignore' })
   await configure(client, 'validating', 'crashing', [crashing])
   for (let i = 0; i < 7; i++) await client.post(maps, { metadata: { name: `crash${i}`, labels: { crash: 'yes' } } })
@@ -115,13 +115,13 @@ function probedWebhook(path: string) {
   return { breaker: hook!.breaker, ask }
 }
 
-test('an unusable response closes an open breaker, so that bad objects cannot keep it open', async () => {
+test('an invalid response closes an open breaker, so that bad objects cannot keep it open', async () => {
   const { breaker, ask } = probedWebhook('/bad-json')
   assert.equal(await ask(), undefined)
   assert.equal(breaker.state.open, false)
 })
 
-test('a disconnecting client or a crashing webhook leaves the probe to the next call', async () => {
+test('the next call probes again after the client of a probe disconnects or the webhook crashes', async () => {
   const left = probedWebhook('/hang')
   await assert.rejects(left.ask(AbortSignal.timeout(50)), { code: 504 })
   assert.deepEqual([left.breaker.state.open, left.breaker.refusal()], [true, undefined])
@@ -130,7 +130,7 @@ test('a disconnecting client or a crashing webhook leaves the probe to the next 
   assert.deepEqual([crashed.breaker.state.open, crashed.breaker.refusal()], [true, undefined])
 })
 
-test('responses of any kind never open the breaker', async () => {
+test('no response, whatever its status and content, opens the breaker', async () => {
   await configure(client, 'validating', 'odd', [webhook(webhooks, '/bad-json', { failurePolicy: 'Ignore' })])
   webhooks.taken()
   for (let i = 0; i < 7; i++) assert.equal((await client.post(maps, { metadata: { name: `odd${i}` } })).status, 201)
@@ -146,7 +146,7 @@ test('a denial never opens the breaker', async () => {
   await unconfigure(client, 'validating', 'denying')
 })
 
-test('a chain of hanging, ignorable webhooks leaves time for the write', async (t) => {
+test('several hanging webhooks with the policy Ignore leave enough time for the write', async (t) => {
   const client = (await serve(t, ['--request-timeout=5s'])).client()
   await client.post('/api/v1/namespaces', { metadata: { name: 'hooked', labels: { hooked: 'yes' } } })
   const hanging = (count: number) =>
@@ -159,7 +159,7 @@ test('a chain of hanging, ignorable webhooks leaves time for the write', async (
   assert.equal(webhooks.taken().length, 5)
 })
 
-test('a patch with very many operations on long lists does not block others', async () => {
+test('a webhook patch with very many operations on long lists does not block other requests', async () => {
   const hostile = () => webhook(webhooks, '/quadratic-patch', { failurePolicy: 'Ignore', timeoutSeconds: 5 })
   await assertBrief(45, async () => {
     await configure(client, 'mutating', 'quadratic', [hostile()])
@@ -169,7 +169,7 @@ test('a patch with very many operations on long lists does not block others', as
   await unconfigure(client, 'mutating', 'quadratic')
 })
 
-test('a client timeout does not bypass a webhook', async () => {
+test('a request whose timeout expires during a webhook call is not admitted without the webhook', async () => {
   const hook = webhook(webhooks, '/hang', { failurePolicy: 'Ignore', timeoutSeconds: 5 })
   await configure(client, 'validating', 'hanging', [hook])
   const { status } = await client.post(`${maps}?timeout=100ms`, { metadata: { name: 'hurried' } })
@@ -180,7 +180,7 @@ test('a client timeout does not bypass a webhook', async () => {
 
 for (const sort of ['mutating', 'validating'] as const)
   for (const failurePolicy of ['Ignore', 'Fail'] as const)
-    test(`a client timeout is not a failure of a ${sort} webhook with ${failurePolicy}`, async () => {
+    test(`an expired client timeout does not count as a failure of a ${sort} webhook with ${failurePolicy}`, async () => {
       const others = [webhook(webhooks, '/allow', { failurePolicy }), webhook(webhooks, '/allow', { failurePolicy })]
       const slow = webhook(webhooks, '/slow-deny/1500', { failurePolicy, timeoutSeconds: 10 })
       await configure(client, sort, 'slow', [slow, ...others])
@@ -201,7 +201,7 @@ for (const sort of ['mutating', 'validating'] as const)
       assert.equal((await client.get(`${maps}/hasty`)).status, 404)
     })
 
-test('a disconnecting client does not bypass a webhook', async () => {
+test('a request whose client disconnects during a webhook call is not admitted without the webhook', async () => {
   await configure(client, 'validating', 'slow', [webhook(webhooks, '/slow-deny/300', { failurePolicy: 'Ignore' })])
   webhooks.taken()
   const body = JSON.stringify({ metadata: { name: 'hasty' } })
@@ -216,7 +216,7 @@ test('a disconnecting client does not bypass a webhook', async () => {
   assert.equal((await client.get(`${maps}/hasty`)).status, 404)
 })
 
-test('break-glass access bypasses webhooks with a reason and permission, and is logged', async () => {
+test('break-glass access skips webhooks, requires a reason and permission, and is logged', async () => {
   await configure(client, 'validating', 'shut', [webhook(webhooks, '/deny/403/shut')])
   const send = (reason: string, token = 'admin-token') =>
     server.client(token).send(maps, {
@@ -239,7 +239,7 @@ test('break-glass access bypasses webhooks with a reason and permission, and is 
   await unconfigure(client, 'validating', 'shut')
 })
 
-test('with a dead backend, Fail and a rule for everything, the server starts, is ready and can be repaired', async () => {
+test('a failing webhook for all requests does not prevent the start, readiness or its own deletion', async () => {
   const dead = await Webhooks.start({ after })
   const hook = webhook(dead, '/allow', { rules: [everything], namespaceSelector: {}, timeoutSeconds: 1 })
   await configure(client, 'mutating', 'dead', [hook])
@@ -257,7 +257,7 @@ test('with a dead backend, Fail and a rule for everything, the server starts, is
   assert.equal((await again.post(maps, { metadata: { name: 'x' } })).status, 201)
 })
 
-test('break-glass access must be enabled', async (t) => {
+test('break-glass access is rejected unless a flag enables it', async (t) => {
   const plain = await serve(t)
   const headers = { 'break-glass': 'please' }
   const { status, body } = await plain.client().send('/api/v1/namespaces', { method: 'POST', headers, body: {} })
@@ -265,7 +265,7 @@ test('break-glass access must be enabled', async (t) => {
   assert.match(body.message, /--enable-break-glass/)
 })
 
-test('every server on a store applies a configuration within a second', async (t) => {
+test('every server on a store applies a new webhook configuration within a second', async (t) => {
   const etcd = await startEtcd()
   t.after(() => etcd.stop())
   const flags = [`--etcd-servers=${etcd.endpoints.join(',')}`]
@@ -291,7 +291,7 @@ test('every server on a store applies a configuration within a second', async (t
   t.diagnostic(`acts after ${Math.round(slowest)} ms`)
 })
 
-test('the controls can be disabled together with their kinds', async (t) => {
+test('the webhook controls can be disabled together with their API versions', async (t) => {
   const group = 'admissionregistration.orch.io/v1'
   const off = ['mutating', 'validating'].map((sort) => `${group}/${sort}webhookconfigurations=false`).join(',')
   const plain = await serve(t, [
@@ -303,7 +303,7 @@ test('the controls can be disabled together with their kinds', async (t) => {
   assert.equal((await plain.client().post('/api/v1/namespaces', { metadata: { name: 'free' } })).status, 201)
 })
 
-test('a stored webhook without a supported review version follows its failure policy and is not called', async () => {
+test('a stored webhook without a supported review version is not called, and its failure policy applies', async () => {
   const stored = { name: 'old.example.com', admissionReviewVersions: ['v99'], sideEffects: 'None', rules: [everything] }
   const ask = async (failurePolicy: 'Fail' | 'Ignore') => {
     const clock = { now: () => 0, monotonic: () => 0 }

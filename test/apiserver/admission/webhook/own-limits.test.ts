@@ -26,7 +26,7 @@ const hostileWebhook = (clientConfig: object, more: object = {}) => ({
 const configOf = ({ url, caBundle }: RawAnswers) => ({ url: `${url}/`, caBundle })
 const deny = (more: object = {}) => webhook(webhooks, '/deny/403/no', { failurePolicy: 'Ignore', ...more }, 'denied')
 
-test('a webhook that floods trailers and then pauses causes no other to be skipped', async () => {
+test('a webhook that floods trailers and then pauses does not cause other webhooks to be skipped', async () => {
   let flooded = false
   const flooding = await answerRaw({ after }, async (socket) => {
     // Slightly less than the former limit of all responses together.
@@ -44,7 +44,7 @@ test('a webhook that floods trailers and then pauses causes no other to be skipp
   assert.equal((await attack).status, 201)
 })
 
-test('a webhook without a free connection is not skipped, and the client must retry', async () => {
+test('if no connection to a webhook is free, the request fails with a retryable error instead of skipping the webhook', async () => {
   // Both webhooks share the connections to one address.
   await configure(client, 'validating', 'hostile', [hostileWebhook(webhooks.clientConfig('/hang'))])
   await configure(client, 'validating', 'denied', [deny({ timeoutSeconds: 1 })])

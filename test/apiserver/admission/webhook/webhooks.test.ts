@@ -26,7 +26,7 @@ async function withConfigured(sort: 'mutating' | 'validating', hooks: readonly o
   }
 }
 
-test('labels added by a webhook are stored, and each webhook sees the earlier changes', async () => {
+test('labels added by a webhook are stored, and later webhooks see them', async () => {
   await withConfigured('mutating', [webhook(webhooks, '/chain/a'), webhook(webhooks, '/chain/b')], async () => {
     const { status, body } = await client.post(maps, { metadata: { name: 'chained' } })
     assert.deepEqual([status, body.metadata.labels], [201, { chain: 'ab' }])
@@ -35,7 +35,7 @@ test('labels added by a webhook are stored, and each webhook sees the earlier ch
   })
 })
 
-test('IfNeeded: called once more if the object has changed since', async () => {
+test('reinvocationPolicy IfNeeded: a webhook is called again if the object has changed since its call', async () => {
   const again = { reinvocationPolicy: 'IfNeeded' }
   const hooks = [
     webhook(webhooks, '/chain/a', again),
@@ -50,7 +50,7 @@ test('IfNeeded: called once more if the object has changed since', async () => {
   })
 })
 
-test("a denial has the webhook's code and message regardless of the failure policy", async () => {
+test('a denial returns the code and message of the webhook, whatever the failure policy', async () => {
   const hooks = [webhook(webhooks, '/deny/418/not today', { failurePolicy: 'Ignore', name: 'no.example.com' })]
   await withConfigured('validating', hooks, async () => {
     const { status, body } = await client.post(maps, { metadata: { name: 'denied' } })
@@ -60,7 +60,7 @@ test("a denial has the webhook's code and message regardless of the failure poli
   })
 })
 
-test("a webhook's warning reaches the client in UTF-8 without control characters", async () => {
+test('the warning of a webhook is sent to the client in UTF-8 without control characters', async () => {
   const hooks = [webhook(webhooks, `/warn/${encodeURIComponent('über "\u{1f600}" 名\n\u0085.')}`)]
   await withConfigured('validating', hooks, async () => {
     const { status, headers } = await client.post(maps, { metadata: { name: 'warned' } })
@@ -71,7 +71,7 @@ test("a webhook's warning reaches the client in UTF-8 without control characters
   })
 })
 
-test('long warnings are truncated between characters within the limit', async () => {
+test('long warnings are truncated between characters', async () => {
   const hooks = [webhook(webhooks, '/warn-at-length')]
   await withConfigured('validating', hooks, async () => {
     const { headers } = await client.post(maps, { metadata: { name: 'warned-at-length' } })
@@ -81,7 +81,7 @@ test('long warnings are truncated between characters within the limit', async ()
   })
 })
 
-test('v1beta1: a patch is a JSON patch regardless of its patchType', async () => {
+test('v1beta1: a patch is applied as a JSON patch, whatever its patchType', async () => {
   const operations = Buffer.from(JSON.stringify([{ op: 'add', path: '/data', value: { patched: 'yes' } }]))
   const path = `/typed-patch/Foreign/${operations.toString('base64url')}`
   const post = async (name: string) => await client.post(maps, { metadata: { name } })
@@ -96,7 +96,7 @@ test('v1beta1: a patch is a JSON patch regardless of its patchType', async () =>
   })
 })
 
-test('unconfigured and non-matching webhooks are not called', async () => {
+test('webhooks are not called if nothing is configured or no rule matches', async () => {
   const hooks = [
     webhook(webhooks, '/deny/403/a', { rules: [{ ...everything, operations: ['DELETE'] }] }),
     webhook(webhooks, '/deny/403/b', { objectSelector: { matchLabels: { run: '1' } } }),
@@ -114,7 +114,7 @@ test('unconfigured and non-matching webhooks are not called', async () => {
   })
 })
 
-test('complete reviews of an update and of a collection deletion', async () => {
+test('reviews of an update and of a collection deletion contain all fields', async () => {
   const rules = [{ ...everything, operations: ['UPDATE', 'DELETE'] }]
   await client.post(maps, { metadata: { name: 'whole', labels: { l: 'w' } }, data: { k: 'v' } })
   await withConfigured('validating', [webhook(webhooks, '/allow', { rules, timeoutSeconds: 7 })], async () => {
@@ -148,7 +148,7 @@ test('complete reviews of an update and of a collection deletion', async () => {
   })
 })
 
-test('a review contains the grace period of a deleted pod and the pod of a binding', async () => {
+test('a review contains the grace period of a deleted pod and the pod that a Binding names', async () => {
   const pods = '/api/v1/namespaces/hooked/pods'
   const rules = [{ ...everything, operations: ['CREATE', 'DELETE'], resources: ['pods', 'bindings'] }]
   const hook = webhook(webhooks, '/allow', { rules, objectSelector: undefined })
@@ -173,7 +173,7 @@ test('a review contains the grace period of a deleted pod and the pod of a bindi
   })
 })
 
-test('every kind of write calls webhooks with its actual operation', async () => {
+test('every kind of write calls webhooks with the actual operation', async () => {
   const rules = [{ ...everything, operations: ['*'] }]
   await withConfigured('validating', [webhook(webhooks, '/deny/403/every way', { rules })], async () => {
     await client.post('/api/v1/namespaces/free/configmaps', { metadata: { name: 'way' } })
@@ -207,7 +207,7 @@ test('every kind of write calls webhooks with its actual operation', async () =>
   })
 })
 
-test('Equivalent: a webhook for one version sees requests of another version, converted', async () => {
+test('matchPolicy Equivalent: a webhook for one version gets requests in another version, converted', async () => {
   const rules = [{ operations: ['CREATE'], apiGroups: ['batch'], apiVersions: ['v1'], resources: ['cronjobs'] }]
   const container = { name: 'c', image: 'i' }
   const template = { spec: { restartPolicy: 'Never', containers: [container] } }
@@ -228,7 +228,7 @@ test('Equivalent: a webhook for one version sees requests of another version, co
   })
 })
 
-test('custom kinds, all subresources and connections call webhooks like built-in kinds', async () => {
+test('webhooks are called for custom kinds, all subresources and connections', async () => {
   const group = 'webhooked.example.com'
   const schema = { openAPIV3Schema: { type: 'object', 'x-orch-preserve-unknown-fields': true } }
   const subresources = { status: {}, scale: { specReplicasPath: '.spec.n', statusReplicasPath: '.status.n' } }
@@ -262,7 +262,7 @@ test('custom kinds, all subresources and connections call webhooks like built-in
   await client.delete(`/apis/apiextensions.orch.io/v1/customresourcedefinitions/widgets.${group}`)
 })
 
-test('forbidden patches', async () => {
+test('patches that a webhook must not return', async () => {
   const cases: [unknown, number, RegExp][] = [
     [[{ op: 'replace', path: '/metadata/namespace', value: 'free' }], 400, /namespace/],
     [[{ op: 'replace', path: '/kind', value: 'Secret' }], 500, /something else/],
@@ -299,7 +299,7 @@ test('invalid managedFields from a webhook are discarded with a warning', async 
   })
 })
 
-test('a dry run that would call a webhook with side effects is rejected without a call', async () => {
+test('a dry run that matches a webhook with side effects is rejected without calling it', async () => {
   const beta = configurationPath('validating').replace('/v1/', '/v1beta1/')
   const hook = webhook(webhooks, '/allow', { sideEffects: 'Some' })
   assert.equal((await client.post(beta, { metadata: { name: 'effects' }, webhooks: [hook] })).status, 201)
@@ -311,7 +311,7 @@ test('a dry run that would call a webhook with side effects is rejected without 
   await unconfigure(client, 'validating', 'effects')
 })
 
-test('a Service is called by its own name at its endpoints', async () => {
+test('a webhook Service is called at its endpoints under its own DNS name', async () => {
   const hooked = await Webhooks.start({ after }, { names: 'DNS:hook.hooked.svc' })
   const services = '/api/v1/namespaces/hooked/services'
   const { port, caBundle } = hooked
@@ -335,7 +335,7 @@ test('a Service is called by its own name at its endpoints', async () => {
   await unconfigure(client, 'validating', 'tested')
 })
 
-test('a configuration that may lock out its owners causes warnings', async () => {
+test('a webhook configuration that could lock out its owners causes warnings', async () => {
   const hook = {
     name: 'risky.example.com',
     clientConfig: {
@@ -367,7 +367,7 @@ test('a configuration that may lock out its owners causes warnings', async () =>
   assert.deepEqual([answer.status, answer.headers.warning], [201, undefined])
 })
 
-test('a preview lists matching objects that the caller may list', async () => {
+test('a preview lists the objects that a webhook matches and the caller may list', async () => {
   const hook = webhook(webhooks, '/allow', { objectSelector: { matchLabels: { previewed: 'yes' } } })
   await client.post(maps, { metadata: { name: 'seen', labels: { previewed: 'yes' } } })
   await client.post('/api/v1/namespaces/free/configmaps', {
@@ -417,7 +417,7 @@ test('the trace lists all controls and webhooks with durations and results', asy
   )
 })
 
-test('metrics count calls, rejections and ignored failures', async () => {
+test('metrics count webhook calls, rejections and ignored failures', async () => {
   const hooks = [
     webhook(webhooks, '/deny/403/counted', { name: 'counted.example.com' }),
     webhook(webhooks, '/bad-json', { name: 'ignored.example.com', failurePolicy: 'Ignore' }),
@@ -435,7 +435,7 @@ test('metrics count calls, rejections and ignored failures', async () => {
   })
 })
 
-test('credentials are sent only to the hosts that they name', async (t) => {
+test('webhook credentials are sent only to the hosts they are configured for', async (t) => {
   const kubeconfig = join(server.directory, 'webhooks.kubeconfig')
   const users = [{ name: `127.0.0.1:${webhooks.port}`, user: { token: 'for-this-one' } }]
   writeFileSync(kubeconfig, JSON.stringify({ apiVersion: 'v1', kind: 'Config', users }))
