@@ -31,7 +31,7 @@ test('setting a key again makes its entry the newest and evicts nothing', () => 
   assert.deepEqual([...map.values()], [2, 10, 3])
 })
 
-test('get leaves the order alone, and use makes an entry the newest', () => {
+test('get does not change the order of entries, and use makes an entry the newest', () => {
   const map = filled(3, 3)
   assert.equal(map.get('k0'), 0)
   assert.equal(map.use('k1'), 1)
@@ -40,7 +40,7 @@ test('get leaves the order alone, and use makes an entry the newest', () => {
   assert.deepEqual([...map.values()], [2, 1, 3])
 })
 
-test('a large map evicts the oldest in batches and keeps the newest 63 of 64', () => {
+test('a large map evicts the oldest entries in batches and keeps the newest 63 of 64', () => {
   const map = filled(1024, 1025)
   assert.equal(map.size, 1024 + 1 - 16)
   assert.deepEqual([map.has('k15'), map.has('k16'), map.has('k1024')], [false, true, true])
@@ -50,7 +50,7 @@ test('a large map evicts the oldest in batches and keeps the newest 63 of 64', (
   }
 })
 
-test('entries can be deleted, also while they are iterated over', () => {
+test('entries can be deleted, also during iteration', () => {
   const map = filled(10, 5)
   for (const [key, value] of map) if (value % 2 === 0) map.delete(key)
   assert.deepEqual([...map.values()], [1, 3])
@@ -58,6 +58,6 @@ test('entries can be deleted, also while they are iterated over', () => {
   assert.deepEqual([map.size, map.has('k1')], [0, false])
 })
 
-test('a map without room for an entry is rejected', () => {
+test('a map with a capacity of 0 is rejected', () => {
   for (const maxSize of [0, -1, Number.NaN]) assert.throws(() => new BoundedMap(maxSize), RangeError)
 })

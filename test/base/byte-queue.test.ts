@@ -17,7 +17,7 @@ function memoryOf(parts: readonly Buffer[]): number {
 
 const sizes = [1, 3, 1, 5000, 1, 1, 2048, 2047, 16_384, 1, 300, 70_000, 1]
 
-test('parts of any size are returned in the order of arrival', () => {
+test('bytes are returned in the order of arrival, whatever the sizes of the parts', () => {
   for (const recordBytes of [1, 4096, 16_384]) {
     for (let count = 0; count <= sizes.length; count++) {
       const queue = new ByteQueue()
@@ -37,7 +37,7 @@ test('parts of any size are returned in the order of arrival', () => {
   }
 })
 
-test('a queue can be used after it was joined or emptied', () => {
+test('a queue can be reused after its bytes were joined or cleared', () => {
   const queue = new ByteQueue()
   queue.add(Buffer.from('ab'))
   queue.add(Buffer.from('cd'))
@@ -49,7 +49,7 @@ test('a queue can be used after it was joined or emptied', () => {
   assert.equal(queue.join().toString(), 'gh')
 })
 
-test('joined bytes do not change when more are added', () => {
+test('joined bytes do not change when more bytes are added', () => {
   const queue = new ByteQueue()
   for (let i = 0; i < 10; i++) queue.add(part(1, 1, i))
   const joined = queue.join()
@@ -58,7 +58,7 @@ test('joined bytes do not change when more are added', () => {
   assert.equal(joined.toString('hex'), text)
 })
 
-test('the records of small parts are released', () => {
+test('the memory of small parts is released', () => {
   for (const [size, count] of [
     [1, 10_000],
     [100, 1000],

@@ -7,7 +7,7 @@ import { runInNewContext } from 'node:vm'
 import { codeOf, isError, messageOf } from '../../src/base/text/errors.ts'
 import { root } from '../support/server.ts'
 
-test('an error of another realm is an error', () => {
+test('isError, messageOf and codeOf recognize an error from another realm', () => {
   const strange = runInNewContext(`Object.assign(new RangeError('too far'), { code: 'EFAR' })`)
   assert.ok(!(strange instanceof Error))
   assert.ok(isError(strange))
@@ -17,7 +17,7 @@ test('an error of another realm is an error', () => {
   assert.equal(codeOf({ code: 'ENONE' }), undefined)
 })
 
-test('no source refers to the Error of its own realm', () => {
+test('no source file uses instanceof Error', () => {
   const files = globSync('src/**/*.{ts,tsx}', { cwd: root }).filter((file) => file !== 'src/base/text/errors.ts')
   assert.ok(files.length > 500)
   const asking = files.filter((file) => / instanceof Error\b/.test(readFileSync(join(root, file), 'utf8')))

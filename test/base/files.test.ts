@@ -26,7 +26,7 @@ function temporaryDirectory(t: TestContext): string {
 
 const modeOf = (path: string) => statSync(path).mode & 0o777
 
-test('a new file replaces an existing file or link without writing through it', async (t) => {
+test('writing a file replaces an existing file or link without following the link', async (t) => {
   const directory = temporaryDirectory(t)
   const victim = join(directory, 'victim')
   const file = join(directory, 'file')
@@ -43,7 +43,7 @@ test('a new file replaces an existing file or link without writing through it', 
   assert.deepEqual(readdirSync(directory).sort(), ['file', 'victim'])
 })
 
-test('a file has its mode regardless of the umask', async (t) => {
+test('a written file has the requested mode regardless of the umask', async (t) => {
   const directory = temporaryDirectory(t)
   const before = process.umask(0o777)
   try {
@@ -55,7 +55,7 @@ test('a file has its mode regardless of the umask', async (t) => {
   assert.deepEqual([modeOf(join(directory, 'secret')), modeOf(join(directory, 'open'))], [0o600, 0o644])
 })
 
-test('of several concurrent creators one wins, without leftovers', async (t) => {
+test('of several concurrent creators of a file one wins, and no temporary files remain', async (t) => {
   const directory = temporaryDirectory(t)
   const file = join(directory, 'file')
   const texts = Array.from({ length: 20 }, (_, i) => `text ${i}`.repeat(100))
@@ -64,14 +64,14 @@ test('of several concurrent creators one wins, without leftovers', async (t) => 
   assert.deepEqual(readdirSync(directory), ['file'])
 })
 
-test('a file that cannot be renamed leaves nothing behind', async (t) => {
+test('a file that cannot be renamed leaves no temporary file', async (t) => {
   const directory = temporaryDirectory(t)
   mkdirSync(join(directory, 'taken'))
   await assert.rejects(replaceFile(join(directory, 'taken'), 'x', 0o600), { code: 'EISDIR' })
   assert.deepEqual(readdirSync(directory), ['taken'])
 })
 
-test('a directory is created with its parents, and a failure is reported at once', async (t) => {
+test('a directory is created with its parents, and a failure is reported', async (t) => {
   const directory = temporaryDirectory(t)
   const deep = join(directory, 'a/b/c')
   await Promise.all([makeDirectory(deep), makeDirectory(deep), makeDirectory(join(directory, 'a/b/d'))])
@@ -81,7 +81,7 @@ test('a directory is created with its parents, and a failure is reported at once
   await assert.rejects(makeDirectory(join(directory, 'plain')), /plain is not a directory/)
 })
 
-test('concurrent creation of one directory and its parents never fails', async (t) => {
+test('concurrent creation of a directory and its parents never fails', async (t) => {
   const directory = temporaryDirectory(t)
   const makers = Array.from({ length: 8 })
   for (let round = 0; round < 100; round++) {
@@ -90,7 +90,7 @@ test('concurrent creation of one directory and its parents never fails', async (
   }
 })
 
-test('an existing directory is accepted only if its content is ours', async (t) => {
+test('an existing directory is accepted only if it is empty or was created by this program', async (t) => {
   const directory = temporaryDirectory(t)
   const table: readonly (readonly [string, number, readonly string[], number | RegExp])[] = [
     ['empty', 0o755, [], 0o700],
@@ -112,7 +112,7 @@ test('an existing directory is accepted only if its content is ours', async (t) 
   }
 })
 
-test('the server writes files only through base/files', () => {
+test('sources of the server write files only through base/files', () => {
   // Add other ways of writing to base/files/files.ts, which handles modes and links.
   const writes = 'writeFile|appendFile|createWriteStream|mkdirSync|mkdir\\(|copyFile|openSync'
   const found = execFileSync('grep', ['-rlE', `\\b(${writes})`, '--include=*.ts', '.'], {

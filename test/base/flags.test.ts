@@ -42,7 +42,7 @@ const right: readonly (readonly [string[], object, string[]])[] = [
 ]
 
 for (const [args, options, words] of right) {
-  test(`reads ${JSON.stringify(args)}`, () => {
+  test(`the arguments ${JSON.stringify(args)} are accepted`, () => {
     assert.deepEqual(parseCommandLine(flags, args), { options: { ...usual, ...options }, words })
   })
 }
@@ -60,16 +60,16 @@ const wrong: readonly (readonly [string[], RegExp])[] = [
 ]
 
 for (const [args, told] of wrong) {
-  test(`refuses ${JSON.stringify(args)}`, () => {
+  test(`the arguments ${JSON.stringify(args)} are rejected`, () => {
     assert.throws(() => parseCommandLine(flags, args), told)
   })
 }
 
-test('a server command line allows each flag once', () => {
+test('the server accepts each flag only once', () => {
   assert.throws(() => parseFlags(flags, ['-A', '--all']), /--all is given twice/)
 })
 
-test('a flag with an optional value takes the next word only if it is one of its values', () => {
+test('a flag with an optional value takes the next argument only if it is an allowed value', () => {
   const dry = {
     dry: withBare(
       flag({
@@ -98,7 +98,7 @@ test('a flag with an optional value takes the next word only if it is one of its
   assert.equal(splitCommand(dry, ['--dry', 'client', 'get']).command, 'get')
 })
 
-test('a rejected flag reports the reason, accepts the value that changes nothing, and is not shown', () => {
+test('an unsupported flag is rejected with a reason unless its value changes nothing, and help omits it', () => {
   const refused = { log: refusedFlag('log', 'there is no log', { accepted: 'true' }), name: flags.name }
   assert.deepEqual(parseCommandLine(refused, ['--log', '--log=true']).words, [])
   assert.throws(() => parseCommandLine(refused, ['--log=false']), /--log: there is no log/)
@@ -106,7 +106,7 @@ test('a rejected flag reports the reason, accepts the value that changes nothing
   assert.doesNotMatch(helpText(refused), /log/)
 })
 
-test('a repeated flag has all its values in order', () => {
+test('a repeatable flag returns all its values in order', () => {
   const files = { files: repeated({ name: 'file', value: 'FILE', read: text, help: 'what to read' }) }
   const filesOf = (args: readonly string[]) => parseCommandLine(files, args).options.files
   assert.deepEqual(filesOf([]), [])
@@ -114,7 +114,7 @@ test('a repeated flag has all its values in order', () => {
   assert.deepEqual(filesOf(['--file=b', '--file', 'a,c', '--file=']), ['b', 'a,c'])
 })
 
-test('the command is the first word after flags and their values', () => {
+test('the command is the first argument after flags and their values', () => {
   assert.deepEqual(splitCommand(flags, ['-A', '-n', 'x', 'get', '-z', 'y']), {
     command: 'get',
     rest: ['-A', '-n', 'x', '-z', 'y'],
@@ -122,7 +122,7 @@ test('the command is the first word after flags and their values', () => {
   assert.deepEqual(splitCommand(flags, ['--name', 'x']), { command: undefined, rest: ['--name', 'x'] })
 })
 
-test('the help shows letters, values and defaults', () => {
+test('help shows short flags, values and defaults', () => {
   assert.equal(
     helpText(flags),
     [

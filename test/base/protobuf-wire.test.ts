@@ -11,8 +11,8 @@ function written(write: (writer: WireWriter) => void): string {
   return writer.finish().toString('hex')
 }
 
-describe('protobuf wire form', () => {
-  it('encodes according to the format', () => {
+describe('Protobuf wire format', () => {
+  it('values are encoded according to the Protobuf specification', () => {
     assert.equal(
       written((w) => w.integer(1, 150)),
       '089601',
@@ -39,7 +39,7 @@ describe('protobuf wire form', () => {
     )
   })
 
-  it('decodes every integer, or reports that a number cannot represent it', () => {
+  it('every integer is decoded, or rejected if a number cannot represent it', () => {
     const numbers = [0, 1, 127, 128, 300, 2 ** 31 - 1, 2 ** 31, 2 ** 32, 2 ** 35 - 1, 2 ** 35, 2 ** 53 - 1]
     for (const value of numbers.flatMap((n) => [n, -n])) {
       const reader = read(written((w) => w.integer(1, value)))
@@ -63,7 +63,7 @@ describe('protobuf wire form', () => {
     assert.throws(() => written((w) => w.integer(1, 2 ** 53)), WireError)
   })
 
-  it('decodes messages of every size, with reserved space in front', () => {
+  it('messages of every size can be encoded with reserved space in front and decoded', () => {
     for (const size of [0, 1, 127, 128, 16_383, 16_384, 300_000]) {
       const value = new Uint8Array(size).fill(7)
       const writer = new WireWriter(5)
@@ -82,7 +82,7 @@ describe('protobuf wire form', () => {
     }
   })
 
-  it('skips unknown fields, including groups', () => {
+  it('unknown fields are skipped, including groups', () => {
     const reader = read('08ff01 110102030405060708 1a020102 23 0801 2b 2c 24 3501020304 3801')
     const fields: number[] = []
     for (let field = reader.next(); field !== 0; field = reader.next()) {
@@ -92,7 +92,7 @@ describe('protobuf wire form', () => {
     assert.deepEqual(fields, [1, 2, 3, 4, 6, 7])
   })
 
-  it('rejects malformed messages', () => {
+  it('malformed messages are rejected', () => {
     const skipAll = (reader: WireReader) => {
       while (reader.next() !== 0) reader.skip()
     }
@@ -114,7 +114,7 @@ describe('protobuf wire form', () => {
     for (const [name, hex] of Object.entries(malformed)) assert.throws(() => skipAll(read(hex)), WireError, name)
   })
 
-  it('rejects values of another type, invalid text, and excessive nesting', () => {
+  it('values of another wire type, invalid UTF-8 and excessive nesting are rejected', () => {
     const expectsText = read('0801')
     expectsText.next()
     assert.throws(() => expectsText.string(), WireError)

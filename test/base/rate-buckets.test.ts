@@ -7,7 +7,7 @@ import { SharedCount } from '../../src/base/limits/shared-count.ts'
 
 const module = JSON.stringify(new URL('../../src/base/limits/rate-buckets.ts', import.meta.url).href)
 
-test('threads that use one bucket concurrently take at most its burst', async () => {
+test('threads that share a bucket together take at most its burst', async () => {
   const memory = newBucketMemory()
   const rate = { perSecond: 1, burst: 1000, keys: 4096 }
   const code = `
@@ -29,7 +29,7 @@ test('threads that use one bucket concurrently take at most its burst', async ()
   assert.equal(sum, 1000)
 })
 
-test('tables of several rates are separate, and tables in the same memory are shared', () => {
+test('tables with different rates are separate, and tables in the same memory are shared', () => {
   const memory = newBucketMemory()
   const rates = [
     { perSecond: 1, burst: 1, keys: 2 },
@@ -42,7 +42,7 @@ test('tables of several rates are separate, and tables in the same memory are sh
   assert.deepEqual([one[1]!.take('b'), one[1]!.take('b'), one[1]!.take('b')], [true, true, false])
 })
 
-test('the table remembers the configured number of keys', () => {
+test('the table tracks the configured number of keys', () => {
   const [buckets] = openRateBuckets(newBucketMemory(), [{ perSecond: 1, burst: 1, keys: 1000 }], () => 0n)
   const keys = Array.from({ length: 1000 }, (_, i) => `key ${i}`)
   for (const key of keys) assert.equal(buckets!.take(key), true, key)
@@ -50,12 +50,12 @@ test('the table remembers the configured number of keys', () => {
   assert.ok(forgotten.length < 100, `${forgotten.length} keys forgotten`)
 })
 
-test('more keys than fit into the memory are rejected', () => {
+test('a table with more keys than fit into its memory is rejected', () => {
   const rate = { perSecond: 1, burst: 1, keys: 2 ** 31 - 1 }
   assert.throws(() => openRateBuckets(newBucketMemory(), [rate], () => 0n), RangeError)
 })
 
-test('a count applies to all workers, and that of an ended worker is reset', () => {
+test('a count is shared by all workers, and the count of an ended worker is reset', () => {
   const counts = new Int32Array(new SharedArrayBuffer(8))
   const first = new SharedCount(2, counts, 0)
   const second = new SharedCount(2, counts, 1)

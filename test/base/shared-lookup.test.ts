@@ -14,8 +14,8 @@ function controlled() {
   return { begun, look }
 }
 
-describe('shared lookup', () => {
-  it('callers that arrive during a lookup share the next one', async () => {
+describe('sharing of concurrent lookups', () => {
+  it('callers that arrive during a lookup share the next lookup', async () => {
     const { begun, look } = controlled()
     const shared = new SharedLookup(look, 60_000)
     const first = shared.ask()
@@ -33,7 +33,7 @@ describe('shared lookup', () => {
     assert.equal(await last, 3)
   })
 
-  it('a lookup continues after a failure and does not wait for a slow one', async () => {
+  it('lookups continue after a failure and do not wait for a slow lookup', async () => {
     const { begun, look } = controlled()
     const shared = new SharedLookup(look, 1)
     const slow = shared.ask()

@@ -18,7 +18,7 @@ test('concurrent readers of the same content share one copy', async () => {
   assert.equal(unpacked, 2)
 })
 
-test('a failure is reported to all waiting callers and then retried', async () => {
+test('a failure is reported to all waiting callers, and the next call tries again', async () => {
   let tries = 0
   const unpack = sharedUnpacking(async (packed) => {
     if (++tries === 1) throw new Error('damaged')

@@ -62,7 +62,7 @@ for (const [seed, odd] of [
   })
 }
 
-test('keys are sorted by their bytes, few or many, sorted or not', () => {
+test('keys are sorted by their bytes, however many keys are added and in any order', () => {
   const random = numbers(5)
   for (const length of [0, 1, 2, 5, 31, 32, 33, 200]) {
     const keys = Array.from({ length }, () => `${Math.floor(random() * 50)}${ends[Math.floor(random() * ends.length)]}`)
@@ -73,7 +73,7 @@ test('keys are sorted by their bytes, few or many, sorted or not', () => {
   }
 })
 
-test('slices show the initial state despite writes during reading', () => {
+test('slices return the initial state despite concurrent writes', () => {
   const random = numbers(7)
   const map = new SortedMap<number>()
   const model = new Map<string, number>()

@@ -15,13 +15,13 @@ function* work(ms: number): Generator<void, number> {
   return steps
 }
 
-test('many long tasks block the event loop no longer than one', async () => {
+test('many long tasks block the event loop no longer than one long task', async () => {
   const pieces = () => Array.from({ length: 40 }, () => new TimeSlice().run(work(20)))
   const { result } = await assertBrief(25, () => Promise.all(pieces()))
   assert.ok(result.every((steps) => steps >= 200))
 })
 
-test('long tasks make progress side by side', async () => {
+test('concurrent long tasks all make progress', async () => {
   const ended: string[] = []
   const long = new TimeSlice().run(work(200)).then(() => ended.push('long'))
   const short = new TimeSlice().run(work(20)).then(() => ended.push('short'))
@@ -29,13 +29,13 @@ test('long tasks make progress side by side', async () => {
   assert.deepEqual(ended, ['short', 'long'])
 })
 
-test('short work does not yield', () => {
+test('a short task does not yield', () => {
   const pace = new TimeSlice()
   assert.equal(pace.yieldIfDue(), undefined)
   assert.equal(pace.charge(1_000_000), false)
 })
 
-test('a loop of small steps yields when its charged work is due', async () => {
+test('a loop of small steps yields when the charged time is due', async () => {
   const { result: rests } = await assertBrief(25, async () => {
     const pace = new TimeSlice()
     let count = 0
@@ -56,7 +56,7 @@ function spin(ms: number): void {
   for (const end = performance.now() + ms; performance.now() < end; );
 }
 
-test('many short consecutive tasks share the budget of a turn', async () => {
+test('many short consecutive tasks share the time budget of an event-loop turn', async () => {
   const piece = async (left: number): Promise<void> => {
     await roomInTurn()
     spin(0.2)
@@ -65,7 +65,7 @@ test('many short consecutive tasks share the budget of a turn', async () => {
   await assertBrief(25, () => Promise.all(Array.from({ length: 40 }, () => piece(20))))
 })
 
-test('all suspended work resumes in order although other work uses up every turn', async () => {
+test('suspended tasks resume in order even if other work uses up every turn', async () => {
   let isBusy = true
   const holdTurn = () => {
     const pace = new TimeSlice()
@@ -87,7 +87,7 @@ test('all suspended work resumes in order although other work uses up every turn
   assert.deepEqual(ended, [0, 1, 2, 3, 4])
 })
 
-test('work yields later while a server starts, and as usual after all starts', async () => {
+test('tasks yield less often while a server starts, and normally after all starts', async () => {
   const attempt = async (): Promise<boolean> => {
     await new Promise(setImmediate)
     const began = performance.now()

@@ -9,7 +9,7 @@ import { inDomainOf, type ResourceType } from '../../src/client/requests/resourc
 
 const rows: [string, ResourceType][] = Object.entries<ResourceType>(table)
 
-test('every kind has a row', () => {
+test('every built-in kind has a row', () => {
   const hasRow = (kind: Kind) => rows.some(([, row]) => isOf(row, kind))
   const missing = allKinds.filter((kind) => !hasRow(kind)).map(rowFor)
   assert.equal(missing.join(''), '', `add to src/client/requests/built-in-kinds.ts:\n${missing.join('')}`)
@@ -29,7 +29,7 @@ for (const profile of profileNames)
     assert.equal(rows.length, served.length)
   })
 
-test('the stored version has the plain kind as its name, and other versions have a suffix', () => {
+test('the stored version of a kind has the plain name, and other versions have a suffix', () => {
   for (const [name, { kind = '', version }] of rows) {
     const suffix = `V${version.slice(1)}`
     assert.ok(name === kind || name === `${kind}${suffix}`, name)

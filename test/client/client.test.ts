@@ -21,7 +21,7 @@ import { startServer } from '../support/server.ts'
 
 const inDefault = (name: string) => ({ namespace: 'default', name })
 
-test('the verbs work, and errors are StatusErrors', async (t) => {
+test('all verbs work, and errors are StatusErrors', async (t) => {
   const client = new Client((await serve(t)).transport(), { userAgent: 'tester/1' })
   const created = await client.create(configMaps, configMap('a', { k: 'v' }))
   assert.equal(created.metadata.managedFields?.[0]?.manager, 'tester')
@@ -85,7 +85,7 @@ test('a list in pages is complete, and a collection is deleted page by page', as
   assert.deepEqual((await client.list(configMaps, { namespace: 'default' })).items, [])
 })
 
-test('a list whose pages have expired restarts', async (t) => {
+test('a list whose continue token has expired restarts', async (t) => {
   const server = await serve(t, ['--history-duration=1s'])
   const send = server.transport()
   const writer = new Client(send)
@@ -127,7 +127,7 @@ test('concurrent changes of one object are not lost', async (t) => {
   assert.equal((await client.get(configMaps, inDefault('count'))).data!.n, '60')
 })
 
-test('watches beyond the capacity of one connection all get their events', async (t) => {
+test('more watches than fit on one connection all receive their events', async (t) => {
   const client = new Client((await serve(t)).transport())
   const { resourceVersion } = await client.list(configMaps)
   const watches = Array.from({ length: 230 }, () => watch(client, configMaps, { resourceVersion }))
@@ -137,7 +137,7 @@ test('watches beyond the capacity of one connection all get their events', async
   for (const events of watches) await events.return(undefined)
 })
 
-test('an unreachable server is a TransportError, and is reached again after it returns', async (t) => {
+test('requests to an unreachable server throw a TransportError and succeed after the server returns', async (t) => {
   const server = await startServer(t)
   const client = new Client(server.transport())
   const { resourceVersion } = await client.list(configMaps)
@@ -156,7 +156,7 @@ test('an unreachable server is a TransportError, and is reached again after it r
   assert.deepEqual((await client.list(configMaps, { namespace: 'default' })).items, [])
 })
 
-test('requests on a closed transport fail like network errors, whenever it is closed', async (t) => {
+test('closing the transport at any time makes its requests fail like network errors', async (t) => {
   const server = await serve(t)
   for (let turns = 0; turns < 6; turns++) {
     const http = new HttpTransport(server.credentials())
@@ -191,7 +191,7 @@ test('a response truncated by closing the client is an error', async (t) => {
   await assert.rejects(rest, TransportError)
 })
 
-test('a response that is not JSON is a TransportError', async () => {
+test('a response that is not JSON causes a TransportError', async () => {
   const headers = { 'content-type': 'application/json' }
   for (const text of ['', '{"kind":', 'welcome'])
     await assert.rejects(
@@ -201,7 +201,7 @@ test('a response that is not JSON is a TransportError', async () => {
     )
 })
 
-test('a closed connection is not pinged', async (t) => {
+test('the client does not ping a closed connection', async (t) => {
   const server = await serve(t)
   const pingMs = 1000
   t.mock.timers.enable({ apis: ['setInterval'] })
@@ -224,7 +224,7 @@ test('a client certificate authenticates its user', async (t) => {
   assert.deepEqual((await new Client(http.send).list(configMaps, { namespace: 'default' })).items, [])
 })
 
-test('a wrong token and a wrong CA are rejected', async (t) => {
+test('an invalid token and an untrusted CA are errors', async (t) => {
   const server = await serve(t)
   const stranger = new HttpTransport({ server: server.url })
   t.after(() => stranger.close())
@@ -235,7 +235,7 @@ test('a wrong token and a wrong CA are rejected', async (t) => {
   )
 })
 
-test('the client discovers the types of a server', async (t) => {
+test('the client discovers the resource types of a server', async (t) => {
   const client = new Client((await serve(t)).transport())
   const { types, failures } = await discover(client)
   assert.deepEqual(failures, [])
@@ -246,7 +246,7 @@ test('the client discovers the types of a server', async (t) => {
   assert.ok(types.every(({ plural }) => !plural.includes('/')))
 })
 
-test('a call ends with its signal', async (t) => {
+test('aborting the signal ends a call', async (t) => {
   const client = new Client((await serve(t)).transport())
   const stop = new AbortController()
   const events = watch(client, configMaps, { signal: stop.signal })
@@ -258,7 +258,7 @@ test('a call ends with its signal', async (t) => {
   await assert.rejects(never.list(configMaps, { signal: stop.signal }), /enough/)
 })
 
-test('an invalid name sends no request', async (t) => {
+test('a request with an invalid name is not sent', async (t) => {
   const client = new Client((await serve(t)).transport())
   for (const name of ['', '.', '..']) await assert.rejects(client.delete(configMaps, inDefault(name)), TypeError)
   await assert.rejects(client.get(configMaps, { name: 'a' }), TypeError)
@@ -268,13 +268,13 @@ test('an invalid name sends no request', async (t) => {
   )
 })
 
-test('integers are not rounded, and any key is allowed', () => {
+test('integers are not rounded, and objects may have any key', () => {
   const text = '{"__proto__":1,"big":9007199254740993,"deep":[-18446744073709551615],"digits":"9007199254740993"}'
   assert.deepEqual(parseJson('9007199254740993'), 9007199254740993n)
   assert.equal(stringifyJson(parseJson(text)), text)
 })
 
-test('encoded texts are not overwritten by later ones', () => {
+test('encoding a text does not overwrite earlier encoded texts', () => {
   const texts = [
     '',
     'a',

@@ -17,7 +17,7 @@ interface Told extends ApiObject {
   source: { component: string }
 }
 
-test('events', async (t) => {
+test('recording of Events', async (t) => {
   const client = new Client((await serve(t)).transport())
   const time = { skipped: 0 }
   const clock = { now: () => Date.now() + time.skipped, monotonic: () => performance.now() + time.skipped }
@@ -55,7 +55,7 @@ test('events', async (t) => {
     assert.equal((await told('b'))[0]?.count, 1)
   })
 
-  await t.test('many Events that differ in their message become one, and a flood is limited', async () => {
+  await t.test('many Events that differ only in their message are combined, and floods are limited', async () => {
     for (let i = 0; i < 100; i++)
       recorder.record(about('c'), { type: 'Normal', reason: 'Flood', message: `number ${i}` })
     await recorder.flush()
@@ -72,7 +72,7 @@ test('events', async (t) => {
     assert.equal((await told('c')).length, 12)
   })
 
-  await t.test('an Event about a cluster-scoped object is in the namespace default', async () => {
+  await t.test('an Event about a cluster-scoped object is created in the namespace default', async () => {
     recorder.record(about('d', ''), { type: 'Normal', reason: 'Whole', message: 'm'.repeat(5000) })
     await recorder.flush()
     const [event] = await told('d')
@@ -80,7 +80,7 @@ test('events', async (t) => {
     assert.ok((event?.message.length ?? 0) <= 1024)
   })
 
-  await t.test('an Event that cannot be written is dropped, and others are still written', async () => {
+  await t.test('an Event that cannot be written is dropped, and later Events are written', async () => {
     recorder.record(about('e', 'nowhere'), { type: 'Normal', reason: 'Lost', message: 'lost' })
     recorder.record(about('f'), { type: 'Normal', reason: 'Kept', message: 'kept' })
     await recorder.flush()

@@ -83,7 +83,7 @@ async function refusal(exec: object, how = {}): Promise<string> {
   return stderr
 }
 
-test('the token printed by a plugin authenticates, in both versions and for both vendors', async () => {
+test('the token printed by a plugin authenticates, in both API versions and for both vendors', async () => {
   for (const group of ['client.authentication.orch.io', 'client.authentication.k8s.io'])
     for (const version of ['v1', 'v1beta1']) {
       const command = plugin(credential({ token: 'alice-token' }, { apiVersion: `${group}/${version}` }))
@@ -96,7 +96,7 @@ test('the token printed by a plugin authenticates, in both versions and for both
     }
 })
 
-test('a relative path starts at the kubeconfig, and a bare name is looked up in PATH', async () => {
+test('a relative plugin path starts at the kubeconfig, and a bare name is looked up in PATH', async () => {
   mkdirSync(join(directory, 'bin'))
   writeFileSync(join(directory, 'bin/beside'), `#!/bin/sh\necho '${aliceToken}'\n`, { mode: 0o755 })
   assert.equal(await nameOf(config({ command: './bin/beside' })), 'alice')
@@ -113,7 +113,7 @@ test('arguments and environment variables are passed to the plugin', async () =>
   assert.equal(readFileSync(join(directory, 'passed'), 'utf8'), '--x|y z|a b||')
 })
 
-test('output without a kind is accepted in both versions, but the version is required', async () => {
+test('plugin output without a kind is accepted in both versions, but the API version is required', async () => {
   for (const version of ['v1', 'v1beta1']) {
     const exec = { apiVersion: `client.authentication.orch.io/${version}` }
     const answer = credential({ token: 'alice-token' }, { ...exec, kind: undefined })
@@ -123,7 +123,7 @@ test('output without a kind is accepted in both versions, but the version is req
   assert.match(await refusal({ command: plugin(untyped) }), /something else than an ExecCredential of/)
 })
 
-test('a plugin that is missing, fails or prints nonsense is reported without its output', async () => {
+test('a plugin that is missing, fails or prints invalid output is reported without its output', async () => {
   assert.match(await refusal({ command: 'no-such-binary', installHint: 'install it' }), /it is not there\n\ninstall it/)
   const failing = plugin('canary', 'exit 3')
   assert.match(await refusal({ command: failing }), /failed with exit code 3/)
@@ -146,7 +146,7 @@ test('a plugin that is missing, fails or prints nonsense is reported without its
   }
 })
 
-test('the plugin entry of the kubeconfig is validated before the plugin runs', async () => {
+test('the plugin configuration in the kubeconfig is validated before the plugin runs', async () => {
   const command = plugin(aliceToken)
   assert.match(await refusal({ command: '' }), /user "u": exec: command is missing/)
   assert.match(await refusal({ command, apiVersion: 'v1' }), /exec: apiVersion is none of/)
@@ -156,7 +156,7 @@ test('the plugin entry of the kubeconfig is validated before the plugin runs', a
   assert.ok(!existsSync(`${command}.runs`))
 })
 
-test('the plugin is told whether it may be interactive, and v1beta1 is interactive if possible', async () => {
+test('the plugin is informed whether it may be interactive, and v1beta1 is interactive if possible', async () => {
   const command = plugin(credential({ token: 'alice-token' }, { apiVersion: `${apiVersion}beta1` }))
   const beta = { command, apiVersion: `${apiVersion}beta1`, interactiveMode: undefined }
   const interactive = async (exec: object, input: boolean) => {
@@ -169,7 +169,7 @@ test('the plugin is told whether it may be interactive, and v1beta1 is interacti
   assert.equal(await interactive({ interactiveMode: 'Always' }, true), true)
 })
 
-test('plugins that ask for it get the cluster', async () => {
+test('a plugin gets the cluster if its configuration requests it', async () => {
   const command = plugin(aliceToken)
   const extensions = [{ name: 'client.authentication.orch.io/exec', extension: { audience: 'a' } }]
   await nameOf(config({ command, provideClusterInfo: true }, { extensions }))
@@ -182,7 +182,7 @@ test('plugins that ask for it get the cluster', async () => {
   assert.equal(toldTo(command).spec.cluster, undefined)
 })
 
-test('a token from a flag or next to the plugin takes precedence', async () => {
+test('a token from a flag or next to the plugin takes precedence over the plugin', async () => {
   const command = plugin(aliceToken)
   assert.equal(await nameOf(config({ command }), { args: ['--token=bob-token'] }), 'bob')
   assert.ok(!existsSync(`${command}.runs`))
@@ -193,7 +193,7 @@ function transportOf(kubeconfig: string): HttpTransport {
   return new HttpTransport(readClientConfig({ files: [kubeconfig], parse: parseConfigYaml }).transport)
 }
 
-test('credentials last until they expire or are rejected, and concurrent requests share one run', async (t) => {
+test('credentials are used until they expire or are rejected, and concurrent requests share one plugin run', async (t) => {
   const { url, authority, asked } = await recordingServer(t, ({ headers }, response) => {
     response.statusCode = headers.authorization === 'Bearer old' ? 401 : 200
     response.end('{}')
@@ -222,7 +222,7 @@ test('credentials last until they expire or are rejected, and concurrent request
   assert.equal(asked.at(-1)?.headers.authorization, 'Bearer new')
 })
 
-test('after a second rejection the 401 is the response', async () => {
+test('if new credentials are rejected too, the client returns the 401', async () => {
   const command = plugin(credential({ token: 'nobody' }))
   const { code, stderr } = await whoami(config({ command }))
   assert.equal(code, 1)
@@ -241,7 +241,7 @@ const pluginAt = (command: string) => ({
   interactiveMode: 'Never' as const,
 })
 
-test('a plugin that does not end is killed, whatever it has started', async (t) => {
+test('a plugin that does not end is killed together with its child processes', async (t) => {
   const command = plugin(aliceToken, 'sleep 600 & echo $! > "$0.started"; wait')
   // The child process would keep the output of this process open.
   t.after(() => process.kill(Number(readFileSync(`${command}.started`, 'utf8'))))
@@ -249,7 +249,7 @@ test('a plugin that does not end is killed, whatever it has started', async (t) 
   await assert.rejects(source.current(new AbortController().signal), /has not ended after 0\.3 s$/)
 })
 
-test('the clock decides about expiry', async () => {
+test('the wall clock determines whether credentials have expired', async () => {
   let now = Date.parse('2030-01-01T00:00:00Z')
   const clock = { now: () => now, monotonic: () => now }
   const command = plugin(credential({ token: 't', expirationTimestamp: '2030-01-01T00:00:05Z' }))
@@ -266,7 +266,7 @@ test('the clock decides about expiry', async () => {
   }
 })
 
-test('a new certificate uses a new connection', async (t) => {
+test('a new client certificate is used on a new connection', async (t) => {
   const [one, two] = await Promise.all(
     ['one', 'two'].map((commonName) => makeIdentity({ commonName, usages: ['client auth'] })),
   )

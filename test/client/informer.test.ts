@@ -98,7 +98,7 @@ async function write(client: Client, writer: number, rounds: number): Promise<nu
   return written
 }
 
-test('with four writers the copy converges to a list, change by change', async (t) => {
+test('an informer follows four concurrent writers and ends up with the same objects as a list', async (t) => {
   const server = await serve(t)
   const client = new Client(server.transport())
   const { informer, replica, state, errors } = await begin(t, server)
@@ -117,7 +117,7 @@ test('with four writers the copy converges to a list, change by change', async (
   t.diagnostic(`${replica.changes} changes checked`)
 })
 
-test('with four writers and a connection that keeps breaking, nothing is lost', async (t) => {
+test('an informer loses no change while its connection keeps breaking', async (t) => {
   const server = await serve(t)
   const client = new Client(server.transport())
   const { informer, replica, state } = await begin(t, server)
@@ -152,7 +152,7 @@ test('after a server restart the informer resumes without a new list', async (t)
   assert.ok(errors.length > 0, 'the broken connection was told')
 })
 
-test('if its version is too old, the informer lists again and reports the changes in between', async (t) => {
+test('an informer whose version has expired lists again and reports the changes in between', async (t) => {
   const server = await serve(t, ['--history-duration=1s'])
   const client = new Client(server.transport())
   for (const name of ['stays', 'changes', 'goes']) await client.create(configMaps, configMap(name, { k: '1' }))
@@ -181,7 +181,7 @@ function cut(state: { cut: AbortController }): () => void {
   }
 }
 
-test('a silent server is detected and found again', async (t) => {
+test('an informer detects a server that stopped responding and reconnects', async (t) => {
   const server = await serve(t)
   const client = new Client(server.transport())
   const proxy = await startProxy(server.url)
@@ -211,7 +211,7 @@ test('a silent server is detected and found again', async (t) => {
   await assertSameAsList(client, informer, replica)
 })
 
-test('an informer that stops before its first list is not synced', async (t) => {
+test('an informer stopped before its first list is not synced', async (t) => {
   const server = await serve(t)
   const send = server.transport()
   await server.stop()
@@ -221,7 +221,7 @@ test('an informer that stops before its first list is not synced', async (t) => 
   assert.equal(await informer.synced, false)
 })
 
-test('a long list is applied in slices, and other tasks run in between', async (t) => {
+test('an informer applies a long list in slices, and other tasks run in between', async (t) => {
   const server = await serve(t)
   const client = new Client(server.transport())
   await Promise.all(Array.from({ length: 200 }, (_, i) => client.create(configMaps, configMap(`long-${i}`))))

@@ -7,7 +7,7 @@ import { adminKubeconfig } from '../../src/client/node/kubeconfig-write.ts'
 const pems = { cluster: 'orch', authority: 'authority\n', certificate: 'certificate\n', key: 'key\n' }
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 
-test('contains one cluster, user and context', () => {
+test('a written kubeconfig contains one cluster, user and context', () => {
   assert.deepEqual(parse(adminKubeconfig({ server: 'https://127.0.0.1:6443', ...pems })), {
     apiVersion: 'v1',
     kind: 'Config',
@@ -29,7 +29,7 @@ test('contains one cluster, user and context', () => {
 })
 
 for (const server of ['https://[::1]:6443', 'a: b #c', '"\n- x: y\\', '\u007f\u0085\u2028\ufeff\0']) {
-  test(`quotes the server ${JSON.stringify(server)}`, () => {
+  test(`the server URL ${JSON.stringify(server)} is quoted`, () => {
     assert.equal(parse(adminKubeconfig({ server, ...pems })).clusters[0].cluster.server, server)
   })
 }

@@ -38,7 +38,7 @@ function read(choice: Omit<ConfigChoice, 'parse'>) {
   return readClientConfig({ ...choice, parse: parseConfigYaml })
 }
 
-test('a kubeconfig written by the server can be read', () => {
+test('a kubeconfig written by the server can be parsed', () => {
   const { certificate, key } = one
   const text = adminKubeconfig({ cluster: 'orch', server, authority: two.certificate, certificate, key })
   const { transport, namespace } = read({ files: [file('admin', text)] })
@@ -69,7 +69,7 @@ test('file paths are relative to the kubeconfig, and inline data takes precedenc
   assert.equal(await transport.token!(), 'renewed')
 })
 
-test('the first of several files that sets a value wins', async () => {
+test('of several kubeconfig files, the first one that sets a value wins', async () => {
   const first = file('first', { contexts: [{ name: 'x', context: { cluster: 'c', user: 'u', namespace: 'n' } }] })
   const second = file('second', config({ server }, { token: 'second' }))
   const third = file('third', config({ server: 'https://third' }, { token: 'third' }, { 'current-context': 'y' }))
@@ -80,7 +80,7 @@ test('the first of several files that sets a value wins', async () => {
   assert.equal(read({ files: [second], server: 'https://other' }).transport.server, 'https://other')
 })
 
-test('with a server or cluster name, no current context is needed', () => {
+test('no current context is needed if a server or cluster is specified', () => {
   const alone = file('current-less', { clusters: [{ name: 'c', cluster: { server } }] })
   const none = join(directory, 'none')
   assert.equal(read({ files: [alone], server: 'https://other' }).transport.server, 'https://other')
@@ -91,7 +91,7 @@ test('with a server or cluster name, no current context is needed', () => {
   assert.throws(() => read({ files: [none], server: 'https://other', context: 'x' }), /there is no client config/)
 })
 
-test('the default locations are searched in order', () => {
+test('the default kubeconfig locations are searched in order', () => {
   const home = join(directory, 'home')
   const at = (KUBECONFIG?: string) => usualFiles({ env: { KUBECONFIG }, home, directory: '/d' })
   assert.deepEqual(at(), ['/d/.orch/admin.kubeconfig'])
@@ -145,7 +145,7 @@ const wrong: readonly (readonly [string, unknown, RegExp])[] = [
 ]
 
 for (const [how, content, told] of wrong) {
-  test(`a kubeconfig that ${how} is reported, but not quoted`, () => {
+  test(`a kubeconfig that ${how} is reported without quoting it`, () => {
     const files = [file('wrong', content)]
     assert.throws(
       () => read({ files }),
@@ -161,7 +161,7 @@ test('a missing kubeconfig is reported', () => {
   )
 })
 
-test('overrides take precedence over the files, and suffice with a server', () => {
+test('overrides take precedence over kubeconfig files, and a server override needs no file', () => {
   const files = [file('overridden', config({ server }, { token: 'from-file' }))]
   const { transport } = read({ files, user: { token: 'from-flag', as: 'alice', 'as-groups': ['a', 'b'] } })
   assert.equal(transport.token?.(), 'from-flag')

@@ -57,30 +57,33 @@ function candidate(t: TestContext, send: Transport, identity: string, name: stri
 
 const leads = (each: Candidate) => until(async () => each.term() !== undefined, Boolean)
 
-test('election', async (t) => {
+test('leader election between two candidates', async (t) => {
   const server = await serve(t)
   const send = server.transport()
   const client = new Client(send)
 
-  await t.test('one of two candidates leads, and the other takes over at once when it releases the lease', async () => {
-    const one = candidate(t, send, 'one', 'a')
-    const two = candidate(t, send, 'two', 'a')
-    const first = await until(async () => [one, two].find((each) => each.term() !== undefined), Boolean)
-    const other = first === one ? two : one
-    assert.equal(other.term(), undefined)
-    first?.stop()
-    assert.equal(await first?.ended, false)
-    await leads(other)
-    const { spec } = (await client.get(type, { namespace: 'default', name: 'a' })) as unknown as {
-      spec: { holderIdentity: string; leaseTransitions: number; leaseDurationSeconds: number }
-    }
-    assert.equal(spec.holderIdentity, other === one ? 'one' : 'two')
-    assert.deepEqual([spec.leaseTransitions, spec.leaseDurationSeconds], [1, 1])
-    other.stop()
-    await other.ended
-  })
+  await t.test(
+    'one of two candidates leads, and the other takes over immediately when the lease is released',
+    async () => {
+      const one = candidate(t, send, 'one', 'a')
+      const two = candidate(t, send, 'two', 'a')
+      const first = await until(async () => [one, two].find((each) => each.term() !== undefined), Boolean)
+      const other = first === one ? two : one
+      assert.equal(other.term(), undefined)
+      first?.stop()
+      assert.equal(await first?.ended, false)
+      await leads(other)
+      const { spec } = (await client.get(type, { namespace: 'default', name: 'a' })) as unknown as {
+        spec: { holderIdentity: string; leaseTransitions: number; leaseDurationSeconds: number }
+      }
+      assert.equal(spec.holderIdentity, other === one ? 'one' : 'two')
+      assert.deepEqual([spec.leaseTransitions, spec.leaseDurationSeconds], [1, 1])
+      other.stop()
+      await other.ended
+    },
+  )
 
-  await t.test('a disconnected leader stops before the other starts', async () => {
+  await t.test('a disconnected leader stops before the other candidate starts', async () => {
     const one = candidate(t, send, 'one', 'b')
     await leads(one)
     const two = candidate(t, send, 'two', 'b')
@@ -94,7 +97,7 @@ test('election', async (t) => {
     await two.ended
   })
 
-  await t.test('a leader that was suspended for longer than its lease sends nothing when it resumes', async () => {
+  await t.test('a leader that was suspended for longer than its lease sends no requests when it resumes', async () => {
     const one = candidate(t, send, 'one', 'c')
     await leads(one)
     const term = one.term()!
@@ -107,7 +110,7 @@ test('election', async (t) => {
     assert.equal(await one.ended, true)
   })
 
-  await t.test("another candidate's lease is not taken based on the times in it", async () => {
+  await t.test('a candidate measures the expiry of a lease with its own clock', async () => {
     const past = '2020-01-01T00:00:00.000000Z'
     const spec = { holderIdentity: 'other', leaseDurationSeconds: 1, acquireTime: past, renewTime: past }
     const metadata = { namespace: 'default', name: 'd' }
@@ -121,7 +124,7 @@ test('election', async (t) => {
   })
 })
 
-test('invalid timing is reported', () => {
+test('invalid lease durations are reported', () => {
   assert.equal(timingFault(timing), undefined)
   assert.match(timingFault({ ...timing, renewDeadlineMs: 1000 }) ?? '', /longer than the renew deadline/)
   assert.match(timingFault({ ...timing, retryPeriodMs: 550 }) ?? '', /1.2 times the retry period/)

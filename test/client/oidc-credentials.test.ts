@@ -83,7 +83,7 @@ async function expired(): Promise<{ 'id-token': string; 'refresh-token': string 
   }
 }
 
-test('an expired token is renewed, used and stored', async () => {
+test('an expired OIDC token is renewed, used and stored', async () => {
   const path = writeConfig('expired', await expired())
   const { code, stdout, stderr } = await whoami(path)
   assert.equal(code, 0, stderr)
@@ -95,7 +95,7 @@ test('an expired token is renewed, used and stored', async () => {
   assert.equal(keptIn(path)['id-token'], kept['id-token'])
 })
 
-test('of several concurrent programs one renews, and the others find the new token', async () => {
+test('of several concurrent programs one renews the token, and the others use the new token', async () => {
   const path = writeConfig('shared', await expired())
   const asked = refreshes()
   const ran = await Promise.all(Array.from({ length: 4 }, () => whoami(path)))

@@ -26,7 +26,7 @@ function noting(transport: Transport, notes: string[]): Transport {
   }
 }
 
-test('all verbs use the chosen content type and return the same as in JSON', async (t) => {
+test('all verbs use the chosen content type and return the same objects as in JSON', async (t) => {
   const server = await serve(t)
   const notes: string[] = []
   const client = new Client(noting(server.transport(), notes), { form })
@@ -55,7 +55,7 @@ test('all verbs use the chosen content type and return the same as in JSON', asy
   ])
 })
 
-test('watches and informers read frames', async (t) => {
+test('watches and informers decode Protobuf frames', async (t) => {
   const server = await serve(t)
   const client = new Client(server.transport(), { form })
   const json = new Client(server.transport())
@@ -84,7 +84,7 @@ test('watches and informers read frames', async (t) => {
   assert.deepEqual(events, ['ADDED large 300000', 'DELETED large 300000'])
 })
 
-test('documents without that encoding are read and sent as JSON', async (t) => {
+test('documents without a Protobuf encoding are read and sent as JSON', async (t) => {
   const server = await serve(t)
   const few = new ProtobufDocuments(vendorOf('orch'), [])
   const client = new Client(server.transport(), { form: few })

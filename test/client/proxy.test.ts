@@ -47,7 +47,7 @@ async function startProxy(t: Ending): Promise<{ host: string; asked: Asked[] }> 
   return { host: `127.0.0.1:${(proxy.address() as AddressInfo).port}`, asked }
 }
 
-test('requests go through the proxy to the verified server', async (t) => {
+test('requests through a proxy reach the server, whose certificate is verified', async (t) => {
   const { host, asked } = await startProxy(t)
   const http = new HttpTransport({ ...server.credentials(), proxy: `http://me:pass%20word@${host}` })
   t.after(async () => http.close())
@@ -61,7 +61,7 @@ test('requests go through the proxy to the verified server', async (t) => {
   await assert.rejects(new Client(untrusted.send).list(configMaps), TransportError)
 })
 
-test('a proxy that rejects the request or is unreachable is named', async (t) => {
+test('the error names a proxy that rejects the request or is unreachable', async (t) => {
   const { host } = await startProxy(t)
   const told = async (proxy: string) => {
     const http = new HttpTransport({ ...server.credentials(), proxy })

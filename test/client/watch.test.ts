@@ -13,7 +13,7 @@ async function* chunks(...parts: readonly (string | Uint8Array)[]): AsyncGenerat
   for (const part of parts) yield typeof part === 'string' ? new TextEncoder().encode(part) : part
 }
 
-test('lines are independent of chunk boundaries', async () => {
+test('a watch stream is split into lines regardless of chunk boundaries', async () => {
   const text = 'one\n{"é": "😀"}\n\nlast\n'
   const bytes = new TextEncoder().encode(text)
   for (let size = 1; size <= bytes.length; size++) {
@@ -24,7 +24,7 @@ test('lines are independent of chunk boundaries', async () => {
   }
 })
 
-test('a truncated line is dropped, and one that is too long is rejected', async () => {
+test('a truncated line is dropped, and a line that is too long is rejected', async () => {
   assert.deepEqual(await Array.fromAsync(lines(chunks('a\nb'), 100)), ['a'])
   await assert.rejects(Array.fromAsync(lines(chunks('a\n', 'b'.repeat(60), 'c'.repeat(60)), 100)), TransportError)
 })
@@ -47,7 +47,7 @@ test('a watch returns events in order, with bookmarks, and ends after its timeou
   assert.ok(bookmark?.type === 'BOOKMARK' && Number(bookmark.resourceVersion) > Number(metadata.resourceVersion))
 })
 
-test('a start version that is too old returns 410', async (t) => {
+test('a watch from a version that is too old returns 410', async (t) => {
   const server = await serve(t, ['--history-duration=1s'])
   const client = new Client(server.transport())
   const { metadata } = await client.create(configMaps, configMap('a'))

@@ -39,7 +39,7 @@ async function told(path: string, count: number): Promise<string[]> {
 
 const merge = 'merge-patch+json'
 
-test('a watch with a label selector reports objects that enter, change in and leave the selection', async () => {
+test('a watch with a label selector reports objects that start to match, change or no longer match', async () => {
   const maps = `${await newNamespace('labels')}/configmaps`
   const { metadata } = await done('GET', maps)
   const from = (selector: string, count: number) =>
@@ -125,7 +125,7 @@ for (const plural of ['configmaps', 'secrets']) {
     assert.equal((await done('GET', everywhere)).items.length, 0)
   })
 
-  test(`${plural} marked immutable cannot be changed until deleted`, async () => {
+  test(`immutable ${plural} cannot be changed and must be deleted first`, async () => {
     const home = `${await newNamespace(`fixed-${plural}`)}/${plural}`
     await done('POST', home, { metadata: { name: 'fixed' }, data: { k: 'dg==' } })
     await done('PATCH', `${home}/fixed`, { data: { k: 'dw==' }, immutable: true }, merge)
@@ -199,7 +199,7 @@ test('deleting a namespace deletes all its objects', async () => {
     assert.equal((await client.get(`${home}/${plural}/inside`)).status, 404, plural)
 })
 
-test('every group prefers a served version and lists its resources', async () => {
+test('the preferred version of every group is served and lists its resources', async () => {
   const { groups } = await done('GET', '/apis')
   for (const { name, versions, preferredVersion } of groups) {
     const served = versions.map(({ groupVersion }: { groupVersion: string }) => groupVersion)

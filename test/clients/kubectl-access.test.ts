@@ -39,7 +39,7 @@ test('auth reconcile creates and repairs roles and bindings', async () => {
   assert.match(output, /watch/)
 })
 
-test('auth can-i answers for the current and for other users', async () => {
+test('auth can-i works for the current user and for other users', async () => {
   const rows: readonly (readonly [question: string, answer: 'yes' | 'no'])[] = [
     ['delete nodes', 'yes'],
     ['list configmaps --as=jane', 'yes'],
@@ -58,7 +58,7 @@ test('auth can-i answers for the current and for other users', async () => {
   }
 })
 
-test('auth can-i --list shows the rules', async () => {
+test('auth can-i --list prints the rules of a user', async () => {
   const { output, code } = await run('kubectl auth can-i --list --as=jane')
   assert.equal(code, 0)
   assert.match(output, /configmaps +\[\] +\[\] +\[get list watch\]/)
@@ -66,7 +66,7 @@ test('auth can-i --list shows the rules', async () => {
   assert.match(output, /\[\/version\]/)
 })
 
-test('--as impersonates another user with their permissions', async () => {
+test('--as impersonates another user and uses the permissions of that user', async () => {
   assert.equal((await run('kubectl get cm --as=jane')).code, 0)
   const { errors, code } = await run('kubectl delete cm x --as=jane')
   assert.equal(code, 1)

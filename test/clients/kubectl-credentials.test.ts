@@ -58,14 +58,14 @@ test('kubectl authenticates with every type of credential', { timeout: 300_000 }
     return join(directory, name)
   }
 
-  await t.test('a certificate as data and in files', async () => {
+  await t.test('kubectl authenticates with a certificate from inline data and from files', async () => {
     const data = { 'client-certificate-data': base64(carl.certificate), 'client-key-data': base64(carl.key) }
     assert.equal(await who(data), 'carl')
     const named = { 'client-certificate': file('carl.crt', carl.certificate), 'client-key': file('carl.key', carl.key) }
     assert.equal(await who(named), 'carl')
   })
 
-  await t.test('a token and a token file', async () => {
+  await t.test('kubectl authenticates with a token and with a token file', async () => {
     assert.equal(await who({ token: 'alice-token' }), 'alice')
     assert.equal(await who({ tokenFile: file('token', 'bob-token\n') }), 'bob')
     assert.equal(await who({}, ['--token=alice-token']), 'alice')
@@ -74,7 +74,7 @@ test('kubectl authenticates with every type of credential', { timeout: 300_000 }
     assert.match(wrong.stderr, /You must be logged in to the server/)
   })
 
-  await t.test('an exec plugin with a token and with a certificate', async () => {
+  await t.test('kubectl authenticates with an exec plugin that returns a token or a certificate', async () => {
     // The version that every kubectl supports.
     const apiVersion = 'client.authentication.k8s.io/v1beta1'
     const plugin = (name: string, status: object) => {
@@ -88,19 +88,19 @@ test('kubectl authenticates with every type of credential', { timeout: 300_000 }
     assert.equal(await who(plugin('with-pair', pair)), 'carl')
   })
 
-  await t.test('OpenID Connect as a token and with the auth provider', async () => {
+  await t.test('kubectl authenticates with an OpenID Connect token and with its auth provider', async () => {
     assert.equal(await who({ token: idToken }), 'olga')
     const config = { 'idp-issuer-url': provider.issuer, 'client-id': clientId, 'id-token': idToken }
     assert.equal(await who({ 'auth-provider': { name: 'oidc', config } }), 'olga')
   })
 
-  await t.test('a user name and password are rejected', async () => {
+  await t.test('the server rejects kubectl with a user name and password', async () => {
     const { code, stderr } = await ask(directory, server, { username: 'admin', password: 'admin-token' })
     assert.notEqual(code, 0)
     assert.match(stderr, /User "system:anonymous" cannot create resource "whoamis"/)
   })
 
-  await t.test('a certificate that expires soon causes a warning', async () => {
+  await t.test('kubectl prints a warning if its certificate expires soon', async () => {
     const hours = 60 * 60 * 1000
     const soon = await makeIdentity({
       commonName: 'carl',

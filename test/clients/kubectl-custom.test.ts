@@ -53,7 +53,9 @@ metadata: { name: nightly }
 spec: { of: everything, free: { any: [1, { thing: goes }] }, maybe: null, port: http }
 `
 
-test('kubectl defines a kind, waits for it, uses, explains, scales and deletes it', { timeout: 300_000 }, async () => {
+test('kubectl defines a custom kind, waits for it, uses, explains, scales and deletes it', {
+  timeout: 300_000,
+}, async () => {
   assert.match(await run(['apply', '-f', '-'], definition), /created/)
   const wait = ['wait', '--for=condition=Established', '--timeout=100s', 'crd/backups.storage.example.com']
   assert.match(await run(wait), /condition met/)

@@ -41,7 +41,7 @@ async function run(...args: string[]): Promise<string> {
 const typeOf = ({ group, version, plural }: Kind) =>
   group === 'core' ? plural : `${plural}.${version}.${groupName(vendor, group)}`
 
-describe('kubectl explains every field', { concurrency: 3 }, () => {
+describe('kubectl explain describes every field', { concurrency: 3 }, () => {
   for (const kind of explained)
     test(typeOf(kind), async () => {
       const apiVersion = kind.group === 'core' ? kind.version : `${groupName(vendor, kind.group)}/${kind.version}`

@@ -28,7 +28,7 @@ async function until(running: Running, sign: RegExp): Promise<void> {
   for (let line = await next(running.errors); !sign.test(line); ) line = await next(running.errors)
 }
 
-test('get -w shows existing objects and then every change', async (t) => {
+test('kubectl get -w prints existing objects and then every change', async (t) => {
   const path = await namespace('watched')
   await client.post(path, { metadata: { name: 'first' } })
   const watch = kubectl.start('get', 'cm', '-n', 'watched', '-w')
@@ -43,7 +43,7 @@ test('get -w shows existing objects and then every change', async (t) => {
   assert.equal(await next(watch.output), 'first    2      <age>')
 })
 
-test('get -w -l shows objects that enter and leave the selection', async (t) => {
+test('kubectl get -w -l prints objects that start to match or no longer match', async (t) => {
   const path = await namespace('selected')
   const labels = { tier: 'front' }
   await client.post(path, { metadata: { name: 'constant', labels } })
@@ -60,7 +60,7 @@ test('get -w -l shows objects that enter and leave the selection', async (t) => 
   assert.match(await next(watch.output), /^DELETED +moving +\d +<age>$/)
 })
 
-test('get -w prints one object with a template', async (t) => {
+test('kubectl get -w prints one object with a template', async (t) => {
   const path = await namespace('templated')
   await client.post(path, { metadata: { name: 'one' }, data: { k: 'a' } })
   const watch = kubectl.start('get', 'cm', 'one', '-n', 'templated', '-w', '-v=6', '-o', 'jsonpath={.data.k}{"\\n"}')
@@ -73,7 +73,7 @@ test('get -w prints one object with a template', async (t) => {
   assert.equal(await next(watch.output), 'b')
 })
 
-test('get -w -A shows changes in all namespaces', async (t) => {
+test('kubectl get -w -A prints changes in all namespaces', async (t) => {
   await client.post(await namespace('everywhere-1'), { metadata: { name: 'a', labels: { everywhere: '' } } })
   const watch = kubectl.start('get', 'cm', '-A', '-l', 'everywhere', '-w', '--no-headers')
   t.after(() => watch.end())
@@ -82,7 +82,7 @@ test('get -w -A shows changes in all namespaces', async (t) => {
   assert.match(await next(watch.output), /^everywhere-2 +b +0 +<age>$/)
 })
 
-test('wait --for=delete exits when the object is deleted', async (t) => {
+test('kubectl wait --for=delete exits when the object is deleted', async (t) => {
   const path = await namespace('awaited')
   await client.post(path, { metadata: { name: 'going' } })
   const wait = kubectl.start('wait', '--for=delete', 'cm/going', '-n', 'awaited', '-v=6')
@@ -93,7 +93,7 @@ test('wait --for=delete exits when the object is deleted', async (t) => {
   assert.equal(await wait.ended(), 0)
 })
 
-test('wait --for=condition exits when the condition is met', async (t) => {
+test('kubectl wait --for=condition exits when the condition is met', async (t) => {
   await namespace('ready')
   const path = '/api/v1/namespaces/ready/status'
   const wait = kubectl.start('wait', '--for=condition=Tested=true', 'ns/ready', '-v=6')
@@ -107,7 +107,7 @@ test('wait --for=condition exits when the condition is met', async (t) => {
   assert.equal(await wait.ended(), 0)
 })
 
-test('delete waits for finalizers', async (t) => {
+test('kubectl delete waits for finalizers', async (t) => {
   const path = await namespace('held')
   await client.post(path, { metadata: { name: 'held', finalizers: ['test/hold'] } })
   const deletion = kubectl.start('delete', 'cm', 'held', '-n', 'held')
@@ -120,7 +120,7 @@ test('delete waits for finalizers', async (t) => {
   assert.equal((await client.get(`${path}/held`)).status, 404)
 })
 
-test('proxy forwards requests and watches', async (t) => {
+test('kubectl proxy forwards requests and watches', async (t) => {
   const path = await namespace('proxied')
   const proxy = kubectl.start('proxy', '--port=0')
   t.after(() => proxy.end())
@@ -136,7 +136,7 @@ test('proxy forwards requests and watches', async (t) => {
   assert.deepEqual([event.type, event.object.metadata.name], ['ADDED', 'a'])
 })
 
-test('a hanging step fails after its timeout and its child processes are killed', async () => {
+test('a kubectl command that hangs fails after its timeout, and its child processes are killed', async () => {
   const hasty = kubectlFor(server, 'hasty', 500)
   const started = performance.now()
   // The shell waits for sleep, which keeps the output open, like a kubectl that never exits.

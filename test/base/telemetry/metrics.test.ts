@@ -4,7 +4,7 @@ import { after, test } from 'node:test'
 import { Counter, Histogram } from '../../../src/base/telemetry/metrics.ts'
 import { startServer } from '../../support/server.ts'
 
-test('a histogram counts each value in every matching bucket', () => {
+test('a histogram counts each value in every bucket that includes it', () => {
   const histogram = new Histogram({ name: 'h', help: '', labels: ['a'] }, [1, 2])
   for (const value of [0.5, 1, 1.5, 7]) histogram.at('x').observe(value)
   const told = [...histogram.samples()].map(({ metricName, labels, value }) => [metricName, labels.le ?? '', value])
@@ -17,7 +17,7 @@ test('a histogram counts each value in every matching bucket', () => {
   ])
 })
 
-test('a histogram series without a value is not exposed', () => {
+test('a histogram series without observations is not exposed', () => {
   const histogram = new Histogram({ name: 'h', help: '', labels: ['a'] }, [1])
   const quiet = histogram.at('quiet')
   const busy = histogram.at('busy')
@@ -31,7 +31,7 @@ test('a histogram series without a value is not exposed', () => {
   assert.equal([...single.samples()].length, 4)
 })
 
-test('a metric has a limited number of series, and further ones are combined', () => {
+test('the number of series of a metric is limited, and further series are combined', () => {
   const counter = new Counter({ name: 'c', help: '', labels: ['a'] })
   for (let i = 0; i < 20_000; i++) counter.at(`value ${i}`).value++
   const samples = [...counter.samples()]
@@ -43,7 +43,7 @@ test('a metric has a limited number of series, and further ones are combined', (
   assert.ok(samples.some(({ labels }) => labels.a === 'other'))
 })
 
-test('requests are counted by served type, and invented names are not labels', async () => {
+test('requests are counted by served type, and unknown names do not become labels', async () => {
   const server = await startServer({ after })
   const client = server.client('admin-token')
   const scrape = async () => (await client.get('/metrics')).text

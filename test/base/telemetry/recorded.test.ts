@@ -26,7 +26,7 @@ async function untilTold(client: HttpClient, isTold: (look: Awaited<ReturnType<t
   assert.fail('the metrics never said so')
 }
 
-test('watches: their number, events and event sizes are recorded', async (t) => {
+test('watches: metrics record their number, events and event sizes', async (t) => {
   const server = await serve(t)
   const client = server.client()
   const labels = 'group="",kind="ConfigMap",version="v1"'
@@ -50,7 +50,7 @@ test('watches: their number, events and event sizes are recorded', async (t) => 
   await untilTold(client, (look) => look('apiserver_registered_watchers', labels) === 0)
 })
 
-test('authentication: every request is counted once by result, and by user only for public names', async (t) => {
+test('authentication: every request is counted once by result, and only well-known user names are labels', async (t) => {
   const server = await serve(t, ['--anonymous-auth=false'])
   const [admin, bob, wrong] = ['admin-token', 'bob-token', 'wrong'].map((token) => server.client(token))
   const before = await scrape(admin!)
@@ -78,7 +78,7 @@ async function withoutToken(server: Served) {
   }
 }
 
-test('authentication: asynchronous and failing results are counted like synchronous ones', async () => {
+test('authentication: asynchronous and failed attempts are counted like synchronous ones', async () => {
   const metrics = new AuthenticationMetrics(systemClock)
   const credentials = { certificate: undefined, authorization: undefined, headers: noHeaders, connection: {} }
   const user = { name: 'jane@example.com', uid: '', groups: [], extra: new Map() }
@@ -95,7 +95,7 @@ test('authentication: asynchronous and failing results are counted like synchron
   assert.deepEqual([count('result', 'success'), count('result', 'error'), count('username', 'email_id')], [1, 2, 1])
 })
 
-test('admission: each control and step is counted by operation and rejection', async (t) => {
+test('admission: each control and phase is counted by operation and rejection', async (t) => {
   const server = await serve(t)
   const client = server.client()
   const control = (type: string, operation: string, rejected: boolean) =>
@@ -152,7 +152,7 @@ test('the store: latency is recorded by operation and type', async (t) => {
   assert.ok(count(look, 'list', '') >= 1)
 })
 
-test('the control loops of orch up record their queues', async (t) => {
+test('control loops in orch up record metrics of their work queues', async (t) => {
   const server = await serveUp(t)
   const client = server.client()
   await client.post('/api/v1/namespaces', { metadata: { name: 'a' } })
@@ -163,7 +163,7 @@ test('the control loops of orch up record their queues', async (t) => {
   assert.ok(look('workqueue_adds_total', labels) >= look('workqueue_work_duration_seconds_count', labels))
 })
 
-test('requests for deprecated versions set a gauge, as dashboards expect', async (t) => {
+test('a request for a deprecated version sets the gauge that dashboards expect', async (t) => {
   const server = await serve(t)
   const client = server.client()
   for (const time of [1, 2])

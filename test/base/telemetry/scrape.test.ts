@@ -5,7 +5,7 @@ import { Exposer } from '../../../src/base/telemetry/exposition.ts'
 import { Gauge, Histogram } from '../../../src/base/telemetry/metrics.ts'
 import { assertBrief } from '../../support/effort.ts'
 
-test('a scrape of the maximum number of series yields to other tasks and is shared', async () => {
+test('a scrape with the maximum number of series yields to other tasks and is shared', async () => {
   const histogram = new Histogram({ name: 'h', help: 'a "b"\\\n', labels: ['a'] }, [1, 2, 5, 10, 20, 50, 100, 200, 500])
   for (let i = 0; i < 5000; i++) histogram.at(`"${i}\\\n`).observe(i)
   const exposer = new Exposer([histogram, new Gauge({ name: 'g', help: '', labels: [] }, () => [[[], Number.NaN]])])
@@ -20,7 +20,7 @@ test('a scrape of the maximum number of series yields to other tasks and is shar
   assert.match(one.text, /^process_resident_memory_bytes \d+$/m)
 })
 
-test('process metrics have the names that Node.js dashboards use', async () => {
+test('process metrics have the names that Node.js dashboards expect', async () => {
   const { text, mediaType } = await new Exposer([]).expose()
   assert.equal(mediaType, 'text/plain; version=0.0.4; charset=utf-8')
   const types = Object.fromEntries([...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => [name, type]))

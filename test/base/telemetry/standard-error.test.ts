@@ -42,7 +42,7 @@ function start(stderr: number | 'pipe') {
   return { child, log, end }
 }
 
-test('a log on a full disk drops lines, counts them, and continues when there is space', async (t) => {
+test('a log on a full disk drops and counts lines, and continues when there is space', async (t) => {
   const { directory, unmount } = mountSmallDevice(1)
   t.after(unmount)
   const file = openSync(join(directory, 'log'), 'a')
@@ -58,7 +58,7 @@ test('a log on a full disk drops lines, counts them, and continues when there is
   assert.match(lines[1]!, /four/)
 })
 
-test('a log without a reader does not end the process', async () => {
+test('a closed log output does not end the process', async () => {
   const { child, log, end } = start('pipe')
   await log('one')
   child.stderr!.destroy()

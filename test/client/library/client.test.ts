@@ -49,7 +49,7 @@ async function connectTo(t: Ending, options: ConnectOptions = {}): Promise<Clien
   return connected
 }
 
-test('a kubeconfig sets the server, the user and the namespace', async () => {
+test('a kubeconfig sets the server, the user and the namespace of the client', async () => {
   const kubeconfig = join(server.directory, 'admin.kubeconfig')
   const admin = await connect({ kubeconfig })
   const { items } = await admin.list(Namespace)
@@ -63,7 +63,7 @@ test('a kubeconfig sets the server, the user and the namespace', async () => {
   alice.close()
 })
 
-test('objects are typed, and their apiVersion and kind are added', async () => {
+test('objects are typed, and the client adds apiVersion and kind', async () => {
   const created = await client.create(ConfigMap, configMap('typed', { a: '1' }))
   const value: string | undefined = created.data?.a
   assert.deepEqual([value, created.apiVersion, created.kind], ['1', 'v1', 'ConfigMap'])
@@ -76,7 +76,7 @@ test('objects are typed, and their apiVersion and kind are added', async () => {
 })
 
 for (const profile of ['orch', 'kubernetes'] as const)
-  test(`built-in kinds are found under the names of the profile ${profile}`, async (t) => {
+  test(`built-in kinds have the group names of the profile ${profile}`, async (t) => {
     const other = await serve(t, [`--profile=${profile}`])
     const asked: string[] = []
     const send = other.transport()
@@ -96,7 +96,7 @@ for (const profile of ['orch', 'kubernetes'] as const)
     assert.equal(asked.filter((path) => path === '/apis').length, 1)
   })
 
-test('apply sets fields, conflicts with other managers and takes over fields by force', async () => {
+test('apply sets fields, reports conflicts with other managers and takes over fields by force', async () => {
   const mine = { fieldManager: 'mine' }
   await client.apply(ConfigMap, configMap('applied', { a: '1', b: '1' }), mine)
   const less = await client.apply(ConfigMap, configMap('applied', { a: '1' }), mine)
@@ -107,7 +107,7 @@ test('apply sets fields, conflicts with other managers and takes over fields by 
   assert.deepEqual(forced.data, { a: '2' })
 })
 
-test('subresources are read and written, both those of the object and those with their own kind', async () => {
+test('subresources can be read and written, including those with their own kind', async () => {
   const labels = { app: 'a' }
   const template = { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'i' }] } }
   const spec = { replicas: 1, selector: { matchLabels: labels }, template }
@@ -128,7 +128,7 @@ test('subresources are read and written, both those of the object and those with
   assert.match(issued.status?.token ?? '', /^ey/)
 })
 
-test('custom resources have their own types', async () => {
+test('custom resources can have their own types', async () => {
   interface Widget {
     apiVersion: string
     kind: string
@@ -174,7 +174,7 @@ function isEstablished(event: WatchEvent<{ apiVersion: string; kind: string; met
   return status?.conditions?.some(({ type, status }) => type === 'Established' && status === 'True') ?? false
 }
 
-test('a watch resumes after its connection is cut, without repeating events', async (t) => {
+test('a watch resumes after a disconnect without repeating events', async (t) => {
   const proxy = await startProxy(server.url)
   t.after(() => proxy.close())
   const watching = await connectTo(t, { server: proxy.endpoint })
@@ -207,7 +207,7 @@ test('a watch resumes after its connection is cut, without repeating events', as
   assert.ok(broken.length >= 3 && broken.every((error) => error instanceof TransportError))
 })
 
-test('an expired version returns 410 with a token for the rest of the current list, and missing permissions throw at once', async (t) => {
+test('an expired list throws 410 with a token for the remaining objects, and a missing permission throws immediately', async (t) => {
   const short = await serve(t, ['--history-duration=1s'])
   const there = await connect({ ...short.credentials() })
   t.after(async () => there.close())
@@ -247,7 +247,7 @@ async function restOf(client: HttpClient, list: string, token: string): Promise<
   return told
 }
 
-test('expired pages restart the list if the caller supports it', async () => {
+test('a list with expired pages restarts if the caller supports it', async () => {
   for (const name of ['p1', 'p2', 'p3']) await client.create(ConfigMap, configMap(name))
   const send = server.transport()
   const expired = JSON.stringify({ kind: 'Status', code: 410, reason: 'Expired', status: 'Failure', metadata: {} })
@@ -269,7 +269,7 @@ test('expired pages restart the list if the caller supports it', async () => {
   assert.deepEqual((await there.list(ConfigMap, options)).items.length, all.length)
 })
 
-test('a list at an exact version is rejected if the server returns another', async () => {
+test('a list at an exact version throws if the server returns another version', async () => {
   const { resourceVersion } = await client.list(ConfigMap, { limit: 0 })
   const exactly = { resourceVersion, resourceVersionMatch: 'Exact' } as const
   assert.equal((await client.list(ConfigMap, exactly)).resourceVersion, resourceVersion)
@@ -284,7 +284,7 @@ test('a list at an exact version is rejected if the server returns another', asy
   await assert.rejects(there.list(ConfigMap, exactly), /not of the version/)
 })
 
-test('requests are retried if the server asks for it, except those that may have been executed', async () => {
+test('requests are retried if the server requests it, unless they may have been executed', async () => {
   const sent: string[] = []
   let refusals: { status: number; after?: string }[] = []
   const send = server.transport()

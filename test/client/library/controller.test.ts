@@ -11,7 +11,7 @@ import { codeInDocs, projectWithOrch } from '../../support/library.ts'
 import { root } from '../../support/server.ts'
 import { until } from '../../support/until.ts'
 
-test('the documented controller copies, follows, cleans up, reports and releases its lease', async (t) => {
+test('the controller from the documentation copies, updates and deletes objects, reports status and releases its lease', async (t) => {
   const code = codeInDocs('client.md', 'controller')
   assert.ok(code.split('\n').length <= 50, 'it was to have at most fifty lines')
   const server = await serve(t)

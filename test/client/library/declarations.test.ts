@@ -65,7 +65,7 @@ export const Widget: ResourceType<Widget> = {
 }
 `
 
-test('types are generated from the definition of a custom resource', async () => {
+test('types are generated from a CustomResourceDefinition', async () => {
   const { code, stdout, stderr } = await orchctl(['generate', 'types', '-f', '-'], { stdin: crd })
   assert.deepEqual([code, stderr, stdout], [0, '', written])
 })
@@ -86,7 +86,7 @@ export { size, port, odd, label }
 `
 
 if (long)
-  test('user code compiles, and the kinds of the package match those of the sources', {
+  test('user code compiles against the package, and its kinds match those of the sources', {
     timeout: 120_000,
   }, async (t) => {
     const directory = mkdtempSync(join(tmpdir(), 'orch-types-'))

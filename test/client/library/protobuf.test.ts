@@ -52,7 +52,7 @@ for (const profile of profileNames)
     assert.ok(others.filter((form) => form.includes(type)).length >= 5)
   })
 
-test('a response with another prefix is rejected', async (t) => {
+test('a response without the Protobuf prefix is rejected', async (t) => {
   const server = await serve(t)
   const send = server.transport()
   const foul: Transport = async (request) => {

@@ -37,13 +37,13 @@ const forbidden = new StatusError({
   message: 'things is forbidden: cannot list things',
 })
 
-test('the first pass ends when each initial key has been tried', async (t) => {
+test('the first pass ends when each initial key was processed once', async (t) => {
   const { running, seen } = start(t, { sources: [atStart('a', 'b'), atStart('b', 'c')] })
   await running.firstPass
   assert.deepEqual(seen, ['a', 'b', 'c'])
 })
 
-test('a loop without keys, or stopped early, completes its first pass', async (t) => {
+test('the first pass of a loop without keys, or of a loop stopped early, completes', async (t) => {
   const { running } = start(t, {})
   await running.firstPass
   const { running: other } = start(t, {
@@ -55,7 +55,7 @@ test('a loop without keys, or stopped early, completes its first pass', async (t
   await other.firstPass
 })
 
-test('a failure in the first pass rejects it and is retried', async (t) => {
+test('a failure in the first pass rejects the pass and is retried', async (t) => {
   let tries = 0
   const again = Promise.withResolvers<void>()
   const { running, lines } = start(t, {
@@ -72,7 +72,7 @@ test('a failure in the first pass rejects it and is retried', async (t) => {
   assert.equal(lines.filter((line) => line.includes('loop="things" key="a" error="not yet"')).length, 1)
 })
 
-test('a cache source adds all existing and expected keys, changed ones, and all again after a reload', async (t) => {
+test('a cache source enqueues all existing and expected keys, then changed keys, and all keys again after a reload', async (t) => {
   let tell = (_key: string | undefined) => {}
   const objects = ['widgets/a', 'widgets/ns/b']
   const cache = {
@@ -96,7 +96,7 @@ test('a cache source adds all existing and expected keys, changed ones, and all 
   assert.deepEqual(seen, ['a', 'ns/b', 'missing'])
 })
 
-test('a timer adds its key at once and then periodically until the end', async (t) => {
+test('a timer source enqueues its key immediately and then periodically until the loop ends', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { running, seen } = start(t, { sources: [every(1000, 'own')] })
   await running.firstPass
@@ -111,7 +111,7 @@ test('a timer adds its key at once and then periodically until the end', async (
   assert.equal(seen.length, 3)
 })
 
-test('waiting for a key waits for an attempt that began after its change', async (t) => {
+test('waiting for a key waits for an attempt that began after the change', async (t) => {
   const steps: PromiseWithResolvers<'done'>[] = []
   const { running } = start(t, {
     reconcile: () => {
@@ -160,7 +160,7 @@ test('stop waits for the running step, then runs the cleanup once', async (t) =>
   assert.deepEqual(order, ['aborted', 'step', 'taken back'])
 })
 
-test('loops share a feed, which runs once, and start when it is synced', async () => {
+test('loops share one feed and start when the feed is synced', async () => {
   const { records } = openRecords()
   const synced = Promise.withResolvers<void>()
   let runs = 0
@@ -189,7 +189,7 @@ test('loops share a feed, which runs once, and start when it is synced', async (
   await loops.stop()
 })
 
-test('a rejection by admission is not a missing permission', async (t) => {
+test('a rejection by admission is not reported as a missing permission', async (t) => {
   for (const message of [
     'pods "a" is forbidden: exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1',
     'pods "a" is forbidden: it cannot run here (refused by the admission control PodSecurity)',
@@ -233,7 +233,7 @@ test('a missing permission is reported once until it is granted', async (t) => {
   assert.match(lines[1]!, /has the required permission again/)
 })
 
-test('a rejected step is logged once, without a stack, until it succeeds', async (t) => {
+test('a rejected step is logged once, without a stack trace, until the step succeeds', async (t) => {
   const rejected = (name: string, why: string, code = 403) =>
     new StatusError({
       kind: 'Status',
