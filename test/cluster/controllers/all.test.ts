@@ -11,12 +11,12 @@ import { chooseLoops } from '../../../src/cluster/controllers/choice.ts'
 import type { ControlLoop } from '../../../src/cluster/controllers/control-loop.ts'
 import { root } from '../../support/server.ts'
 
-test('loops are sorted by name without duplicates', () => {
+test('control loops are sorted by name without duplicates', () => {
   const names = controlLoops.map(({ name }) => name)
   assert.deepEqual(names, [...new Set(names)].sort())
 })
 
-test('each service account of a loop has a role', () => {
+test('the service account of each control loop has a role', () => {
   const roles = new Set([...controllerRoles, ...namespacedRoles].map(({ name }) => name))
   const isBound = (role: string, account: string) =>
     clusterBindings.some((binding) => binding.role === role && binding.subjects.some(({ name }) => name === account))
@@ -27,7 +27,7 @@ test('each service account of a loop has a role', () => {
   }
 })
 
-test('event sources have the names of kube-controller-manager', () => {
+test('event sources have the component names of kube-controller-manager', () => {
   const names: { readonly [loop: string]: string } = {
     attachdetach: 'attachdetach-controller',
     cronjob: 'cronjob-controller',
@@ -53,7 +53,7 @@ test('event sources have the names of kube-controller-manager', () => {
     if (names[name] !== undefined) assert.equal(eventSource, names[name], name)
 })
 
-test('docs/loops.md describes each loop', () => {
+test('docs/loops.md describes each control loop', () => {
   const page = readFileSync(join(root, 'docs/loops.md'), 'utf8')
   for (const { name } of controlLoops) assert.match(page, new RegExp(`^\\|.*\`${name}\``, 'm'))
 })
@@ -91,7 +91,7 @@ for (const [words, wanted] of [
     )
   })
 
-test('without a cluster, cluster loops run only if named', () => {
+test('outside of a cluster, cluster loops run only if they are named', () => {
   const chosen = (words: readonly string[]) => chooseLoops(loops, words, { cluster: false }).map(({ name }) => name)
   assert.deepEqual(chosen(['*']), ['apple', 'berry'])
   assert.deepEqual(chosen(['*', 'date']), ['apple', 'berry', 'date'])

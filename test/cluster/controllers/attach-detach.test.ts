@@ -99,7 +99,7 @@ async function eventFor(name: string, reason: string): Promise<string> {
   return String(items[0]?.message)
 }
 
-test('a volume is attached once per node while a Pod uses it, and the node status lists it', async () => {
+test('a volume is attached once per node while a Pod uses it, and the node status lists the volume', async () => {
   server.run(loops)
   await makeStorage('a')
   await makePod('a-1', 'a', 'node-1')
@@ -140,7 +140,7 @@ test('volumes of a driver that does not require attaching get no VolumeAttachmen
   await untilAttached()
 })
 
-test('a volume in use stays attached until it is unmounted or six minutes have passed, even if the manager restarts', async () => {
+test('a volume in use stays attached until it is unmounted or six minutes have passed, even after a manager restart', async () => {
   let now = 0
   const clock = { now: systemClock.now, monotonic: () => now }
   const setInUse = (...volumesInUse: string[]) =>

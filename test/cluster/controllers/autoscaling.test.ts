@@ -103,7 +103,7 @@ async function untilStatus(name: string, wanted: (status: NonNullable<Horizontal
 const reasonOf = ({ conditions = [] }: NonNullable<HorizontalPodAutoscaler['status']>, type: string) =>
   conditions.find((each) => each.type === type)?.reason
 
-test('without a metrics API, a condition reports it and the replica limits still apply', async () => {
+test('without a metrics API, a condition reports the reason and the replica limits still apply', async () => {
   server.run(['horizontalpodautoscaling'])
   await makeTarget('bare', 2)
   await makeAutoscaler('bare')
@@ -219,7 +219,7 @@ test('unreadable metrics are reported in a condition and nothing is scaled', asy
   assert.match(status!.conditions!.find((each) => each.type === 'ScalingActive')!.message!, /no custom metrics API/)
 })
 
-test('the recommended replicas follow the resource usage', () => {
+test('the recommended number of replicas depends on the resource usage', () => {
   const past = '2030-01-01T00:00:00Z'
   const pod = (name: string, phase = 'Running') =>
     ({
@@ -289,7 +289,7 @@ test('the recommended replicas follow the resource usage', () => {
   assert.throws(() => ask([['a', 1]], two, 'constructor'), /missing request for constructor/)
 })
 
-test('scaling steps are limited with and without a behavior', () => {
+test('scale-up and scale-down steps are limited with and without a behavior', () => {
   const now = 10_000_000
   const base = { min: 1, max: 100, advice: [], changes: [], downscaleWindowMs: 300_000, now, behavior: undefined }
   assert.deepEqual(limitReplicas({ ...base, current: 10, advised: 50 }), {

@@ -44,7 +44,7 @@ for (const profile of ['orch', 'kubernetes'] as const)
 
     const manager = start(['bootstrapsigner'])
 
-    await t.test('only well-formed, unexpired tokens that may sign have signatures', async () => {
+    await t.test('only valid, unexpired tokens with the signing usage have signatures in cluster-info', async () => {
       await make('first0')
       await make('absent', { 'usage-bootstrap-signing': '' })
       await make('nosign', { 'usage-bootstrap-signing': 'false' })
@@ -62,7 +62,7 @@ for (const profile of ['orch', 'kubernetes'] as const)
       assert.equal((await info()).note, 'mine')
     })
 
-    await t.test('the signature is a detached JWS over the kubeconfig and follows its changes', async () => {
+    await t.test('the signature is a detached JWS over the kubeconfig and is updated with the kubeconfig', async () => {
       const verify = async (text: string) => {
         const jws = (await info())['jws-kubeconfig-first0'] ?? ''
         const [header = '', empty, signature] = jws.split('.')

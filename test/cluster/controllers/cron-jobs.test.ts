@@ -87,7 +87,7 @@ async function untilEvent(name: string, reason: string): Promise<void> {
   )
 }
 
-test('a Job is created every minute, is active until it finishes, and the history limit applies', async () => {
+test('a Job is created every minute, listed as active until it finishes, and deleted beyond the history limit', async () => {
   run()
   await makeCronJob('tick', { successfulJobsHistoryLimit: 1 })
   const first = now
@@ -139,7 +139,7 @@ test('Forbid waits for the active Job, Replace deletes it, and a suspended CronJ
   assert.deepEqual(await jobsOf('asleep'), [])
 })
 
-test('Replace deletes only Jobs that the CronJob owns, whatever the status lists', async () => {
+test('Replace deletes only Jobs that the CronJob owns, whatever its status lists', async () => {
   const template = { spec: { containers: [{ name: 'c', image: 'i' }], restartPolicy: 'Never' } }
   const others = await Promise.all(
     ['kube-system', namespace].map((place) =>

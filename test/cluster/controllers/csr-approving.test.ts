@@ -74,14 +74,17 @@ test('approval of node client certificates', async (t) => {
 
   const manager = start(['csrapproving'])
 
-  await t.test('permission for any node, or for the node itself, leads to approval', async () => {
-    await joiner.create(requests, requestOf({ name: 'joins' }))
-    assert.match(await approved('joins'), /for node agents/)
-    await node.create(requests, requestOf({ name: 'renews' }))
-    assert.match(await approved('renews'), /its own/)
-  })
+  await t.test(
+    'a CertificateSigningRequest is approved if its user has permission for any node or for its own node',
+    async () => {
+      await joiner.create(requests, requestOf({ name: 'joins' }))
+      assert.match(await approved('joins'), /for node agents/)
+      await node.create(requests, requestOf({ name: 'renews' }))
+      assert.match(await approved('renews'), /its own/)
+    },
+  )
 
-  await t.test('other requests stay pending and do not block later ones', async () => {
+  await t.test('CertificateSigningRequests without permission stay pending and do not block later ones', async () => {
     const pending: [string, () => Promise<unknown>][] = [
       ['by a stranger', () => stranger.create(requests, requestOf({ name: 'by-stranger' }))],
       ['a node for another', () => node.create(requests, requestOf({ name: 'other-node', node: 'n2' }))],
@@ -103,7 +106,7 @@ test('approval of node client certificates', async (t) => {
       assert.deepEqual((await client.get(requests, { name })).status ?? {}, {}, name)
   })
 
-  await t.test('a certificate for a live node is denied to everyone but its agent', async () => {
+  await t.test('a certificate for an existing node is denied to all users except its node agent', async () => {
     const nodes = { group: '', version: 'v1', plural: 'nodes', namespaced: false }
     const leases = { group: 'coordination.orch.io', version: 'v1', plural: 'leases', namespaced: true }
     const verdict = async (name: string, who: Client) => {
@@ -142,7 +145,7 @@ test('approval of node client certificates', async (t) => {
     assert.equal(await verdict('a1-renews', as('system:node:a1', ['system:nodes'])), 'Approved AutoApproved')
   })
 
-  await t.test('permission granted later leads to approval', async () => {
+  await t.test('a pending CertificateSigningRequest is approved after permission is granted', async () => {
     await bind('late', `${prefix}:nodeclient`, { kind: 'User', name: 'stranger' })
     await approved('by-stranger')
   })

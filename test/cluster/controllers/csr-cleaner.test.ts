@@ -63,7 +63,7 @@ test('deletion of old CertificateSigningRequests', async (t) => {
       (isGone) => isGone,
     )
 
-  await t.test('requests are deleted by state and age', async () => {
+  await t.test('old CertificateSigningRequests are deleted depending on their state and age', async () => {
     for (const type of ['Approved', 'Denied', 'Failed'])
       for (const [age, ms] of [
         ['old', 61 * minute],
@@ -97,7 +97,7 @@ test('deletion of old CertificateSigningRequests', async (t) => {
     assert.deepEqual(await names(), kept)
   })
 
-  await t.test('pending requests are deleted after one day', async () => {
+  await t.test('pending CertificateSigningRequests are deleted after one day', async () => {
     const young = start(['csrcleaner'], { clock: ahead(23 * hour) })
     await young.firstPass
     await young.stop()

@@ -91,7 +91,7 @@ test('signing of CertificateSigningRequests', async (t) => {
 
   const manager = sign()
 
-  await t.test('an approved request is signed with its usages', async () => {
+  await t.test('an approved CertificateSigningRequest is signed with its usages', async () => {
     await approved(client, { name: 'jane' })
     const issued = certificateOf(await outcome(client, 'jane'))
     assert.ok(issued.verify(new X509Certificate(certificate).publicKey))
@@ -100,7 +100,7 @@ test('signing of CertificateSigningRequests', async (t) => {
     assert.ok(issued.checkPrivateKey(key))
   })
 
-  await t.test('the lifetime is the shorter of the flag and the request', async () => {
+  await t.test('the certificate lifetime is the shorter of the flag and the requested lifetime', async () => {
     await approved(client, { name: 'brief', expirationSeconds: 3600 })
     const brief = certificateOf(await outcome(client, 'brief'))
     const life = brief.validToDate.getTime() - Date.now()
@@ -118,22 +118,25 @@ test('signing of CertificateSigningRequests', async (t) => {
 
   const again = sign()
 
-  await t.test('a request that violates rules fails with all of them and does not block others', async () => {
-    const nodeName = { commonName: 'n1', organizations: ['other'] }
-    await approved(client, {
-      name: 'broken',
-      signerName: vendor.signers.nodeClient,
-      usages: ['client auth'],
-      request: makeRequest(nodeName, key, { dns: ['a.example'], ips: [] }),
-    })
-    await approved(client, { name: 'sound' })
-    const message = failureOf(await outcome(client, 'broken'))
-    for (const part of ['organization', 'common name', 'usages must be exactly', 'DNS names'])
-      assert.match(message, new RegExp(part))
-    assert.ok(certificateOf(await outcome(client, 'sound')))
-  })
+  await t.test(
+    'a CertificateSigningRequest that violates rules fails with all of them and does not block others',
+    async () => {
+      const nodeName = { commonName: 'n1', organizations: ['other'] }
+      await approved(client, {
+        name: 'broken',
+        signerName: vendor.signers.nodeClient,
+        usages: ['client auth'],
+        request: makeRequest(nodeName, key, { dns: ['a.example'], ips: [] }),
+      })
+      await approved(client, { name: 'sound' })
+      const message = failureOf(await outcome(client, 'broken'))
+      for (const part of ['organization', 'common name', 'usages must be exactly', 'DNS names'])
+        assert.match(message, new RegExp(part))
+      assert.ok(certificateOf(await outcome(client, 'sound')))
+    },
+  )
 
-  await t.test('the serving signer signs node names', async () => {
+  await t.test('the kubelet-serving signer signs certificates with node names', async () => {
     const request = makeRequest({ commonName: 'system:node:n1', organizations: ['system:nodes'] }, key, {
       dns: ['n1.example'],
       ips: ['10.1.2.3'],
@@ -145,7 +148,7 @@ test('signing of CertificateSigningRequests', async (t) => {
     assert.deepEqual(issued.keyUsage, ['1.3.6.1.5.5.7.3.1'])
   })
 
-  await t.test('requests that are pending, denied or for another signer are ignored', async () => {
+  await t.test('CertificateSigningRequests that are pending, denied or for another signer are ignored', async () => {
     await client.create(requests, requestOf({ name: 'pending' }))
     await client.create(requests, requestOf({ name: 'denied' }))
     await approve(client, 'denied', 'Denied')
@@ -160,41 +163,44 @@ test('signing of CertificateSigningRequests', async (t) => {
   })
   await again.stop()
 
-  await t.test('unreadable requests from an older server fail with the reason and do not block others', async () => {
-    const good = makeRequest({ commonName: 'odd', organizations: [] }, key)
-    const body = good.split('\n').slice(1, -2).join('')
-    const odd: [string, string][] = [
-      ['text', 'hello'],
-      ['cut', good.slice(0, 120)],
-      ['label', good.replaceAll('CERTIFICATE REQUEST', 'CERTIFICATE')],
-      ['flipped', good.replace(body.slice(90, 94), 'AAAA')],
-      ['random', `-----BEGIN CERTIFICATE REQUEST-----\n${'QUJD'.repeat(8)}\n-----END CERTIFICATE REQUEST-----\n`],
-      [
-        'several',
-        openssl([
-          'req',
-          '-new',
-          '-newkey',
-          'ec',
-          '-pkeyopt',
-          'ec_paramgen_curve:P-256',
-          '-nodes',
-          '-keyout',
-          '/dev/null',
-          '-subj',
-          '/CN=a/CN=b',
-        ]),
-      ],
-    ]
-    const sent = Buffer.from(good).toString('base64')
-    for (const [name, bytes] of odd) {
-      const alter = (text: string) => text.replaceAll(sent, Buffer.from(bytes).toString('base64'))
-      const older = start(['csrsigning'], { options: { signing }, alter })
-      await approved(client, { name: `odd-${name}`, request: good })
-      await approved(client, { name: `even-${name}` })
-      assert.notEqual(failureOf(await outcome(client, `odd-${name}`)), '', name)
-      assert.ok(certificateOf(await outcome(client, `even-${name}`)))
-      await older.stop()
-    }
-  })
+  await t.test(
+    'unreadable CertificateSigningRequests from an older server fail with a reason and do not block others',
+    async () => {
+      const good = makeRequest({ commonName: 'odd', organizations: [] }, key)
+      const body = good.split('\n').slice(1, -2).join('')
+      const odd: [string, string][] = [
+        ['text', 'hello'],
+        ['cut', good.slice(0, 120)],
+        ['label', good.replaceAll('CERTIFICATE REQUEST', 'CERTIFICATE')],
+        ['flipped', good.replace(body.slice(90, 94), 'AAAA')],
+        ['random', `-----BEGIN CERTIFICATE REQUEST-----\n${'QUJD'.repeat(8)}\n-----END CERTIFICATE REQUEST-----\n`],
+        [
+          'several',
+          openssl([
+            'req',
+            '-new',
+            '-newkey',
+            'ec',
+            '-pkeyopt',
+            'ec_paramgen_curve:P-256',
+            '-nodes',
+            '-keyout',
+            '/dev/null',
+            '-subj',
+            '/CN=a/CN=b',
+          ]),
+        ],
+      ]
+      const sent = Buffer.from(good).toString('base64')
+      for (const [name, bytes] of odd) {
+        const alter = (text: string) => text.replaceAll(sent, Buffer.from(bytes).toString('base64'))
+        const older = start(['csrsigning'], { options: { signing }, alter })
+        await approved(client, { name: `odd-${name}`, request: good })
+        await approved(client, { name: `even-${name}` })
+        assert.notEqual(failureOf(await outcome(client, `odd-${name}`)), '', name)
+        assert.ok(certificateOf(await outcome(client, `even-${name}`)))
+        await older.stop()
+      }
+    },
+  )
 })

@@ -72,7 +72,7 @@ const isReady = ({ status }: Pod) =>
 const list = async (app: string) =>
   (await server.client.list(kinds.Pod, { namespace, labelSelector: `app=${app}` })).items
 
-test('every eligible node gets a pod and loses it when it is no longer eligible', async () => {
+test('every eligible node gets a daemon pod, which is deleted when the node is no longer eligible', async () => {
   void makeAllReady(server.client, readying.signal)
   server.run(loops)
   await makeNode('tainted', { pool: 'all' }, [{ key: 'k', value: 'v', effect: 'NoSchedule' }])
@@ -141,7 +141,7 @@ async function rolledOut(app: string): Promise<{ readonly least: number; readonl
   return seen
 }
 
-test('an update stays within maxUnavailable or maxSurge at every event', async () => {
+test('a rolling update never exceeds maxUnavailable or maxSurge', async () => {
   void makeAllReady(server.client, readying.signal)
   server.run(loops)
   await make('replaced')
@@ -156,7 +156,7 @@ test('an update stays within maxUnavailable or maxSurge at every event', async (
   assert.deepEqual(items.map(({ revision }) => revision).sort(), [1, 2])
 })
 
-test('revisions have the bytes that Go programs expect, and revisions of earlier versions still match', async () => {
+test('revision data has the bytes that Go programs write, and revisions of earlier versions still match', async () => {
   void makeAllReady(server.client, readying.signal)
   server.run(loops)
   const revisionsOf = async (app: string) =>
@@ -209,7 +209,7 @@ test('OnDelete replaces pods only after their deletion, and failed pods after a 
   await untilTrue(async () => !(await list('manual')).some(({ metadata }) => metadata.name === next.metadata.name))
 })
 
-test('no pod is created twice while the watch lags or after a manager was killed', async () => {
+test('no daemon pod is created twice while the watch lags or after the manager was killed', async () => {
   const lag = laggingWatch()
   let created = 0
   server.run(loops, {

@@ -101,7 +101,7 @@ async function watchPods(app: string, look: (all: readonly Pod[]) => void): Prom
   }
 }
 
-test('a rollout stays within maxSurge and maxUnavailable at every event', async () => {
+test('a rollout never exceeds maxSurge or maxUnavailable', async () => {
   nodesReady()
   server.run(loops)
   const rollingUpdate = { maxSurge: 2, maxUnavailable: 1 }
@@ -138,7 +138,7 @@ test('a rollout stays within maxSurge and maxUnavailable at every event', async 
   assert.ok(items.every((pod) => imageOf(pod) === 'two'))
 })
 
-test('the limits hold while the pods of ReplicaSets lag behind the desired sizes', async () => {
+test('the rollout limits hold while ReplicaSets lag behind their desired sizes', async () => {
   server.run(['deployment'])
   const strategy = { type: 'RollingUpdate', rollingUpdate: { maxSurge: 3, maxUnavailable: 2 } }
   await make('lagging', { replicas: 10, strategy })
@@ -179,7 +179,7 @@ test('Recreate never runs old and new pods together', async () => {
   assert.equal(together, 0)
 })
 
-test('scaling during a rollout is spread over the ReplicaSets', async () => {
+test('scaling during a rollout is distributed over the ReplicaSets', async () => {
   server.run(loops)
   const rollingUpdate = { maxSurge: 3, maxUnavailable: 2 }
   await make('spread', { replicas: 10, strategy: { type: 'RollingUpdate', rollingUpdate } })
@@ -196,7 +196,7 @@ test('scaling during a rollout is spread over the ReplicaSets', async () => {
   await until(sizes, (told) => told.join() === '0,0')
 })
 
-test('a paused Deployment is scaled but not rolled out, and history beyond the limit is deleted', async () => {
+test('a paused Deployment is scaled but not rolled out, and old ReplicaSets beyond the limit are deleted', async () => {
   nodesReady()
   server.run(loops)
   await make('paused', { replicas: 1, revisionHistoryLimit: 1 })
@@ -224,7 +224,7 @@ test('a paused Deployment is scaled but not rolled out, and history beyond the l
   assert.equal(back.metadata.annotations?.['deployment.orch.io/revision-history'], '3')
 })
 
-test('an annotation of the old API triggers a rollback', async () => {
+test('a rollback annotation of the old API triggers a rollback', async () => {
   nodesReady()
   server.run(loops)
   await make('back', { replicas: 1 })
@@ -242,7 +242,7 @@ test('an annotation of the old API triggers a rollback', async () => {
   assert.equal(returned.metadata.annotations?.[key], undefined)
 })
 
-test('a rollout without progress exceeds its deadline', async () => {
+test('a rollout without progress reports that its deadline is exceeded', async () => {
   let now = Date.parse('2030-01-01T00:00:00Z')
   const clock = { now: () => now, monotonic: () => now }
   server.run(loops, { clock })
@@ -259,7 +259,7 @@ test('a rollout without progress exceeds its deadline', async () => {
   assert.equal(late?.reason, 'ProgressDeadlineExceeded')
 })
 
-test('a name collision with another ReplicaSet leads to a different name', async () => {
+test('if the name of a ReplicaSet is in use, the Deployment generates another name', async () => {
   const { spec } = await make('taken', { replicas: 1 })
   const name = `taken-${contentHash(spec?.template, undefined)}`
   const other = { replicas: 0, selector: selector('other'), template: template('other') }
@@ -287,7 +287,7 @@ test('the Deployment reports why pods cannot be created', async () => {
   })
 })
 
-test('the revision after a 64-bit revision is exact', async () => {
+test('the revision following a very large revision number is exact', async () => {
   const name = 'large'
   const key = 'deployment.orch.io/revision'
   await server.client.create(kinds.ReplicaSet, {
@@ -302,7 +302,7 @@ test('the revision after a 64-bit revision is exact', async () => {
   })
 })
 
-test('the next manager completes the rollout after a kill at any write', async () => {
+test('the next manager completes the rollout after the manager was killed at any write', async () => {
   nodesReady()
   const ways = deaths(long ? 24 : 6)
   for (const [i, death] of (long ? ways : [ways[5]!]).entries()) {

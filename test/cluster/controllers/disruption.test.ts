@@ -84,7 +84,7 @@ async function evict(name: string): Promise<number> {
   }
 }
 
-test('allowed disruptions follow the pods, and each is granted only once', async () => {
+test('the number of allowed disruptions follows the pods, and each disruption is granted once', async () => {
   server.run(['disruption'])
   await makePods('web', 4)
   await makeBudget('web', { maxUnavailable: '25%' })
@@ -102,7 +102,7 @@ test('allowed disruptions follow the pods, and each is granted only once', async
   assert.equal(await evict('web-1'), 429)
 })
 
-test('budgets accept numbers and percentages of existing or expected pods', async () => {
+test('a budget can be a number or a percentage, of existing or expected pods', async () => {
   server.run(['disruption'])
   await makePods('some', 10, { made: 3, ready: 2 })
   await makeBudget('some', { minAvailable: 1 })

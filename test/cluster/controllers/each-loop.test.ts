@@ -420,7 +420,7 @@ const rows: { readonly [loop: string]: Row } = {
   },
 }
 
-test('every loop has a row', () => {
+test('every control loop has a row', () => {
   assert.deepEqual(
     Object.keys(rows),
     controlLoops.map(({ name }) => name),

@@ -112,7 +112,7 @@ async function untilBoth(name: string, wanted: string, inSlices: string): Promis
   )
 }
 
-test('Endpoints and slices carry the time of the triggering change', async () => {
+test('Endpoints and EndpointSlices carry the time of the change that triggered them', async () => {
   server.run(loops)
   await makeService('timed')
   const key = 'endpoints.orch.io/last-change-trigger-time'
@@ -140,7 +140,7 @@ test('Endpoints and slices carry the time of the triggering change', async () =>
   await untilTimed('none')
 })
 
-test('the trigger time is the earliest change since the last call', () => {
+test('the trigger time is the earliest change since the last synchronization', () => {
   const times = new TriggerTimes()
   const service = { metadata: { creationTimestamp: '2030-01-01T00:00:00Z' } } as never
   const pod = (name: string, second: number) =>
@@ -158,7 +158,7 @@ test('the trigger time is the earliest change since the last call', () => {
   assert.equal(times.next('a/b', service, [pod('p', 8)]), '2030-01-01T00:00:00Z')
 })
 
-test('Endpoints and slices follow pods through creation, readiness, termination, relabeling and deletion', async () => {
+test('Endpoints and EndpointSlices follow pods through creation, readiness, termination, relabeling and deletion', async () => {
   server.run(loops)
   await makeService('web')
   await untilBoth('web', '', '')
@@ -205,7 +205,7 @@ test('named ports, headless Services, hostnames and unready published pods are s
   assert.equal(metadata.labels?.['service.orch.io/headless'], '')
 })
 
-test('Endpoints without a selector are user-managed and deleted with the Service, and managed ones are recreated', async () => {
+test('Endpoints of a Service without a selector are left to users, and managed Endpoints are recreated', async () => {
   server.run(loops)
   await makeService('manual', { spec: { selector: null } })
   await makeService('kept')
@@ -230,7 +230,7 @@ test('Endpoints without a selector are user-managed and deleted with the Service
   )
 })
 
-test('many pods are spread over slices and removed from the slices that contain them', async () => {
+test('many pods are distributed over several EndpointSlices and removed from them', async () => {
   server.run(loops, { options: { maxEndpointsPerSlice: 3 } })
   await makeService('many')
   const names = Array.from({ length: 8 }, (_, i) => `m-${i}`)
@@ -251,7 +251,7 @@ test('many pods are spread over slices and removed from the slices that contain 
   assert.ok(found.some(({ metadata }) => metadata.name === left[0]?.metadata.name))
 })
 
-test('a slow watch creates no duplicate slice', async (t) => {
+test('a lagging watch causes no duplicate EndpointSlice', async (t) => {
   const gate = Promise.withResolvers<void>()
   t.after(() => gate.resolve())
   const slowWatch =
@@ -285,7 +285,7 @@ test('a slow watch creates no duplicate slice', async (t) => {
   assert.equal((await slicesOf('slow')).length, 1)
 })
 
-test('the next manager finishes after a kill at any write', async () => {
+test('the next manager completes the Endpoints after the manager was killed at any write', async () => {
   for (const [i, death] of deaths(long ? 2 : 1).entries()) {
     const name = `killed-${i}`
     await makeService(name)
@@ -299,7 +299,7 @@ test('the next manager finishes after a kill at any write', async () => {
   }
 })
 
-test('truncation keeps ready addresses first and a proportional share of each subset', () => {
+test('truncated Endpoints prefer ready addresses and keep a proportional share of each subset', () => {
   const addresses = (count: number) => Array.from({ length: count }, (_, i) => ({ ip: `10.6.0.${i}` }))
   const subsets = [
     { addresses: addresses(2), notReadyAddresses: addresses(6), ports: [{ port: 1 }] },
@@ -371,7 +371,7 @@ test('user-managed Endpoints are mirrored while their Service has no selector', 
   )
 })
 
-test('Endpoints without a Service, of leader elections or with skip-mirror are not mirrored, and skipped addresses are reported', async () => {
+test('Endpoints that must not be mirrored are ignored, and skipped addresses are reported', async () => {
   server.run(['endpointslicemirroring'], { options: { maxMirrored: 2 } })
   const one = { addresses: [{ ip: '10.9.1.1' }] }
   await makeEndpoints('no-service', one)
@@ -394,7 +394,7 @@ test('Endpoints without a Service, of leader elections or with skip-mirror are n
   assert.deepEqual(await slicesOf('too-many'), [])
 })
 
-test('the next mirroring manager finishes after a kill at any write', async () => {
+test('the next manager completes the mirroring after the manager was killed at any write', async () => {
   const ways = long ? deaths(3) : deaths(3).slice(-2)
   for (const [i, death] of ways.entries()) {
     const name = `copied-${i}`

@@ -99,7 +99,7 @@ function uids(object: ApiObject | undefined): string[] {
   return (object?.metadata.ownerReferences ?? []).map(({ uid }) => uid)
 }
 
-test('background deletion removes dependents at every level, and objects with another owner only lose the reference', async () => {
+test('background deletion removes dependents at every level, and objects with another owner lose only the reference', async () => {
   await collect()
   const owner = await make('bg')
   const other = await make('bg-other')
@@ -129,7 +129,7 @@ test('orphaned dependents remain without a reference to the owner', async () => 
   assert.deepEqual(uids(await read('or-b')), [other.metadata.uid])
 })
 
-test('foreground deletion removes a tree of three levels from its leaves', async () => {
+test('foreground deletion removes a tree of three levels starting with its leaves', async () => {
   const owner = await make('fg')
   const child = await make('fg-child', [ref(owner, blocking)])
   await make('fg-leaf', [ref(child, blocking)], { finalizers: ['example.com/hold'] })
@@ -146,7 +146,7 @@ test('foreground deletion removes a tree of three levels from its leaves', async
   await gone('fg-leaf', 'fg-child', 'fg')
 })
 
-test('foreground deletion does not wait for dependents that do not block', async () => {
+test('foreground deletion does not wait for dependents without blockOwnerDeletion', async () => {
   await collect()
   const owner = await make('nb')
   await make('nb-child', [ref(owner)], { finalizers: ['example.com/hold'] })
@@ -157,7 +157,7 @@ test('foreground deletion does not wait for dependents that do not block', async
   await change('nb-child', { finalizers: null })
 })
 
-test('a dependent stops blocking when its reference no longer blocks or is removed', async () => {
+test('a dependent stops blocking when its owner reference is removed or no longer blocks', async () => {
   await collect()
   for (const [name, references] of [
     ['unblocked', (owner: ApiObject) => [ref(owner, { blockOwnerDeletion: false })]],
@@ -187,7 +187,7 @@ test('a dependent with a remaining owner survives the foreground deletion of ano
   assert.deepEqual(uids(await read('mx-both')), [staying.metadata.uid])
 })
 
-test('cycles of owners are deleted with any policy and starting object', async () => {
+test('cycles of owners are deleted with every policy, whichever object is deleted first', async () => {
   await collect()
   const circle = async (prefix: string) => {
     const names = [1, 2, 3].map((i) => `${prefix}-${i}`)
@@ -211,7 +211,7 @@ test('cycles of owners are deleted with any policy and starting object', async (
   await gone('self')
 })
 
-test('dependents of an owner that never existed or has another UID are deleted, and those of existing owners remain', async () => {
+test('dependents of an owner that does not exist or has another UID are deleted, and those of existing owners remain', async () => {
   const owner = await make('ab')
   await make('ab-kept', [ref(owner)])
   await make('ab-never', [{ ...ref(owner), uid: 'another-uid' }])
@@ -222,7 +222,7 @@ test('dependents of an owner that never existed or has another UID are deleted, 
   assert.ok(await read('ab-kept'))
 })
 
-test('an owner in another namespace is reported and counts as absent', async () => {
+test('an owner in another namespace is reported and treated as absent', async () => {
   await collect()
   await server.client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'elsewhere' } })
   const owner = await make('cn', [], { namespace: 'elsewhere' })
@@ -280,7 +280,7 @@ async function served(): Promise<boolean> {
   }
 }
 
-test('custom kinds support cascading and orphaning, and dependents are deleted with the kind of their owner', async () => {
+test('custom kinds support cascading deletion and orphaning, and dependents are deleted with the kind of their owner', async () => {
   await collect()
   await server.client.create(definitions, definition())
   await untilTrue(served)
@@ -309,7 +309,7 @@ test('custom kinds support cascading and orphaning, and dependents are deleted w
   await untilTrue(async () => !(await served()))
 })
 
-test('a kind defined while the collector starts is collected, and its orphans remain', async () => {
+test('objects of a kind defined while the collector starts are collected, and its orphans remain', async () => {
   const wire = holdRequests()
   const definitionLists = wire.hold(({ path }) => /\/(customresourcedefinitions|apiservices)\b/.test(path))
   const { firstPass } = server.run(['garbagecollector'], wire)
@@ -359,7 +359,7 @@ test('orphaning keeps a dependent that the collector has not observed yet', asyn
   assert.ok(found)
 })
 
-test('nothing is deleted until all types can be listed', async () => {
+test('the collector deletes nothing until it can list all types', async () => {
   await make('in-garbage', [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'never', uid: 'never-uid' }])
   const owner = await make('in-owner')
   await make('in-child', [ref(owner, blocking)])

@@ -88,7 +88,7 @@ test('a Job runs the requested completions within its parallelism', async () => 
   assert.equal((await podsOf('five')).length, 5)
 })
 
-test('without completions one success is enough and active pods may finish', async () => {
+test('a Job without completions is complete after one success, and active pods may finish', async () => {
   run()
   await makeJob('queue', { parallelism: 2 })
   const [first, second] = await untilPods('queue', (all) => all.length === 2)
@@ -100,7 +100,7 @@ test('without completions one success is enough and active pods may finish', asy
   assert.deepEqual([status?.succeeded, status?.failed], [1, 1])
 })
 
-test('a slow watch creates no duplicate pod', async (t) => {
+test('a lagging watch causes no duplicate pod', async (t) => {
   const gate = Promise.withResolvers<void>()
   t.after(() => gate.resolve())
   const slowPods =
@@ -156,13 +156,13 @@ test('each index of an Indexed Job runs until it succeeds, and its pod knows the
   assert.deepEqual([status?.completedIndexes, status?.succeeded, status?.failed], ['0-3', 4, 1])
 })
 
-test('three or more consecutive indexes are formatted as a range', () => {
+test('the status formats three or more consecutive indexes as a range', () => {
   assert.equal(formatIndexes([7, 3, 4, 5, 1]), '1,3-5,7')
   assert.equal(formatIndexes([1, 2]), '1,2')
   assert.equal(formatIndexes([]), '')
 })
 
-test('failures are retried with growing backoff, and too many fail the Job', async () => {
+test('failures are retried with a growing backoff, and the Job fails after too many failures', async () => {
   run()
   nowMs = 0
   await makeJob('failing', { backoffLimit: 2 })
@@ -184,7 +184,7 @@ test('failures are retried with growing backoff, and too many fail the Job', asy
   assert.equal((await podsOf('failing')).length, 3)
 })
 
-test('container restarts count towards the backoff limit with OnFailure', async () => {
+test('container restarts count towards the backoff limit if the restart policy is OnFailure', async () => {
   run()
   await makeJob('restarting', { backoffLimit: 2, parallelism: 2 }, 'OnFailure')
   const [first] = await untilPods('restarting', (found) => found.length === 2)

@@ -11,7 +11,7 @@ import {
 const other = { type: 'example.com/Other', status: 'True', lastTransitionTime: '2020-01-01T00:00:00Z' }
 const later = Date.UTC(2030, 0, 1)
 
-test('an unchanged status keeps its transition time, other conditions are kept, and no change returns undefined', () => {
+test('conditions keep their transition time unless their status changes, and other conditions are kept', () => {
   const sweep = newSweep([])
   sweep.remaining.set('configmaps', 2)
   const first = withConditions([other], conditionsOf(sweep), Date.UTC(2025, 0, 1))!
@@ -34,7 +34,7 @@ test('an unchanged status keeps its transition time, other conditions are kept, 
   assert.match(second.find(({ type }) => type === 'NamespaceContentRemaining')!.message!, /configmaps \(1 left\)/)
 })
 
-test('a namespace with undiscovered types is not empty, and long lists are truncated', () => {
+test('a namespace with undiscovered types is not considered empty, and long messages are truncated', () => {
   assert.ok(isEmpty(newSweep([])))
   assert.ok(!isEmpty(newSweep(['batch/v1: no answer'])))
   const sweep = newSweep([])

@@ -93,7 +93,7 @@ test('deleting a namespace does not affect other namespaces', async (t) => {
   assert.equal(items.filter(({ metadata }) => metadata.name !== 'kube-root-ca.crt').length, 4)
 })
 
-test('conditions report what blocks a namespace, which is deleted when nothing does', async (t) => {
+test('conditions report the objects that block the deletion of a namespace', async (t) => {
   const { client } = await begin(t)
   await createNamespace(client, 'held')
   await hold(client, 'held')
@@ -153,7 +153,7 @@ async function writeUntilRefused(client: Client, prefix: string, namespace: stri
   assert.fail('nobody refused to create')
 }
 
-test('deletion waits for a foreign finalizer on the namespace', async (t) => {
+test('a namespace with a foreign finalizer is not deleted until the finalizer is removed', async (t) => {
   const { client } = await begin(t)
   const spec = { finalizers: ['example.com/wait'] }
   await client.create(kinds.Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'waits' }, spec })

@@ -92,7 +92,7 @@ async function untilTaints(name: string, wanted: string): Promise<Node> {
   )
 }
 
-test('conditions become taints and are removed with them, and other taints remain', async () => {
+test('node conditions are converted to taints, and other taints remain', async () => {
   server.run(['nodelifecycle'], { clock })
   await makeNode('t-1')
   await makeNode('t-2')
@@ -116,7 +116,7 @@ test('conditions become taints and are removed with them, and other taints remai
   await untilTaints('t-1', 'own:NoSchedule')
 })
 
-test('a silent node is considered lost unless its Lease is renewed', async () => {
+test('a node that reports no status is marked unknown unless its Lease is renewed', async () => {
   server.run(['nodelifecycle'], { clock })
   for (const name of ['silent', 'leased', 'never']) await makeNode(name, name === 'never' ? '' : 'True')
   await makePod('on-silent', 'silent')
@@ -249,7 +249,7 @@ test('pods of deleted nodes and terminating unscheduled pods are deleted', async
   await until(podNames, (names) => names === 'there')
 })
 
-test('the oldest terminated pods are deleted first', async () => {
+test('the pod garbage collector deletes the oldest terminated pods first', async () => {
   await makeNode('o-1')
   for (const name of ['o-1', 'o-2', 'o-3', 'o-4']) {
     await makePod(name, 'o-1')
@@ -286,7 +286,7 @@ test('every node gets its own pod CIDR outside of the Service range', async () =
   await until(ranges, (all) => all.length === 3 && all.some((each) => each.startsWith('10.244.2.0/24')))
 })
 
-test('a CIDR pool reuses ranges only after their owner releases them', () => {
+test('a CIDR is reused only after its node releases it', () => {
   const pool = new CidrPool(parseRange('10.0.0.0/30')!, 31)
   assert.deepEqual([pool.take('a'), pool.take('b'), pool.take('c')], ['10.0.0.0/31', '10.0.0.2/31', undefined])
   pool.release('10.0.0.0/31', 'b')
@@ -295,7 +295,7 @@ test('a CIDR pool reuses ranges only after their owner releases them', () => {
   assert.equal(pool.take('c'), '10.0.0.0/31')
 })
 
-test('the cache TTL of nodes grows with the size of the cluster', async () => {
+test('the cache TTL annotation of nodes grows with the size of the cluster', async () => {
   assert.deepEqual(
     [stepFor(0, 100), stepFor(0, 101), stepFor(1, 95), stepFor(1, 89), stepFor(0, 5000)],
     [0, 1, 1, 0, 4],

@@ -143,7 +143,7 @@ async function eventOf(name: string, reason: string): Promise<ApiObject> {
   return items[0]!
 }
 
-test('a claim is bound to the smallest volume that matches class, modes, size and labels', async () => {
+test('a claim is bound to the smallest volume that matches its class, modes, size and labels', async () => {
   begin()
   await makeVolume('m-small', { size: '500Mi' })
   await makeVolume('m-class', { className: 'other' })
@@ -172,7 +172,7 @@ test('a claim is bound to the smallest volume that matches class, modes, size an
   assert.equal((await claimIn('Bound', 'm-none')).spec?.volumeName, 'm-huge')
 })
 
-test('a claim and a volume that name each other are bound, and mismatches are rejected with an event', async () => {
+test('a claim and a volume that name each other are bound, and mismatches are reported in an Event', async () => {
   begin()
   const claimRef = { namespace, name: 'n-claim' }
   await makeVolume('n-volume', { spec: { claimRef } })
@@ -188,7 +188,7 @@ test('a claim and a volume that name each other are bound, and mismatches are re
   assert.match(String((await eventOf('n-mismatch', 'VolumeMismatch')).message), /too small/)
 })
 
-test('volumes become Released or Failed by policy, and a claim without its volume becomes Lost', async () => {
+test('volumes become Released or Failed depending on the policy, and a claim without its volume becomes Lost', async () => {
   begin()
   for (const [name, policy] of [
     ['p-keep', 'Retain'],
@@ -216,7 +216,7 @@ test('volumes become Released or Failed by policy, and a claim without its volum
   await eventOf('p-lost', 'ClaimLost')
 })
 
-test('a bound claim is not lost because of a stale volume cache', async () => {
+test('a stale volume cache does not make a bound claim Lost', async () => {
   const wire = holdRequests()
   const volumeLists = wire.holdAnswers(({ path }) => /^\/api\/v1\/persistentvolumes\?.*limit=/.test(path))
   wire.hold(({ path }) => /^\/api\/v1\/persistentvolumes\?.*watch=/.test(path))
@@ -279,7 +279,7 @@ async function abandonedVolume(name: string): Promise<{ volume: string; file: st
   return { volume: spec!.volumeName!, file }
 }
 
-test('the provisioner deletes no data based on a stale volume', async () => {
+test('the provisioner deletes no data based on a stale volume cache', async () => {
   const { volume: name, file } = await abandonedVolume('kept')
   server.run(['persistentvolume-binder'])
   await volumeIn('Released', name)
@@ -410,7 +410,7 @@ test('delayed binding uses the selected node within the allowed topologies', asy
   assert.equal((await claimIn('Bound', 'w-static')).spec?.volumeName, 'w-a')
 })
 
-test('external provisioners are requested by annotation and event, and a missing class is reported', async () => {
+test('external provisioners are requested by annotation and Event, and a missing class is reported', async () => {
   begin()
   await makeClass('external', { provisioner: 'example.com/disk' })
   await makeClaim('e', { className: 'external' })
@@ -427,7 +427,7 @@ test('external provisioners are requested by annotation and event, and a missing
   await claimIn('Bound', 'e-later')
 })
 
-test('a claim that is bound shortly after gets no event, and event sources match Kubernetes', async () => {
+test('a claim that is soon bound gets no Event, and event sources match Kubernetes', async () => {
   let now = 0
   const clock = { ...systemClock, monotonic: () => now }
   server.run(loops, { options: { volumeDirectory: root }, clock })
@@ -451,7 +451,7 @@ test('a claim that is bound shortly after gets no event, and event sources match
   )
 })
 
-test('the claim of an ephemeral volume follows its template and is owned by its Pod and deleted with the Pod', async () => {
+test('the claim of an ephemeral volume follows its template, and is owned by the Pod and deleted with it', async () => {
   begin()
   const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, storageClassName: 'dir' }
   const pod = (name: string, ...names: string[]) => ({
@@ -486,7 +486,7 @@ test('the claim of an ephemeral volume follows its template and is owned by its 
   assert.ok(await claim('q-taken'))
 })
 
-test('the next manager finishes after a stop at any write', async () => {
+test('the next manager finishes binding after the manager was killed at any write', async () => {
   for (let allowed = 0; allowed < 8; allowed++) {
     let writes = 0
     const stopped = Promise.withResolvers<void>()
@@ -530,7 +530,7 @@ test('deleting a claim before it records its volume releases the volume', async 
   await gone(kinds.PersistentVolume, 'held')
 })
 
-test('a claim can grow if the built-in provisioner made its volume, and others are left to external controllers', async () => {
+test('a claim can grow if the built-in provisioner made its volume, and other claims are left to external controllers', async () => {
   const grow = (name: string) =>
     server.client.patch(
       kinds.PersistentVolumeClaim,

@@ -43,7 +43,7 @@ async function scale(app: string, replicas: number): Promise<void> {
 const namesOf = (all: readonly { metadata: { name?: string } }[]) =>
   all.map(({ metadata }) => metadata.name ?? '').sort()
 
-test('pods are created, deleted and counted in the status', async () => {
+test('a ReplicaSet creates, deletes and counts its pods', async () => {
   server.run(['replicaset'])
   const set = await makeSet('counted', 3)
   const made = await untilPods(server.client, 'counted', 3)
@@ -70,7 +70,7 @@ test('pods are created, deleted and counted in the status', async () => {
   await untilPods(server.client, 'counted', 0)
 })
 
-test('a pod in another namespace is not controlled by the set', async () => {
+test('a ReplicaSet does not control pods in another namespace', async () => {
   const { apiVersion, kind, metadata } = await makeSet('copied', 1)
   const owner = { apiVersion, kind, name: 'copied', uid: metadata.uid!, controller: true }
   await server.client.create(kinds.Pod, {
@@ -98,7 +98,7 @@ test('terminated and deleted pods are replaced', async () => {
   })
 })
 
-test('orphans are adopted, and pods that are no longer selected are released and replaced', async () => {
+test('orphaned pods are adopted, and pods that no longer match are released and replaced', async () => {
   const orphan = { metadata: { name: 'orphan', namespace, labels: { app: 'adopting' } }, spec: template('x').spec }
   await server.client.create(kinds.Pod, orphan)
   server.run(['replicaset'])
@@ -119,7 +119,7 @@ test('orphans are adopted, and pods that are no longer selected are released and
 
 const quotas: ResourceType = { group: '', version: 'v1', plural: 'resourcequotas', namespaced: true }
 
-test('an exhausted quota is reported in an Event and a condition with few retries', async () => {
+test('an exhausted quota is reported in an Event and a condition, with few retries', async () => {
   const events: ResourceType = { ...quotas, plural: 'events' }
   const where = 'tight'
   const named: ResourceType = { group: '', version: 'v1', plural: 'namespaces', namespaced: false }
@@ -164,7 +164,7 @@ test('an exhausted quota is reported in an Event and a condition with few retrie
   assert.equal(healed.status?.fullyLabeledReplicas, 5)
 })
 
-test('nothing is created or deleted twice while the watch lags', async () => {
+test('no pod is created or deleted twice while the watch lags', async () => {
   const lag = laggingWatch()
   const writes: string[] = []
   server.run(['replicaset'], {
@@ -203,7 +203,7 @@ test('nothing is created or deleted twice while the watch lags', async () => {
   assert.deepEqual(writes.slice(3).sort(), ['DELETE', 'DELETE', 'POST'])
 })
 
-test('the next manager finishes after a kill at any write', async () => {
+test('the next manager finishes scaling after the manager was killed at any write', async () => {
   const ways = deaths(4)
   for (const [i, death] of (long ? ways : [ways[4]!]).entries()) {
     const app = `killed-${i}`

@@ -73,7 +73,7 @@ test('existing objects are counted when a quota is created', async () => {
   await untilSame(async () => (await quota('scoped')).status?.used, { 'count/secrets': '0', pods: '1' })
 })
 
-test('changed limits are applied and counted usage is kept', async () => {
+test('changed limits are copied to the status, and counted usage is kept', async () => {
   await make(`${base}/resourcequotas`, { metadata: { name: 'changing' }, spec: { hard: { secrets: '10' } } })
   await untilSame(async () => (await quota('changing')).status, { hard: { secrets: '10' }, used: { secrets: '2' } })
   await patch(`${base}/resourcequotas/changing`, { spec: { hard: { secrets: '5', services: '7' } } })
@@ -85,7 +85,7 @@ test('changed limits are applied and counted usage is kept', async () => {
   await untilSame(async () => (await quota('changing')).status, { hard: { services: '7' }, used: { services: '1' } })
 })
 
-test('usage that is too high or too low is corrected', async () => {
+test('recorded usage that is too high or too low is corrected', async () => {
   await make(`${base}/resourcequotas`, { metadata: { name: 'wrong' }, spec: { hard: { secrets: '50' } } })
   for (const secrets of ['49', '0']) {
     await untilSame(async () => (await quota('wrong')).status?.used, { secrets: '2' })
@@ -133,7 +133,7 @@ async function openLoop(t: TestContext, parts: Partial<ResourceQuotaLoopParts> =
   return { look, use, http }
 }
 
-test('a lower count applies only without further refunds, a higher count at once', async (t) => {
+test('a lower recount applies only if no refunds follow, and a higher recount applies immediately', async (t) => {
   const { look, use, http } = await openLoop(t)
   await use('3')
   assert.deepEqual(await look(0), [{ afterMs: 1000 }, '3'])
@@ -156,7 +156,7 @@ const still: Partial<ResourceQuotaLoopParts> = {
   whileStill: async (_, run) => await run(() => true),
 }
 
-test('objects deleted during the first count are found by a second count soon after', async (t) => {
+test('objects deleted during the first count are corrected by a second count soon after', async (t) => {
   const { look, use } = await openLoop(t, still)
   assert.deepEqual(await look(0), ['done', '0'])
   await use('3')
@@ -168,7 +168,7 @@ test('objects deleted during the first count are found by a second count soon af
   assert.deepEqual(await look(0), [{ afterMs: 10_000 }, '2'])
 })
 
-test('a restarted loop recounts usage left by the previous one', async (t) => {
+test('a restarted loop corrects the usage that the previous one left behind', async (t) => {
   const { look, use } = await openLoop(t, still)
   await use('3')
   assert.deepEqual(await look(0), [{ afterMs: 5000 }, '3'])
@@ -176,7 +176,7 @@ test('a restarted loop recounts usage left by the previous one', async (t) => {
   assert.deepEqual(await look(5000), ['done', '0'])
 })
 
-test('usage left by a crash is corrected while the namespace is written to constantly', async () => {
+test('usage left by a crash is corrected even while the namespace is written to constantly', async () => {
   await make(`${base}/resourcequotas`, { metadata: { name: 'busy' }, spec: { hard: { configmaps: '500' } } })
   await untilSame(async () => Object.keys((await quota('busy')).status?.used ?? {}), ['configmaps'])
   let left = 0

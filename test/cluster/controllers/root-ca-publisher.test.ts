@@ -9,7 +9,7 @@ import { until } from '../../support/until.ts'
 
 const name = 'kube-root-ca.crt'
 
-test('root CA publisher', async (t) => {
+test('publishing of the root CA', async (t) => {
   const { client, start } = await openLoopServer(t)
   const options = { rootAuthority: () => 'the CA' }
   const makeNamespace = (namespace: string) =>
@@ -28,14 +28,14 @@ test('root CA publisher', async (t) => {
       (told) => told === JSON.stringify({ 'ca.crt': text }),
     )
 
-  await t.test('the loop does not run without a CA', async () => {
+  await t.test('the root CA publisher does not run without a CA', async () => {
     const manager = start(['root-ca-cert-publisher'])
     await manager.firstPass
     await manager.stop()
     assert.equal(await held('default'), '')
   })
 
-  await t.test('the CA is published even if the manager is killed at any write', async () => {
+  await t.test('the CA is published in every namespace even if the manager is killed at any write', async () => {
     for (const death of deaths(3)) {
       const dying = start(['root-ca-cert-publisher'], { options, death })
       await dying.killed
@@ -48,7 +48,7 @@ test('root CA publisher', async (t) => {
     }
   })
 
-  await t.test('changes are repaired, and a terminating namespace does not block others', async () => {
+  await t.test('changed ConfigMaps are repaired, and a terminating namespace does not block others', async () => {
     const ca = { text: 'the CA' }
     const manager = start(['root-ca-cert-publisher'], { options: { rootAuthority: () => ca.text } })
     await makeNamespace('going')

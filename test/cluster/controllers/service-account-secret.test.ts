@@ -41,19 +41,22 @@ test('service account token Secrets', async (t) => {
   const textOf = (data: { [key: string]: string } | undefined, key: string) =>
     Buffer.from(data?.[key] ?? '', 'base64').toString()
 
-  await t.test('a Secret gets token, CA and namespace, and the token authenticates the account', async () => {
-    const account = await makeAccount('kept')
-    await makeSecret('kept-token', 'kept')
-    const { data, metadata } = await filled('kept-token')
-    assert.equal(textOf(data, 'namespace'), namespace)
-    assert.equal(textOf(data, 'ca.crt'), readFileSync(join(server.directory, 'data/pki/ca.crt'), 'utf8'))
-    assert.equal(metadata.annotations?.['orch.io/service-account.uid'], account.metadata.uid)
-    const token = textOf(data, 'token')
-    const { body } = await admin.post('/apis/authentication.orch.io/v1/tokenreviews', { spec: { token } })
-    const { username, uid } = body.status.user
-    assert.deepEqual([username, uid], ['system:serviceaccount:default:kept', account.metadata.uid])
-    assert.deepEqual(body.status.audiences, ['https://orch.default.svc'])
-  })
+  await t.test(
+    'a token Secret gets a token, the CA and the namespace, and the token authenticates the account',
+    async () => {
+      const account = await makeAccount('kept')
+      await makeSecret('kept-token', 'kept')
+      const { data, metadata } = await filled('kept-token')
+      assert.equal(textOf(data, 'namespace'), namespace)
+      assert.equal(textOf(data, 'ca.crt'), readFileSync(join(server.directory, 'data/pki/ca.crt'), 'utf8'))
+      assert.equal(metadata.annotations?.['orch.io/service-account.uid'], account.metadata.uid)
+      const token = textOf(data, 'token')
+      const { body } = await admin.post('/apis/authentication.orch.io/v1/tokenreviews', { spec: { token } })
+      const { username, uid } = body.status.user
+      assert.deepEqual([username, uid], ['system:serviceaccount:default:kept', account.metadata.uid])
+      assert.deepEqual(body.status.audiences, ['https://orch.default.svc'])
+    },
+  )
 
   await t.test('a token becomes invalid when its Secret is deleted or contains another token', async () => {
     await makeSecret('brief', 'kept')
@@ -70,25 +73,28 @@ test('service account token Secrets', async (t) => {
     assert.equal((await used.get('/api')).status, 401)
   })
 
-  await t.test('Secrets are deleted with their account, or at once if the account does not exist', async () => {
-    const kept = await client.get(kinds.Secret, { namespace, name: 'kept-token' })
-    const used = server.client(textOf(kept.data, 'token'))
-    assert.equal((await used.get('/api')).status, 200)
-    await client.delete(kinds.ServiceAccount, { namespace, name: 'kept' })
-    assert.equal((await used.get('/api')).status, 401)
-    const gone = (name: string, resourceVersion: string) =>
-      eventOf(client, kinds.Secret, {
-        name: { namespace, name },
-        resourceVersion,
-        fits: (each) => each.type === 'DELETED',
-      })
-    await gone('kept-token', kept.metadata.resourceVersion!)
-    const { metadata } = await makeSecret('nobodys', 'nobody')
-    await gone('nobodys', metadata.resourceVersion!)
-    assert.equal((await used.get('/api')).status, 401)
-  })
+  await t.test(
+    'token Secrets are deleted with their account, or immediately if the account does not exist',
+    async () => {
+      const kept = await client.get(kinds.Secret, { namespace, name: 'kept-token' })
+      const used = server.client(textOf(kept.data, 'token'))
+      assert.equal((await used.get('/api')).status, 200)
+      await client.delete(kinds.ServiceAccount, { namespace, name: 'kept' })
+      assert.equal((await used.get('/api')).status, 401)
+      const gone = (name: string, resourceVersion: string) =>
+        eventOf(client, kinds.Secret, {
+          name: { namespace, name },
+          resourceVersion,
+          fits: (each) => each.type === 'DELETED',
+        })
+      await gone('kept-token', kept.metadata.resourceVersion!)
+      const { metadata } = await makeSecret('nobodys', 'nobody')
+      await gone('nobodys', metadata.resourceVersion!)
+      assert.equal((await used.get('/api')).status, 401)
+    },
+  )
 
-  await t.test('a Secret of an earlier account of the same name is deleted', async () => {
+  await t.test('a token Secret of an earlier account with the same name is deleted', async () => {
     const { metadata } = await makeAccount('again')
     const annotations = { 'orch.io/service-account.name': 'again', 'orch.io/service-account.uid': 'former' }
     const made = await client.create(kinds.Secret, {
@@ -103,7 +109,7 @@ test('service account token Secrets', async (t) => {
     assert.equal((await client.get(kinds.ServiceAccount, { namespace, name: 'again' })).metadata.uid, metadata.uid)
   })
 
-  await t.test('a Secret with an invalid account name is deleted', async () => {
+  await t.test('a token Secret with an invalid account name is deleted', async () => {
     for (const [i, account] of ['..%2f..%2fx', '..', 'a/b', 'A b'].entries()) {
       const { metadata } = await makeSecret(`odd-${i}`, account)
       const name = { namespace, name: `odd-${i}` }
@@ -157,7 +163,7 @@ const until = async (reached: () => boolean) => {
   }
 }
 
-test('data that another server has written in the meantime is kept', async (t) => {
+test('token data that another server has written in the meantime is kept', async (t) => {
   const { client, informers, step } = await openLoop(t, async (by) => {
     const now = await by.get(kinds.Secret, { namespace, name: 's' })
     const annotations = { ...now.metadata.annotations, [uidKey]: 'former' }
@@ -175,7 +181,7 @@ test('data that another server has written in the meantime is kept', async (t) =
   await assert.rejects(client.get(kinds.Secret, { namespace, name: 's' }), { code: 404 })
 })
 
-test('a Secret is filled for the stored account, not for a stale cached one', async (t) => {
+test('a token Secret is created for the stored account, not for a stale cached one', async (t) => {
   const { client, informers, step } = await openLoop(t, async () => {})
   const { metadata } = await client.create(kinds.ServiceAccount, accountNamed('a'))
   const known = { ...accountNamed('a'), metadata: { ...metadata, uid: 'former' } }

@@ -13,7 +13,7 @@ import { deaths, openLoopServer } from '../../support/loop-manager.ts'
 import { eventOf } from '../../support/resource-types.ts'
 import { until } from '../../support/until.ts'
 
-test('every namespace has a default account, which is recreated after a deletion', async (t) => {
+test('every namespace has a default service account, which is recreated after a deletion', async (t) => {
   const server = await serveUp(t)
   const client = new Client(server.transport())
   await client.create(kinds.Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'fresh' } })
@@ -30,7 +30,7 @@ test('every namespace has a default account, which is recreated after a deletion
   assert.doesNotMatch(server.output(), / error /)
 })
 
-test('a terminating namespace gets no account and is deleted', async (t) => {
+test('a terminating namespace gets no default service account', async (t) => {
   const server = await serveUp(t)
   const client = new Client(server.transport())
   for (let i = 0; i < 20; i++) {
@@ -49,7 +49,7 @@ test('a terminating namespace gets no account and is deleted', async (t) => {
   assert.doesNotMatch(server.output(), / error /)
 })
 
-test('accounts are created even if the manager is killed at any write, and a failing namespace does not block others', async (t) => {
+test('default accounts are created even if the manager is killed at any write, and a failing namespace does not block others', async (t) => {
   const { start, client } = await openLoopServer(t)
   const names = ['default', 'kube-system', 'kube-public', 'kube-node-lease']
   const accounts = async () =>

@@ -82,7 +82,7 @@ async function historyOf(app: string): Promise<{ readonly events: string[]; read
   }
 }
 
-test('pods are created in order as their predecessors become ready, and deleted in reverse', async () => {
+test('pods are created in order as their predecessors become ready, and deleted in reverse order', async () => {
   server.run(loops)
   const claim = {
     metadata: { name: 'data' },
@@ -122,7 +122,7 @@ test('pods are created in order as their predecessors become ready, and deleted 
   assert.deepEqual(left[0]?.metadata.labels, { app: 'web' })
 })
 
-test('an update proceeds from the highest ordinal to the partition, and its revision becomes current at the end', async () => {
+test('a rolling update proceeds from the highest ordinal down to the partition and then updates the current revision', async () => {
   nodesReady()
   server.run(loops)
   await make('rolled', { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 2 } } })
@@ -151,7 +151,7 @@ test('an update proceeds from the highest ordinal to the partition, and its revi
   assert.equal(done.status?.currentReplicas, 3)
 })
 
-test('OnDelete replaces pods only after their deletion, and failed pods at once', async () => {
+test('OnDelete replaces pods only after their deletion, and failed pods immediately', async () => {
   nodesReady()
   server.run(loops)
   await make('manual', { replicas: 2, updateStrategy: { type: 'OnDelete' } })
@@ -165,7 +165,7 @@ test('OnDelete replaces pods only after their deletion, and failed pods at once'
   await settled('manual', ({ updatedReplicas, readyReplicas }) => updatedReplicas === 2 && readyReplicas === 2)
 })
 
-test('Parallel creates and deletes pods without waiting', async () => {
+test('Parallel creates and deletes pods without waiting for each other', async () => {
   server.run(loops)
   await make('parallel', { podManagementPolicy: 'Parallel' })
   await untilPods(server.client, 'parallel', 3)
@@ -173,7 +173,7 @@ test('Parallel creates and deletes pods without waiting', async () => {
   assert.deepEqual(namesOf(await untilPods(server.client, 'parallel', 1)), ['parallel-0'])
 })
 
-test('an excessive replica count can be reduced while pods are created', async () => {
+test('a StatefulSet can be scaled down while a very large replica count is being created', async () => {
   server.run(loops)
   await make('slip', { podManagementPolicy: 'Parallel', replicas: 1_000_000 })
   await untilObject(server.client, kinds.StatefulSet, {
@@ -198,7 +198,7 @@ test('a pod without its labels is repaired, and an orphan with a matching name i
   assert.equal(adopted.metadata.ownerReferences?.[0]?.uid, set.metadata.uid)
 })
 
-test('old revisions beyond the limit are deleted, and a restored revision gets a new number', async () => {
+test('old revisions beyond the limit are deleted, and a rollback gives its revision a new number', async () => {
   nodesReady()
   server.run(loops)
   await make('kept', { replicas: 1, revisionHistoryLimit: 1 })
@@ -214,7 +214,7 @@ test('old revisions beyond the limit are deleted, and a restored revision gets a
   await until(revisions, (told) => told.join() === '3,4')
 })
 
-test('nothing is created twice while the watch lags or after a manager was killed', async () => {
+test('no pod or claim is created twice while the watch lags or after the manager was killed', async () => {
   const lag = laggingWatch()
   server.run(loops, { through: lag.through })
   lag.close()

@@ -50,7 +50,7 @@ async function gone<T extends ApiObject>(client: Client, type: ResourceType<T>, 
   }
 }
 
-test('an unused claim is deleted at once', async (t) => {
+test('an unused claim is deleted immediately', async (t) => {
   const client = await begin(t)
   const made = await client.create(kinds.PersistentVolumeClaim, claim('free'))
   assert.deepEqual(made.metadata.finalizers, ['orch.io/pvc-protection'])
@@ -58,7 +58,7 @@ test('an unused claim is deleted at once', async (t) => {
   await gone(client, kinds.PersistentVolumeClaim, { namespace, name: 'free' })
 })
 
-test('a claim remains until the pod that uses it is deleted, also for ephemeral volumes', async (t) => {
+test('a claim in use remains until its pod is deleted, also for ephemeral volumes', async (t) => {
   const client = await begin(t)
   const users = {
     used: { persistentVolumeClaim: { claimName: 'used' } },
@@ -103,7 +103,7 @@ test('a volume is deleted when no claim is bound to it', async (t) => {
   await gone(client, kinds.PersistentVolume, { name: 'bound' })
 })
 
-test('unprotected objects get the finalizer, and other finalizers are kept', async (t) => {
+test('existing claims and volumes get the protection finalizer, and other finalizers are kept', async (t) => {
   const client = await begin(t, ['--disable-admission-plugins=StorageObjectInUseProtection'])
   const bare = claim('bare')
   await client.create(kinds.PersistentVolumeClaim, {
@@ -125,7 +125,7 @@ test('unprotected objects get the finalizer, and other finalizers are kept', asy
   await gone(client, kinds.PersistentVolumeClaim, name)
 })
 
-test('a claim of the default class gets a directory in the data directory, can grow, and both are deleted together', async (t) => {
+test('a claim of the default class gets a directory, can grow, and is deleted together with its directory', async (t) => {
   const server = await startUp(t)
   const client = new Client(server.transport())
   const name = { namespace, name: 'plain' }

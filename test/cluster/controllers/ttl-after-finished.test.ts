@@ -42,7 +42,7 @@ async function names(): Promise<string[]> {
   return items.map(({ metadata }) => metadata.name ?? '')
 }
 
-test('completed and failed Jobs are deleted after their TTL, and others remain', async () => {
+test('completed and failed Jobs are deleted after their TTL, and other Jobs remain', async () => {
   await makeJob('complete', 60)
   await makeJob('failed', 60)
   await makeJob('longer', 61)
@@ -64,7 +64,7 @@ test('completed and failed Jobs are deleted after their TTL, and others remain',
   assert.deepEqual(await names(), ['kept', 'longer', 'running'])
 })
 
-test('Jobs are deleted in the foreground, and the next manager finishes the deletion', async () => {
+test('finished Jobs are deleted in the foreground, and the next manager finishes the deletion', async () => {
   await makeJob('begun', 0)
   await finish('begun')
   server.run(['ttl-after-finished'], { clock })

@@ -13,7 +13,7 @@ import { contentHash } from '../../../src/cluster/controllers/workloads/template
 
 const now = Date.parse('2030-01-01T00:00:00Z')
 
-test('expectations stay open until each write is observed, fails or expires after five minutes', () => {
+test('an expectation stays open until each write is observed, fails or expires after five minutes', () => {
   let time = 0
   const expectations = new Expectations({ now: () => time, monotonic: () => time })
   expectations.expectCreations('a', 2)
@@ -33,7 +33,7 @@ test('expectations stay open until each write is observed, fails or expires afte
   assert.equal(expectations.waitMs('a'), 0)
 })
 
-test('batches double and stop after the first failure', async () => {
+test('pods are created in batches that double and stop after the first failure', async () => {
   const begun: number[] = []
   const write = (failing: number) => async (i: number) => {
     begun.push(i)
@@ -70,7 +70,7 @@ function pod(
   } as Pod
 }
 
-test('pods are deleted by progress, deletion cost, crowding and age', () => {
+test('pods are deleted in the order of progress, deletion cost, crowding and age', () => {
   const pods = [
     pod('old', { ageMs: 1e9 }),
     pod('young', { ageMs: 1000 }),
@@ -105,7 +105,7 @@ test('the deletion order of many pods is computed in steps', () => {
   assert.ok(rests >= 10, `it rested ${rests} times`)
 })
 
-test('scans of large sets share a cost, and single or small sets hardly wait', () => {
+test('scans of large sets are spaced out, and small sets hardly wait', () => {
   const spacing = new StepSpacing()
   assert.equal(spacing.waitMs('a'), 0)
   spacing.looked('small', 10)
@@ -134,7 +134,7 @@ test('a pod is available after minReadySeconds', () => {
   assert.equal(nextAvailableMs([young], 0, now), undefined)
 })
 
-test('equal contents have equal hashes, and a collision count changes the hash', () => {
+test('equal templates have equal hashes, and a collision count changes the hash', () => {
   const hash = contentHash({ a: 1, b: ['x', { c: null }] }, undefined)
   assert.match(hash, /^[bcdfghjklmnpqrstvwxz2456789]{1,10}$/)
   assert.equal(contentHash({ b: ['x', { c: null }], a: 1, d: undefined }, undefined), hash)

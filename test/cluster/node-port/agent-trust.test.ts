@@ -78,7 +78,7 @@ async function addNode(to: InProcess, name: string, port: number) {
   assert.equal((await to.client.post('/api/v1/nodes', { metadata: { name } })).status, 201)
 }
 
-test('no API server accepts the certificate that servers present to node agents', async () => {
+test('API servers reject the certificate that they present to node agents', async () => {
   const own = await authority.nodeClientCertificate()
   const { commonNames, organizations } = readSubject(new X509Certificate(own.certificate).raw)
   assert.deepEqual([commonNames, organizations], [['system:apiserver-node-client'], []])
@@ -91,7 +91,7 @@ test('no API server accepts the certificate that servers present to node agents'
   assert.equal(await askAs(issue('someone', ['system:masters']), api), 200)
 })
 
-test('no other credential authenticates as the user of that certificate', async () => {
+test('no other credential authenticates as the user of the node client certificate', async () => {
   const headers = { authorization: 'Bearer posing' }
   assert.equal((await other.client.send('/version', { headers })).status, 401)
   const review = { spec: { token: 'posing' } }
@@ -99,7 +99,7 @@ test('no other credential authenticates as the user of that certificate', async 
   assert.notEqual(body.status.authenticated, true)
 })
 
-test('this user may access only the ports of node agents', async () => {
+test('the node client user may access only the ports of node agents', async () => {
   const isAllowed = async (resource: string, subresource: string, verb = 'create') => {
     const resourceAttributes = { verb, resource, subresource, name: 'n1' }
     const spec = { user: 'system:apiserver-node-client', groups: ['system:authenticated'], resourceAttributes }
@@ -117,7 +117,7 @@ test('this user may access only the ports of node agents', async () => {
     assert.equal(await isAllowed(resource, subresource, 'get'), false, `${resource}/${subresource}`)
 })
 
-test('proxying to an API server does not grant its own permissions', async (t) => {
+test('a request proxied to an API server does not get the permissions of the proxying server', async (t) => {
   const forwarder = await startProxy(other.server.url)
   t.after(() => forwarder.close())
   await addNode(api, 'relayed', Number(new URL(forwarder.endpoint).port))
@@ -128,7 +128,7 @@ test('proxying to an API server does not grant its own permissions', async (t) =
   }
 })
 
-test('an agent must present a certificate for its node', async (t) => {
+test('a node agent must present a certificate for its node', async (t) => {
   let asked = 0
   const agent = createServer((_, response) => response.end(String(++asked))).listen(0, '127.0.0.1')
   t.after(() => agent.close())
@@ -149,7 +149,7 @@ test('an agent must present a certificate for its node', async (t) => {
   assert.deepEqual([await ask(), asked], [200, 1])
 })
 
-test('flags for another client certificate do not affect simulated nodes', async (t) => {
+test('flags for another node client certificate do not affect simulated nodes', async (t) => {
   const port = await openLocalNodePort(other.server, { vendor: vendorOf('orch'), nodes: [new TestNode(t, 'n1')] })
   t.after(() => port.close())
   await other.client.post('/api/v1/nodes', { metadata: { name: 'n1' } })
@@ -164,7 +164,7 @@ test('a node client certificate set by a flag, or one with its subject, is rejec
   assert.equal(await askAs(issue('my-servers', ['others']), other), 403)
 })
 
-test('flags allow a local agent with a certificate of another CA that names no node', async (t) => {
+test('flags allow a local node agent whose certificate has another CA and names no node', async (t) => {
   const clients: string[] = []
   const { certificate: cert, key } = issuePair(foreign, { commonName: 'some-kubelet', ips: ['127.0.0.1'] })
   const options = { cert, key, ca: api.ca, requestCert: true, rejectUnauthorized: false }

@@ -102,7 +102,7 @@ async function echo(port: number, bytes: Buffer): Promise<void> {
 }
 
 longTest(
-  'kubectl attach and followed logs end with the server',
+  'kubectl attach and kubectl logs --follow end when the server stops',
   {
     timeout: 30_000,
   },

@@ -52,7 +52,7 @@ async function ask(to: number, path: string, { method = 'GET', headers = {}, ser
 
 const adminToken = { authorization: 'Bearer admin-token' }
 
-test('a node port admits only users that the API server authenticates and authorizes', async () => {
+test('a node port serves only users that the API server authenticates and authorizes', async () => {
   const bob = { authorization: 'Bearer bob-token' }
   for (const path of ['/pods', '/healthz', '/exec/default/web/c', '/nothing']) {
     assert.equal((await ask(port, path)).status, 401, path)
@@ -110,7 +110,7 @@ test('the server forwards commands from same-origin pages and rejects foreign pa
   assert.equal((await run('https://evil.example')).status, 403)
 })
 
-test('logs through the server support options, containers and errors of the node', async () => {
+test('logs through the server support options, container names and errors of the node', async () => {
   const log = (query: string) => client.get(`${pods}/web/log?${query}`)
   assert.equal((await log('container=c&tailLines=1')).text, 'three\n')
   assert.equal((await log('container=c&sinceTime=2030-01-01T00:00:00Z')).text, '')
@@ -120,7 +120,7 @@ test('logs through the server support options, containers and errors of the node
   assert.deepEqual([none.status, none.body.reason], [400, 'BadRequest'])
 })
 
-test('a pod with one container needs no container name despite init containers', async () => {
+test('the container name may be omitted for a pod with one container, despite init containers', async () => {
   const spec = { nodeName: 'n1', containers: [{ name: 'c', image: 'i' }], initContainers: [{ name: 'i', image: 'i' }] }
   await client.post(pods, { metadata: { name: 'prepared' }, spec })
   node.add('prepared', '1').container('c')!.last.append(1, 'of c')
@@ -145,7 +145,7 @@ const status = (exit: number) =>
     ? '{"metadata":{},"status":"Success"}'
     : `{"metadata":{},"status":"Failure","message":"command terminated with non-zero exit code: exit status ${exit}","reason":"NonZeroExitCode","details":{"causes":[{"reason":"ExitCode","message":"${exit}"}]}}`
 
-test('exec over WebSocket supports binary and base64, exit codes, terminal sizes and closing of stdin', async () => {
+test('exec over WebSocket supports binary and base64 channels, exit codes, terminal sizes and closing stdin', async () => {
   const path = (rest: string) => `${pods}/web/exec?container=c&stdout=true&${rest}`
   const echo = 'command=sh&command=-c&command=read%20a%3B%20echo%20got%20%24a%3B%20exit%204&stdin=true'
   const [binary, text, closing] = await Promise.all([
@@ -173,7 +173,7 @@ test('exec over WebSocket supports binary and base64, exit codes, terminal sizes
   assert.deepEqual(closing.slice(2), [{ message: '\u0001all' }, { message: `\u0003${status(0)}` }, { close: 1000 }])
 })
 
-test('a WebSocket authenticates with a token among its subprotocols, which no node sees', async () => {
+test('a WebSocket can authenticate with a token subprotocol, which is not forwarded to nodes', async () => {
   const path = `${pods}/web/exec?container=c&stdout=true&command=echo&command=hi`
   const token = (text: string) => `base64url.bearer.authorization.k8s.io.${Buffer.from(text).toString('base64url')}`
   const attempt = (protocols: string, header = '') => webSocket(path, protocols, [], header)
@@ -267,7 +267,7 @@ function acceptOf(key: string): string {
   return createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64')
 }
 
-test('a watch over WebSocket ends with its client and passes the normal request pipeline', async () => {
+test('a WebSocket watch ends when its client disconnects, and is authorized and limited like any request', async () => {
   const maps = '/api/v1/namespaces/default/configmaps'
   const before = api.server.watches
   const headers = {
@@ -322,7 +322,7 @@ test('port-forward over WebSocket sends the port first, then data and errors', a
   assert.ok(refused.some(({ error }) => error))
 })
 
-test('GET on a subresource requires create permission', async () => {
+test('GET on a connect subresource requires the create permission', async () => {
   const rules = [{ apiGroups: [''], resources: ['pods/exec', 'pods/portforward'], verbs: ['get'] }]
   const rbac = '/apis/rbac.authorization.k8s.io/v1/namespaces/default'
   await client.post(`${rbac}/roles`, { metadata: { name: 'reader' }, rules })
@@ -403,7 +403,7 @@ test('the server does not connect to nodes with local, link-local or missing add
   assert.match(await nodeAt('other', [{ type: 'Hostname', address: 'no-such-host.invalid' }]), /no such host/)
 })
 
-test('a node with a certificate of an unknown CA is rejected', async () => {
+test('a node whose certificate is issued by an unknown CA is rejected', async () => {
   const { certificate: cert, key } = selfMadePair('n3', { dns: ['n3'], ips: [] }, Date.now())
   let asked = 0
   const impostor = createServer({ cert, key }, (_, response) => {

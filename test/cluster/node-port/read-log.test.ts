@@ -24,7 +24,7 @@ function threeLines(): ContainerLog {
   return log
 }
 
-test('options select lines, bytes and times', async () => {
+test('log options select lines, bytes and times', async () => {
   const log = threeLines()
   assert.equal(await read(log), 'one\ntwo\ndrei ä\n')
   assert.equal(await read(log, { tailLines: 2 }), 'two\ndrei ä\n')
@@ -35,7 +35,7 @@ test('options select lines, bytes and times', async () => {
   assert.equal(await read(log, { tailLines: 1, timestamps: true }), '1970-01-01T00:00:02.000000000Z drei ä\n')
 })
 
-test('a following reader gets later lines and ends with the container', async () => {
+test('a reader that follows a log gets later lines until the container ends', async () => {
   const log = threeLines()
   const reading = read(log, { follow: true, tailLines: 0 })
   log.append(3000, 'four')
@@ -46,7 +46,7 @@ test('a following reader gets later lines and ends with the container', async ()
   assert.equal(await reading, 'four\nfive\n')
 })
 
-test('a reader that disconnects is removed', async () => {
+test('a log reader that disconnects is removed', async () => {
   const log = new ContainerLog()
   const leaving = new AbortController()
   const reading = Array.fromAsync(readLog(log, { ...all, follow: true }, leaving.signal))
@@ -55,7 +55,7 @@ test('a reader that disconnects is removed', async () => {
   assert.deepEqual(await reading, [])
 })
 
-test('the oldest lines are dropped, and a slow reader continues with the remaining ones', async () => {
+test('the oldest log lines are dropped, and a slow reader continues with the remaining lines', async () => {
   const log = new ContainerLog(1000)
   log.append(1, 'first')
   const reading = readLog(log, { ...all, follow: true }, never)

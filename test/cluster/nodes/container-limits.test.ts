@@ -106,12 +106,12 @@ async function cpuMsOf(work: () => Promise<unknown>): Promise<number> {
   return (own + system) / 1000
 }
 
-test('unclosed references take linear time', async () => {
+test('expanding unclosed variable references takes linear time', async () => {
   const container = await runningContainer('unclosed', { env: [{ name: 'A', value: '$('.repeat(60_000) }] })
   await assertBelow(500, 'ms of processor time', () => cpuMsOf(() => exec(container, ['printenv', 'A'])))
 })
 
-test('references are expanded like in a kubelet', async () => {
+test('variable references are expanded like in a kubelet', async () => {
   const env = [
     { name: 'A', value: 'a' },
     { name: 'B', value: '$(A) $$(A) $(NONE) $$$(A) $A $ $(A' },
@@ -136,7 +136,7 @@ test('one large key with many prefixes does not exhaust the heap', async () => {
   await assert.rejects(exec(container, ['env']), /argument list too long/)
 })
 
-test('a shell variable that doubles itself stops at its limit', async () => {
+test('a shell variable that doubles itself stops growing at its limit', async () => {
   const container = await runningContainer('shell')
   const line = `A=xxxxxxxx; ${'A=$A$A; '.repeat(26)}echo $A`
   const { bytes, errors } = await exec(container, ['sh', '-c', line])
@@ -148,7 +148,7 @@ test('a shell variable that doubles itself stops at its limit', async () => {
   assert.equal(expanded.bytes, 0)
 })
 
-test('variables do not retain the lines in which they were typed', async () => {
+test('shell variables do not retain the input lines that set them', async () => {
   const container = await runningContainer('lines')
   const before = await heapInUse()
   let grown = 0
@@ -160,7 +160,7 @@ test('variables do not retain the lines in which they were typed', async () => {
   assert.ok(grown < 8 * mib, `${grown} bytes more`)
 })
 
-test('a line that runs itself recursively terminates', async () => {
+test('a command that runs itself recursively terminates', async () => {
   const container = await runningContainer('recursion')
   const once = await exec(container, ['sh', '-c', `A='sh -c "$A"'; sh -c "$A"`])
   assert.match(once.errors, /nested more than 16 deep/)
@@ -168,7 +168,7 @@ test('a line that runs itself recursively terminates', async () => {
   assert.match(often.errors, /more than 10000 commands/)
 })
 
-test('a line received byte by byte takes linear time', async () => {
+test('a command line received byte by byte is parsed in linear time', async () => {
   const container = await runningContainer('bytes')
   async function* input() {
     for (let i = 0; i < 60_000; i++) yield Buffer.from('#')
@@ -177,7 +177,7 @@ test('a line received byte by byte takes linear time', async () => {
   await assertBelow(350, 'ms of processor time', () => cpuMsOf(() => exec(container, ['sh'], input())))
 })
 
-test('many commands yield to other work', async () => {
+test('a shell that runs many commands yields to other work', async () => {
   const container = await runningContainer('turns')
   let turns = 0
   const count = setInterval(() => turns++, 0)
@@ -197,7 +197,7 @@ test('the log of a container with a large command stays small', async () => {
   assert.ok(Math.max(...length) <= 2048, `${length}`)
 })
 
-test('a pod that references one large key many times waits with an event and uses no space', async () => {
+test('a pod that references one large key many times stays pending with an Event and uses no memory', async () => {
   const items = Array.from({ length: 200 }, (_, i) => ({ key: 'key', path: `p${i}` }))
   const { metadata } = await makePod('copies', { volumes: [{ name: 'v', configMap: { name: 'large', items } }] })
   const failed = await until(

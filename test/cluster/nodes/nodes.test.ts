@@ -45,7 +45,7 @@ async function untilPod(name: string, wanted: (pod: Pod) => boolean): Promise<Po
 const phaseIs = (phase: string) => (pod: Pod) => pod.status?.phase === phase
 const condition = (pod: Pod, type: string) => pod.status?.conditions?.find((each) => each.type === type)?.status
 
-test('a node registers like an agent and renews its Lease', async () => {
+test('a simulated node registers like a kubelet and renews its Lease', async () => {
   const node = await until(
     async () => (await client.list(kinds.Node)).items.find(({ metadata }) => metadata.name === 'node-2'),
     (found) => found?.status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True',
@@ -70,7 +70,7 @@ test('a node registers like an agent and renews its Lease', async () => {
   assert.equal(lease?.metadata.ownerReferences?.[0]?.uid, node.metadata.uid)
 })
 
-test('a pod becomes running and ready with a unique address of its node', async () => {
+test('a pod becomes running and ready with a unique address in the range of its node', async () => {
   await makePod('one')
   await makePod('two', {}, { initContainers: [{ name: 'first', image: 'i' }] })
   await makePod('host', {}, { hostNetwork: true })
@@ -85,7 +85,7 @@ test('a pod becomes running and ready with a unique address of its node', async 
   assert.equal(one!.status?.qosClass, 'Burstable')
 })
 
-test('annotations delay or prevent readiness, and readiness gates block it', async () => {
+test('annotations delay or prevent the readiness of a pod, and readiness gates block it', async () => {
   await makePod('never', { [key('ready')]: 'never' })
   await makePod('late', { [key('ready-after')]: '300ms' })
   await makePod('gated', {}, { readinessGates: [{ conditionType: 'example.com/gate' }] })
@@ -97,7 +97,7 @@ test('annotations delay or prevent readiness, and readiness gates block it', asy
   assert.equal(condition(await read('never'), 'Ready'), 'False')
 })
 
-test('terminated containers restart according to policy and exit code', async () => {
+test('terminated containers restart depending on restart policy and exit code', async () => {
   const soon = { [key('run-for')]: '10ms', [key('restart-after')]: '10ms' }
   await makePod('succeeds', soon, { restartPolicy: 'Never' })
   await makePod('fails', { ...soon, [key('exit-code')]: '3' }, { restartPolicy: 'Never' })
@@ -112,7 +112,7 @@ test('terminated containers restart according to policy and exit code', async ()
   assert.equal(crashing.status?.containerStatuses?.[0]?.lastState?.terminated?.exitCode, 1)
 })
 
-test('pods of a Job succeed, and an image pull can fail', async () => {
+test('pods of a Job succeed, and image pulls can be made to fail', async () => {
   const owner = { apiVersion: 'batch/v1', kind: 'Job', name: 'j', uid: 'f0a6f0d6-0000-4000-8000-000000000000' }
   await client.create(kinds.Pod, {
     metadata: { name: 'of-job', namespace: 'default', ownerReferences: [owner] },
@@ -158,7 +158,7 @@ test('a node rejects pods that exceed its resources, even if several arrive at o
   await untilPod('in-its-place', phaseIs('Running'))
 })
 
-test('a node rejects pods with conflicting host ports or a mismatching node selection', async () => {
+test('a node rejects pods with conflicting host ports or a node selector that does not match', async () => {
   const onPort = (hostIP: string, protocol = 'TCP') => ({
     nodeName: 'node-1',
     containers: [{ name: 'c', image: 'i', ports: [{ containerPort: 80, hostPort: 8080, hostIP, protocol }] }],
@@ -197,7 +197,7 @@ function toNode(name: string): object {
   }
 }
 
-test('a pod wrongly marked as not ready becomes ready again, and readiness follows its gates', async () => {
+test('a pod wrongly marked as not ready becomes ready again, and readiness gates are respected', async () => {
   const set = (name: string, type: string, status: string) =>
     client.patch(
       kinds.Pod,
@@ -219,7 +219,7 @@ test('a pod wrongly marked as not ready becomes ready again, and readiness follo
   }
 })
 
-test("extended resources added to a node's capacity can be requested", async () => {
+test('pods can request extended resources that were added to the capacity of a node', async () => {
   const gpu = 'example.com/gpu'
   const set = (amount: string | null) =>
     client.patch(
@@ -256,7 +256,7 @@ test('a pod that exceeds its active deadline is terminated and not restarted', a
   assert.equal(status?.conditions?.find(({ type }) => type === 'Ready')?.status, 'False')
 })
 
-test('a deleted pod is removed soon or after its grace period, unless a finalizer remains', async () => {
+test('a deleted pod is removed within its grace period unless a finalizer remains', async () => {
   const gone = (name: string) =>
     until(
       () => read(name).catch((error: { code?: number }) => error.code),
@@ -283,14 +283,14 @@ test('a deleted pod is removed soon or after its grace period, unless a finalize
   assert.equal((await read('stubborn')).status?.phase, 'Running')
 })
 
-test('pods of other nodes are ignored', async () => {
+test('a simulated node ignores pods of other nodes', async () => {
   await makePod('elsewhere', {}, { nodeName: 'node-3' })
   await makePod('here')
   await untilPod('here', phaseIs('Running'))
   assert.equal((await read('elsewhere')).status?.phase, 'Pending')
 })
 
-test('nodes continue after a restart and assign no address twice', async () => {
+test('simulated nodes continue after a restart and assign no address twice', async () => {
   const before = await read('one')
   await server.restart(['--nodes=2'])
   await makePod('after')
@@ -303,7 +303,7 @@ test('nodes continue after a restart and assign no address twice', async () => {
   assert.equal((await read('one')).status?.startTime, before.status?.startTime)
 })
 
-test('heartbeats of many nodes are sent concurrently even if none is answered', async (t) => {
+test('heartbeats of many nodes are sent concurrently even if the server does not respond', async (t) => {
   let asking = 0
   const transport: Transport = ({ signal }) => {
     asking++

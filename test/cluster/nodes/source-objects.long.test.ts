@@ -42,7 +42,7 @@ after(() => server.stop())
 
 const name = (i: number) => ({ plural: 'configmaps', namespace: 'default', name: `c${i}` }) as const
 
-test('objects of many pods are read a few at a time and released when stale', async () => {
+test('objects that pods reference are read a few at a time and released when stale', async () => {
   const objects = new SourceObjects(clock, pollMs)
   const before = await heapInUse()
   most = 0

@@ -36,7 +36,7 @@ const pod: JsonObject = {
   },
 }
 
-test('expressions find their values and nothing for missing ones', () => {
+test('stage expressions return their values, and nothing for missing fields', () => {
   for (const [text, wanted] of [
     ['.status.phase', ['Running']],
     ['.metadata.annotations["example.com/wait"]', ['90s']],
@@ -77,7 +77,7 @@ const expression = (key: string, operator: string, values: string[] = []) => ({
   selector: { matchExpressions: [{ key, operator, values }] },
 })
 
-test('selectors match pods', () => {
+test('stage selectors match pods', () => {
   const matches = (spec: JsonObject) => readStage(stage(spec)).matches(pod)
   assert.ok(matches({}))
   assert.ok(!matches({ selector: null }))
@@ -108,7 +108,7 @@ test('unsupported fields of a stage are reported by name', () => {
     )
 })
 
-test('delays come from the stage, the object, a point in time or a failure count', () => {
+test('delays are set by the stage, a field of the object, a point in time or a failure count', () => {
   const now = Date.parse('2030-01-01T00:00:00Z')
   const of = (delay: JsonObject, object: Json = pod) => delayOf(readStage(stage({ delay })).delay, object, now)
   const from = (expressionFrom: string) => ({ expressionFrom })
@@ -132,7 +132,7 @@ test('delays come from the stage, the object, a point in time or a failure count
     assert.equal(of({ durationMilliseconds: 10_000, backoffFrom: from('.n') }, { n: failures }), wanted)
 })
 
-test('one of several stages is chosen by weight', () => {
+test('one of several matching stages is chosen by weight', () => {
   const stages = [readStage(stage({ weight: 1 }, 'rare')), readStage(stage({ weight: 1e9 }, 'often'))]
   for (let i = 0; i < 20; i++) assert.equal(chooseStage(stages, pod)?.name, 'often')
   assert.equal(chooseStage([readStage(stage({ selector: null }))], pod), undefined)
@@ -141,7 +141,7 @@ test('one of several stages is chosen by weight', () => {
 const functions = { Now: () => '2030-01-01T00:00:00Z' }
 const run = (text: string) => compileTemplate(text, new Set(['Now']))(pod, functions)
 
-test('templates produce the expected output', () => {
+test('stage templates produce the expected output', () => {
   for (const [text, wanted] of [
     ['a{{ .metadata.name }}b', 'aab'],
     ['{{ $now := Now }}{{ $now | Quote }}', '"2030-01-01T00:00:00Z"'],
@@ -162,7 +162,7 @@ test('templates produce the expected output', () => {
     assert.equal(run(text), wanted, text)
 })
 
-test('invalid templates are rejected at parse time, and others are limited', () => {
+test('invalid stage templates are rejected when they are parsed, and output is limited', () => {
   for (const [text, message] of [
     ['{{ fly }}', /line 1, column 4: function "fly" not defined/],
     ['{{ template "x" }}', /template "x" not defined/],
@@ -185,7 +185,7 @@ test('invalid templates are rejected at parse time, and others are limited', () 
     assert.throws(() => run(text), { name: 'StageError', message }, text)
 })
 
-test('stage files are read, and errors include the file name', () => {
+test('stage files are parsed, and errors name the file', () => {
   const file = join(directory, 'stages.yaml')
   writeFileSync(
     file,

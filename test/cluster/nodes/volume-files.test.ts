@@ -17,7 +17,7 @@ after(() => removeTemporary(directory))
 const files = (entries: { [path: string]: string }, mode = 0o644): VolumeFiles =>
   new Map(Object.entries(entries).map(([path, text]) => [path, { content: Buffer.from(text), mode }]))
 
-test('files appear through one link with their modes and change atomically', async () => {
+test('files of a volume are published through one link with their modes and change atomically', async () => {
   const volume = join(directory, 'v')
   assert.equal(await writeFiles(volume, files({ a: '1', 'deep/b': '2' }, 0o440)), true)
   assert.equal(readFileSync(join(volume, 'a'), 'utf8'), '1')
@@ -39,7 +39,7 @@ test('files appear through one link with their modes and change atomically', asy
   assert.equal(statSync(join(volume, 'a')).mode & 0o777, 0o644)
 })
 
-test('leftovers of a killed process are overwritten', async () => {
+test('leftover files of a killed process are overwritten', async () => {
   const volume = join(directory, 'killed')
   await writeFiles(volume, files({ a: '1' }))
   writeFileSync(join(volume, '..data_tmp'), '')
@@ -47,7 +47,7 @@ test('leftovers of a killed process are overwritten', async () => {
   assert.equal(readFileSync(join(volume, 'a'), 'utf8'), '2')
 })
 
-test('no path leads out of a volume', async () => {
+test('no file path can leave its volume', async () => {
   for (const path of ['../x', 'a/../../x', '/x', '', 'a//b', '..data', '..2030/x', 'a/\0'])
     await assert.rejects(writeFiles(join(directory, 'odd'), files({ [path]: '1' })), /not a path within a volume/, path)
   assert.throws(() => lstatSync(join(directory, 'x')))
@@ -83,7 +83,7 @@ test('the downward API returns fields and resources of the pod', () => {
   assert.equal(amount('limits.cpu', '1', 'none'), undefined)
 })
 
-test('a memory-backed emptyDir is limited by its own limit, its containers and its node', async () => {
+test('a memory-backed emptyDir is limited by its size limit, its containers and its node', async () => {
   const limit = (emptyDir: object, memory = '1Gi', spec = pod.spec!) =>
     emptyDirLimit({ name: 'v', emptyDir }, spec, memory)
   const mebi = 1024n * 1024n
@@ -98,7 +98,7 @@ test('a memory-backed emptyDir is limited by its own limit, its containers and i
   assert.equal(await usedBytes(join(directory, 'missing')), 0n)
 })
 
-test('a token is replaced after 80% of its lifetime or one day', () => {
+test('a projected token is replaced after 80% of its lifetime or one day', () => {
   const made = Date.parse('2030-01-01T00:00:00Z')
   const after = (seconds: number) => (staleFrom({ expires: made + seconds * 1000, seconds }) - made) / 1000
   assert.equal(after(600), 480)

@@ -122,7 +122,7 @@ const inVolume = ({ metadata }: Pod, sort: string, ...path: string[]) =>
   join(directory, 'pods', metadata.uid!, 'volumes', `orch.io~${sort}`, ...path)
 const text = (...at: Parameters<typeof inVolume>) => readFileSync(inVolume(...at), 'utf8')
 
-test('volumes contain their sources with the requested modes', async () => {
+test('volumes contain the data of their sources with the requested modes', async () => {
   const pod = await makePod('one')
   await runs('one')
   assert.equal(text(pod, 'configmap', 'config', 'deep', 'color'), 'blue')
@@ -136,7 +136,7 @@ test('volumes contain their sources with the requested modes', async () => {
   assert.deepEqual(JSON.parse(Buffer.from(claims, 'base64url').toString()).aud, ['somebody'])
 })
 
-test('volumes follow their sources, and tokens are replaced before they expire', async () => {
+test('volumes are updated with their sources, and tokens are replaced before they expire', async () => {
   const pod = await read('one')
   await admin.patch(
     configMaps,
@@ -175,7 +175,7 @@ test('volumes follow their sources, and tokens are replaced before they expire',
   aheadMs = 0
 })
 
-test('a pod waits for missing sources and reports them', async () => {
+test('a pod waits for missing volume sources and reports them', async () => {
   await makePod('waiting', {
     volumes: [{ name: 'late', configMap: { name: 'late' } }],
     containers: [{ name: 'c', image: 'i' }],
@@ -192,7 +192,7 @@ test('a pod waits for missing sources and reports them', async () => {
   await runs('waiting')
 })
 
-test('nodes can read only objects that their own pods need', async () => {
+test('nodes can read only objects that their own pods reference', async () => {
   const secret = { namespace: 'default', name: 'password' }
   await asNode('n1').get(type('secrets'), secret)
   await assert.rejects(asNode('n2').get(type('secrets'), secret), { code: 403 })
@@ -218,7 +218,7 @@ async function exec(command: string[], input?: string): Promise<{ code: number; 
   return { code, out: await all(stdout), err: await all(stderr) }
 }
 
-test('commands run in a simulated container', async () => {
+test('exec runs commands in a simulated container', async () => {
   for (const [command, code, out] of [
     [['echo', 'a', 'b'], 0, 'a b\n'],
     [['hostname'], 0, 'one\n'],
@@ -238,7 +238,7 @@ test('commands run in a simulated container', async () => {
   await assert.rejects(exec(['nginx']), /has no program "nginx"/)
 })
 
-test('a container log describes its lifecycle, and a port answers requests', async () => {
+test('a container log describes its lifecycle, and its port responds to requests', async () => {
   const never = new AbortController().signal
   const log = runtime('one').container('c')!.log('last')!
   const all = { follow: false, timestamps: false, tailLines: undefined, since: undefined, limitBytes: undefined }

@@ -16,7 +16,7 @@ const names = (plugins: readonly { readonly name: string }[]) => plugins.map(({ 
 const weights = (config: Json) =>
   Object.fromEntries(readConfiguration(config).profiles[0]!.scores.map(({ plugin, weight }) => [plugin.name, weight]))
 
-test('an empty configuration yields the defaults', () => {
+test('an empty scheduler configuration yields the defaults', () => {
   const { profiles, percentageOfNodes, timing } = readConfiguration(file())
   assert.deepEqual([percentageOfNodes, timing.firstBackoffMs, timing.maxBackoffMs], [0, 1000, 10_000])
   assert.deepEqual(
@@ -25,14 +25,14 @@ test('an empty configuration yields the defaults', () => {
   )
 })
 
-test('default weights depend on the version', () => {
+test('default plugin weights depend on the configuration version', () => {
   const { TaintToleration, NodeAffinity, PodTopologySpread } = weights(file())
   assert.deepEqual([TaintToleration, NodeAffinity, PodTopologySpread], [3, 2, 2])
   const before = weights(file({}, 'kubescheduler.config.orch.io/v1beta2'))
   assert.deepEqual([before.TaintToleration, before.NodeAffinity, before.PodTopologySpread], [1, 1, 2])
 })
 
-test('profiles, backoff times and the percentage of nodes are read', () => {
+test('profiles, backoff times and the percentage of nodes are read from the configuration', () => {
   const profiles = [{ schedulerName: 'a' }, { schedulerName: 'b' }]
   const found = readConfiguration(file({ profiles, percentageOfNodesToScore: 30, podMaxBackoffSeconds: 60 }))
   assert.deepEqual(
@@ -62,7 +62,7 @@ test('plugins can be disabled and enabled at one or all extension points', () =>
   assert.deepEqual([bare.filters.length, bare.scores.length, bare.preempts], [0, 0, false])
 })
 
-test('MostAllocated prefers the fullest node that fits', () => {
+test('MostAllocated prefers the node with the highest utilization that fits the pod', () => {
   const pluginConfig = [{ name: 'NodeResourcesFit', args: { scoringStrategy: { type: 'MostAllocated' } } }]
   const plugins = { score: { disabled: [{ name: '*' }], enabled: [{ name: 'NodeResourcesFit' }] } }
   const [profile] = readConfiguration(file({ profiles: [{ plugins, pluginConfig }] })).profiles
@@ -110,6 +110,6 @@ for (const [config, pattern] of [
   ],
   [file({ percentageOfNodesToScore: 101 }), /^percentageOfNodesToScore must be a number from 0 to 100$/],
 ] as const)
-  test(`rejected: ${String(pattern).slice(2, 60)}`, () => {
+  test(`a scheduler configuration is rejected: ${String(pattern).slice(2, 60)}`, () => {
     assert.throws(() => readConfiguration(config as Json), { message: pattern })
   })

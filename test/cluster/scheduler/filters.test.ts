@@ -409,7 +409,7 @@ for (const row of [...nodeRows, ...resourceRows, ...podRows, ...volumeRows])
     assert.deepEqual(reasons(row.cluster, pod('p', row.pod)), row.wanted)
   })
 
-test('the message counts nodes by reason in alphabetical order', () => {
+test('the unschedulable message counts nodes by reason in alphabetical order', () => {
   const nodes = { a: cordon, b: { cpu: '1' }, c: { cpu: '1' }, d: { cpu: '1', memory: '1Mi' } }
   assert.equal(
     placeOf({ nodes }, pod('p', { cpu: '2', memory: '1Gi' })),
@@ -418,7 +418,7 @@ test('the message counts nodes by reason in alphabetical order', () => {
   assert.equal(placeOf({ nodes: {} }, pod('p')), 'no nodes available to schedule pods')
 })
 
-test('a label may have any key', () => {
+test('node labels may have any key', () => {
   const labels = JSON.parse('{"__proto__":"x"}') as { [key: string]: string }
   const found = reasons({ nodes: { a: { labels }, b: {} } }, pod('p', { nodeSelector: labels }))
   assert.deepEqual(found, { a: '', b: noAffinity })

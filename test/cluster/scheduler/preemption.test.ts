@@ -160,13 +160,13 @@ for (const { name, pod: parts = {}, cluster, budgets, wanted } of rows)
     assert.deepEqual(choose(cluster, urgent, budgets), wanted)
   })
 
-test('no further preemption happens while victims terminate', () => {
+test('no further preemption happens while victims are terminating', () => {
   const going = holder('a1', 'a', 10, { cpu: '2', isTerminating: true })
   const cluster = { nodes: two, pods: [going, holder('b1', 'b', 10, { cpu: '2' })] }
   assert.equal(choose(cluster, pod('urgent', { priority: 100, cpu: '1' }), [], 'a'), undefined)
 })
 
-test('a nominated node rejects pods of lower or equal priority and accepts higher ones', () => {
+test('a nominated node rejects other pods of lower or equal priority and accepts higher ones', () => {
   const sight = sightOf({ nodes: { a: small } })
   sight.cluster.nominate(pod('kept', { priority: 50, cpu: '2' }), 'a')
   const place = (priority: number) =>

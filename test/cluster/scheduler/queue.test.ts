@@ -27,7 +27,7 @@ function open() {
   return { clock, queue, add, next, refuse }
 }
 
-test('pods are tried by priority, then by age', () => {
+test('pods are scheduled by priority, then by age', () => {
   const { clock, add, next } = open()
   for (const [name, priority] of [
     ['a', 0],
@@ -44,7 +44,7 @@ test('pods are tried by priority, then by age', () => {
   )
 })
 
-test('an unschedulable pod rests until a relevant change', () => {
+test('an unschedulable pod is not retried until a relevant change', () => {
   const { clock, queue, add, next, refuse } = open()
   add('a')
   refuse(podGone)
@@ -56,7 +56,7 @@ test('an unschedulable pod rests until a relevant change', () => {
   assert.equal(next()?.pod.name, 'a')
 })
 
-test('backoff grows from one to ten seconds despite changes', () => {
+test('the backoff of a pod grows from one to ten seconds despite changes', () => {
   const { clock, queue, add, next, refuse } = open()
   add('a')
   const waits: number[] = []
@@ -74,7 +74,7 @@ test('backoff grows from one to ten seconds despite changes', () => {
   assert.deepEqual(waits, [1_000, 2_000, 4_000, 8_000, 10_000, 10_000])
 })
 
-test('an unschedulable pod is tried again after one minute', () => {
+test('an unschedulable pod is retried after one minute', () => {
   const { clock, queue, add, next, refuse } = open()
   add('a')
   refuse(podGone)
@@ -85,7 +85,7 @@ test('an unschedulable pod is tried again after one minute', () => {
   assert.equal(next()?.pod.name, 'a')
 })
 
-test('changes during an attempt are not missed', () => {
+test('changes during a scheduling attempt are not missed', () => {
   const { clock, queue, add, next } = open()
   add('a')
   const entry = next()!
@@ -95,7 +95,7 @@ test('changes during an attempt are not missed', () => {
   assert.equal(next()?.pod.name, 'a')
 })
 
-test('a changed pod is tried again, but not after a status change', () => {
+test('an unschedulable pod is retried if it changes, but not if only its status changes', () => {
   const { clock, queue, add, next, refuse } = open()
   add('a')
   const { pod: known } = refuse(0)
@@ -106,7 +106,7 @@ test('a changed pod is tried again, but not after a status change', () => {
   assert.equal(next()?.pod.name, 'a')
 })
 
-test('a deleted pod is neither tried nor kept', () => {
+test('a deleted pod is removed from the queue', () => {
   const { queue, add, next } = open()
   for (const name of ['a', 'b', 'c']) add(name)
   const a = next()!
@@ -119,7 +119,7 @@ test('a deleted pod is neither tried nor kept', () => {
   assert.deepEqual([queue.size, queue.nextMs], [0, undefined])
 })
 
-test('10,000 waiting pods are checked once for 10,000 changes', () => {
+test('10,000 changes cause only one retry of each of 10,000 waiting pods', () => {
   const { clock, queue, add, next, refuse } = open()
   for (let i = 0; i < 10_000; i++) add(`p${i}`)
   for (let i = 0; i < 10_000; i++) refuse(podGone)
@@ -139,7 +139,7 @@ test('a heap returns its values in order', () => {
   assert.deepEqual(found, [...values.sort((a, b) => a - b), undefined])
 })
 
-test('a task pool limits running tasks, except those waiting outside', async () => {
+test('a task pool limits running tasks, not counting tasks that wait outside', async () => {
   const pool = new TaskPool(1)
   const first = Promise.withResolvers<void>()
   const outside = Promise.withResolvers<void>()

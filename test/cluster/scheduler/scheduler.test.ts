@@ -119,7 +119,7 @@ async function untilEvent(pod: string, reason: string): Promise<ApiObject> {
   return items[0]!
 }
 
-test('a Pod whose binding was undone by a restore is scheduled again', async () => {
+test('a pod whose binding was undone by a restore is scheduled again', async () => {
   await makePod('undone')
   let answered = 0
   // The server acknowledges the first binding without storing it, like a store restored from a backup.
@@ -138,7 +138,7 @@ test('a Pod whose binding was undone by a restore is scheduled again', async () 
   assert.ok(answered >= 2)
 })
 
-test('a pod gets a node and an event reports it', async () => {
+test('a pod is bound to a node, and an Event reports the binding', async () => {
   server.run(['scheduler'], quick)
   await makePod('a')
   const node = await untilPlaced('a')
@@ -148,7 +148,7 @@ test('a pod gets a node and an event reports it', async () => {
   assert.equal(scheduled(await getPod('a'))?.status, 'True')
 })
 
-test('an unschedulable pod gets the reason and is placed when a suitable node is added', async () => {
+test('an unschedulable pod reports the reason and is scheduled when a suitable node is added', async () => {
   server.run(['scheduler'], quick)
   await makePod('big', { cpu: '3' })
   const pod = await untilRefused('big', /^0\/2 nodes are available: 2 Insufficient cpu\.$/)
@@ -159,14 +159,14 @@ test('an unschedulable pod gets the reason and is placed when a suitable node is
   assert.equal(await untilPlaced('big'), 'node-3')
 })
 
-test('without nodes, the message says so', async () => {
+test('an Event reports that there are no nodes', async () => {
   await client.deleteCollection(kinds.Node)
   server.run(['scheduler'], quick)
   await makePod('a')
   await untilRefused('a', /^no nodes available to schedule pods$/)
 })
 
-test('many pods are spread without overcommitting nodes', async () => {
+test('many pods are distributed without overcommitting nodes', async () => {
   server.run(['scheduler'], quick)
   await Promise.all(Array.from({ length: 22 }, (_, i) => makePod(`p-${i}`, { cpu: '200m' })))
   const placed = () => client.list(kinds.Pod, { namespace, fieldSelector: 'spec.nodeName!=' })
@@ -178,7 +178,7 @@ test('many pods are spread without overcommitting nodes', async () => {
   )
 })
 
-test('a deleted pod frees resources, and waiting pods are tried by priority', async () => {
+test('deleting a pod frees resources, and waiting pods are scheduled by priority', async () => {
   await client.deleteCollection(kinds.Node)
   await makeNode('one', { cpu: '1' })
   // Without backoff. Otherwise the Pod that has waited longer would be tried first.
@@ -194,7 +194,7 @@ test('a deleted pod frees resources, and waiting pods are tried by priority', as
   assert.equal((await getPod('less')).spec?.nodeName, undefined)
 })
 
-test('a pod of lower priority is preempted for one of higher priority', async () => {
+test('a pod of lower priority is preempted for a pod of higher priority', async () => {
   await client.deleteCollection(kinds.Node)
   for (const name of ['one', 'two']) await makeNode(name, { cpu: '1' })
   await client.create(budgets, {
@@ -245,7 +245,7 @@ test('the scheduler handles only pods that name one of its profiles', async () =
   assert.equal(status?.conditions, undefined)
 })
 
-test('delayed binding uses a volume that the node can access', async () => {
+test('delayed binding chooses a volume that the node can access', async () => {
   await client.create(inDomainOf(vendor, kinds.StorageClass), {
     apiVersion: 'storage.orch.io/v1',
     kind: 'StorageClass',
@@ -304,7 +304,7 @@ test('delayed provisioning selects the node first', async () => {
   assert.notEqual(claim.spec?.volumeName, undefined)
 })
 
-test('the next scheduler finishes after a kill at any write', async () => {
+test('the next scheduler binds all pods after the scheduler was killed at any write', async () => {
   for (const [i, death] of deaths(3).entries()) {
     for (const name of [`x-${i}`, `y-${i}`]) await makePod(name, { cpu: '1m' })
     await server.run(['scheduler'], { ...quick, death }).killed
@@ -315,7 +315,7 @@ test('the next scheduler finishes after a kill at any write', async () => {
   }
 })
 
-test('a slow watch causes no overcommitment, because decisions count at once', async () => {
+test('a lagging watch causes no overcommitment because decisions count immediately', async () => {
   await client.deleteCollection(kinds.Node)
   await makeNode('one', { cpu: '1' })
   // Bindings are answered late, so only the scheduler itself knows its decisions until then.
@@ -336,7 +336,7 @@ test('a slow watch causes no overcommitment, because decisions count at once', a
   await until(placed, ({ length }) => length === 2)
 })
 
-test('a binding by another scheduler is respected', async () => {
+test('the scheduler respects a binding by another scheduler', async () => {
   const binding = subresource(kinds.Pod, 'binding')
   let isFirst = true
   server.run(['scheduler'], {

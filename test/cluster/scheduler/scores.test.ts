@@ -156,7 +156,7 @@ for (const { plugin, name, pod: parts, cluster, wanted } of rows)
     assert.deepEqual(scores(plugin, cluster, pod('p', parts)), wanted)
   })
 
-test('the highest sum of weighted scores wins', () => {
+test('the node with the highest sum of weighted scores is chosen', () => {
   const nodes = { a: { cpu: '2' }, b: { cpu: '8', memory: '16Gi' } }
   assert.equal(placeOf({ nodes }, pod('p', { cpu: '1', memory: '1Gi' })), 'b')
 })
@@ -172,6 +172,6 @@ for (const [all, percentage, wanted] of [
   [6000, 0, 300],
   [6000, 100, 6000],
 ] as const)
-  test(`of ${all} nodes at ${percentage}%, finding ${wanted} is enough`, () => {
+  test(`of ${all} nodes at ${percentage}%, the scheduler looks for ${wanted} feasible nodes`, () => {
     assert.equal(nodesToFind(all, percentage), wanted)
   })

@@ -39,13 +39,13 @@ async function find(wanted: PodInfo): Promise<boolean> {
 }
 
 for (const [name, parts] of Object.entries(demanding))
-  test(`a pod with 500 ${name} is tried in turns of less than 50 ms`, async () => {
+  test(`scheduling a pod with 500 ${name} blocks the event loop for less than 50 ms at a time`, async () => {
     const wanted = pod('wanted', { ...parts, labels: { app: 'wanted' } })
     const { result } = await assertBrief(50, () => find(wanted))
     assert.equal(result, name !== 'required anti-affinity terms')
   })
 
-test('labels that no node has take no memory after the attempt', async () => {
+test('topology keys that no node has use no memory after the attempt', async () => {
   const groups = () => [...sight.cluster.groups.caring, ...pods.map((each) => sight.cluster.groups.describe(each))]
   const constraint = { ...anyApp, topologyKey: 'nobody-has-this', maxSkew: 1, whenUnsatisfiable: 'DoNotSchedule' }
   await find(pod('wanted', { topologySpreadConstraints: [constraint] }))
