@@ -46,7 +46,7 @@ function touch(directory: string, name: string): void {
   utimesSync(file, atime, mtime)
 }
 
-test('programs that start concurrently with a stale bundle all start', { timeout: 300_000 }, async (t) => {
+test('concurrent program starts with a stale bundle all succeed', { timeout: 300_000 }, async (t) => {
   const directory = checkout(t)
   for (let round = 0; round < 2; round++) {
     const ran = await Promise.all(Array.from({ length: 4 }, () => version(directory)))

@@ -17,11 +17,11 @@ for (const [args, message] of [
   [['--max-endpoints-per-slice=0'], /from 1 to 1000/],
   [['--node-eviction-rate=x'], /not a number such as 0.1/],
 ] as const)
-  test(`${args.join(' ')} is rejected`, () => {
+  test(`the flags ${args.join(' ')} are rejected`, () => {
     assert.throws(() => podRangesOf(read(...args)), { name: 'UsageError', message })
   })
 
-test('flag values reach the loops', () => {
+test('flags of the control loops take effect', () => {
   const args = ['--allocate-node-cidrs', '--cluster-cidr=10.244.0.0/16', '--node-cidr-mask-size=26']
   const { podRanges, nodeHealth, ...others } = clusterLoopOptions(
     read(...args, '--node-monitor-grace-period=1m', '--terminated-pod-gc-threshold=7', '--max-endpoints-per-slice=9'),

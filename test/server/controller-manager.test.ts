@@ -31,7 +31,7 @@ async function fetchFrom(port: number, path: string, token?: string): Promise<{ 
   })
 }
 
-test('the manager next to a server', async (t) => {
+test('a controller manager next to a server', async (t) => {
   const server = await startServer(t)
   const admin = server.client()
   const keyFile = join(server.directory, 'sa.key')
@@ -50,7 +50,7 @@ test('the manager next to a server', async (t) => {
     `${user}.csr`,
   ])
 
-  await t.test('without a manager an approved request stays unsigned', async () => {
+  await t.test('without a manager, an approved CertificateSigningRequest stays unsigned', async () => {
     const spec = {
       request: readFileSync(`${user}.csr`).toString('base64'),
       signerName: 'orch.io/apiserver-client',
@@ -73,7 +73,7 @@ test('the manager next to a server', async (t) => {
   ])
   await manager.leads()
 
-  await t.test('the manager signs the certificate, which authenticates its user', async () => {
+  await t.test('the manager signs a certificate that authenticates its user', async () => {
     const { body } = await until(
       () => admin.get(`${requests}/jane`),
       (told) => told.body.status.certificate !== undefined,
@@ -96,7 +96,7 @@ test('the manager next to a server', async (t) => {
     jane.close()
   })
 
-  await t.test('every namespace has the root CA, and service accounts have token Secrets', async () => {
+  await t.test('every namespace gets the root CA, and token Secrets of service accounts get tokens', async () => {
     const path = '/api/v1/namespaces/default/configmaps/kube-root-ca.crt'
     await until(
       () => admin.get(path),
@@ -119,7 +119,7 @@ test('the manager next to a server', async (t) => {
     assert.equal((await server.client(token).get('/api')).status, 401)
   })
 
-  await t.test('health is public, and metrics require authorization', async () => {
+  await t.test('the health endpoint is public, and metrics require authorization', async () => {
     assert.deepEqual(await fetchFrom(port, '/healthz'), { status: 200, body: 'ok' })
     assert.equal((await fetchFrom(port, '/metrics')).status, 401)
     assert.equal((await fetchFrom(port, '/metrics', 'wrong')).status, 401)
@@ -138,7 +138,7 @@ test('the manager next to a server', async (t) => {
   })
 })
 
-test('an invalid command line is reported in one line', async (t) => {
+test('an invalid command line of the manager is reported in one line', async (t) => {
   const server = await serve(t)
   const config = `--kubeconfig=${server.directory}/admin.kubeconfig`
   const pki = join(server.directory, 'data/pki')

@@ -51,7 +51,7 @@ function clientOf(kubeconfig: string): Client {
 
 const isWhole = (kubeconfig: string) => /^current-context: .*\n/m.test(kubeconfig)
 
-test('the kubeconfig is printed, and the end of standard input stops the server without leftovers', async () => {
+test('the ephemeral server prints its kubeconfig, stops at the end of standard input and removes its files', async () => {
   const server = start('orch', ['up', '--ephemeral'])
   await untilTrue(async () => isWhole(server.output()))
   const client = clientOf(server.output())
@@ -62,7 +62,7 @@ test('the kubeconfig is printed, and the end of standard input stops the server 
   assert.deepEqual(kept(server.process.pid), [])
 })
 
-test('the next server removes the files of a killed one', async () => {
+test('an ephemeral server removes the files of a killed one', async () => {
   const killed = start('orch', ['apiserver', '--ephemeral'])
   await untilTrue(async () => isWhole(killed.output()))
   killed.process.kill('SIGKILL')
@@ -77,7 +77,7 @@ test('the next server removes the files of a killed one', async () => {
   assert.equal(await next.ended, 0)
 })
 
-test('a server whose parent has exited stops', async () => {
+test('an ephemeral server stops when its parent exits', async () => {
   const script = `${join(root, 'bin/orch')} apiserver --ephemeral --admin-kubeconfig= < /dev/null & echo $!; wait`
   const parent = spawn('sh', ['-c', script], { stdio: ['ignore', 'pipe', 'ignore'] })
   let output = ''
@@ -102,7 +102,7 @@ function tryToKill(pid: number): void {
   if (isRunning(pid)) process.kill(pid, 'SIGKILL')
 }
 
-test('contradicting flags are rejected', async () => {
+test('contradictory flags are rejected', async () => {
   const server = spawn(join(root, 'bin/orch'), ['up', '--ephemeral', '--data-dir=x'], {
     stdio: ['ignore', 'ignore', 'pipe'],
   })
@@ -173,7 +173,7 @@ async function isWell(client: Client): Promise<boolean> {
   )
 }
 
-test('the replacements support what envtest needs of etcd and kube-apiserver', async () => {
+test('the envtest replacements of etcd and kube-apiserver support what envtest needs', async () => {
   assert.match(await help('envtest/etcd'), /^\s+--unsafe-no-fsync\b/m)
   assert.doesNotMatch(await help('envtest/kube-apiserver'), /^\s+--insecure-port\b/m)
   const [clientPort, peerPort] = await freePorts(2)
@@ -215,7 +215,7 @@ test('the replacements support what envtest needs of etcd and kube-apiserver', a
   }
 })
 
-longTest('a real etcd behind the stand-in is used', async (t) => {
+longTest('the kube-apiserver replacement can use a real etcd', async (t) => {
   const etcd = await startEtcd()
   t.after(() => etcd.stop())
   const { args, client, anonymous } = await envtest(etcd.endpoints[0]!)

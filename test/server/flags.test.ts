@@ -58,7 +58,7 @@ test('every Kubernetes flag is accepted, or rejected with one sentence', () => {
   }
 })
 
-test('a value that describes the existing behavior is accepted, and any other is rejected with the reason', () => {
+test('an unsupported flag is accepted if its value matches the actual behavior, and rejected with a reason otherwise', () => {
   const [apiserver] = programs as [Program]
   const read = (...args: string[]) => withoutForeign(args, apiserver.known, apiserver.foreign)
   assert.deepEqual(read('--watch-cache', '--v=2', '--storage-backend', 'etcd3', '--secure-port', '1'), [

@@ -47,7 +47,7 @@ const data = { text: 'x'.repeat(100_000) }
 const much = { text: 'x'.repeat(400_000) }
 
 for (const end of long ? (['stop', 'kill'] as const) : (['kill'] as const))
-  test(`a full store restarts after a ${end}, serves reads and deletes, and reports what to do`, async (t) => {
+  test(`a full store restarts after a ${end}, serves reads and deletes, and reports how to free space`, async (t) => {
     const { server, device } = await startOnSmallDevice(t, 20)
     const client = server.client()
     const create = (name: string) => client.post(configMaps, { metadata: { name }, data: much })
@@ -68,7 +68,7 @@ for (const end of long ? (['stop', 'kill'] as const) : (['kill'] as const))
   })
 
 longTest(
-  'a full store starts again without its lock file if there is room for that one, else it says so',
+  'a full store without a lock file restarts if there is room for the file, and reports it otherwise',
   async (t) => {
     const { server, device } = await startOnSmallDevice(t, 24)
     await server.stop()
@@ -81,7 +81,7 @@ longTest(
   },
 )
 
-test('a full store reports it, and accepts data again once objects are deleted', async (t) => {
+test('a full store is reported, and accepts writes again once objects are deleted', async (t) => {
   const { server, device } = await startOnSmallDevice(t, 20)
   const client = server.client()
   const create = (name: string, content: object = data) =>

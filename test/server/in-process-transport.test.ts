@@ -37,7 +37,7 @@ async function begin(t: TestContext) {
   return { server, client: new Client(server.transport(master)), stop }
 }
 
-test('requests get the same responses as over the network and are authorized for their user', async (t) => {
+test('in-process requests get the same responses as over the network and are authorized for their user', async (t) => {
   const { server, client } = await begin(t)
   const created = await client.create(configMaps, configMap('a', { k: 'ä' }))
   assert.deepEqual((await client.list(configMaps, inDefault)).items, [created])
@@ -49,7 +49,7 @@ test('requests get the same responses as over the network and are authorized for
   })
 })
 
-test('a watch streams, and ends when its client stops reading or aborts, or the server stops', async (t) => {
+test('an in-process watch streams events and ends when its client stops or the server stops', async (t) => {
   const { client, stop } = await begin(t)
   const { resourceVersion } = await client.list(configMaps)
   const leaving = watch(client, configMaps, { resourceVersion })
@@ -68,7 +68,7 @@ test('a watch streams, and ends when its client stops reading or aborts, or the 
   await assert.rejects(client.list(configMaps), TransportError)
 })
 
-test('a watch whose client does not read is cut off, and its memory is freed', async (t) => {
+test('an in-process watch whose client does not read is closed, and its memory is released', async (t) => {
   const { server, client } = await begin(t)
   const { resourceVersion } = await client.list(configMaps)
   t.mock.timers.enable({ apis: ['setTimeout'] })
@@ -86,7 +86,7 @@ test('a watch whose client does not read is cut off, and its memory is freed', a
   await assert.rejects(Array.fromAsync(response.body), /cut off/)
 })
 
-test('a body shorter than its content length is rejected', async (t) => {
+test('an in-process request with a body shorter than its content length is rejected', async (t) => {
   const { server, client } = await begin(t)
   const body = Buffer.from(JSON.stringify(configMap('a')))
   const response = await server.transport(master)({
@@ -100,7 +100,7 @@ test('a body shorter than its content length is rejected', async (t) => {
   assert.deepEqual((await client.list(configMaps, inDefault)).items, [])
 })
 
-test('a list of many chunks is complete although the server reuses their memory', async (t) => {
+test('a list of many chunks is complete although the server reuses its buffers', async (t) => {
   const { client } = await begin(t)
   const text = 'x'.repeat(20_000)
   const create = (i: number) => client.create(configMaps, configMap(`object-${10 + i}`, { text: `${i}${text}` }))
@@ -108,7 +108,7 @@ test('a list of many chunks is complete although the server reuses their memory'
   assert.deepEqual((await client.list(configMaps, inDefault)).items, created)
 })
 
-test('a response is written as fast as the client reads', async () => {
+test('an in-process response is written only as fast as the client reads', async () => {
   let written = 0
   const chunk = Buffer.alloc(64 * 1024)
   const inProcess = new InProcess(
@@ -133,7 +133,7 @@ test('a response is written as fast as the client reads', async () => {
   assert.equal(await inProcess.close(10_000), 0)
 })
 
-test('a request that never ends does not keep the server from stopping', async () => {
+test('an in-process request that never ends does not keep the server from stopping', async () => {
   const inProcess = new InProcess(() => () => new Promise(() => {}), systemClock)
   const send = inProcess.transport(master)
   const { signal } = new AbortController()
@@ -144,7 +144,7 @@ test('a request that never ends does not keep the server from stopping', async (
   assert.equal(await left, 1)
 })
 
-test('hundreds of requests and their events block the event loop for only a few milliseconds at a time', async (t) => {
+test('hundreds of in-process requests and events block the event loop only for milliseconds at a time', async (t) => {
   const { client } = await begin(t)
   const { resourceVersion } = await client.list(configMaps)
   let round = 0

@@ -44,7 +44,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-test('with a grace period the port is open during the start: alive but not ready', async (t) => {
+test('with a startup grace period, the server is alive but not ready during the start', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'orch-test-'))
   const port = await freePort()
   const store = new SlowStore()
@@ -96,7 +96,7 @@ function probe(port: number, path: string): Promise<number> {
   return promise
 }
 
-longTest('with a grace period the port is open while etcd is waited for, and the server comes with it', async (t) => {
+longTest('with a startup grace period, the port is open while the server waits for etcd', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'orch-test-'))
   const etcd = await startEtcd()
   const port = await freePort()
@@ -121,7 +121,7 @@ longTest('with a grace period the port is open while etcd is waited for, and the
   assert.deepEqual([(await client.get('/livez')).status, (await client.get('/readyz')).status], [200, 200])
 })
 
-test('an announced stop keeps serving for the delay, exits with 0 and notifies systemd', async (t) => {
+test('with a shutdown delay, the server keeps serving, notifies systemd and exits with 0', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'orch-test-'))
   t.after(() => rmSync(directory, { recursive: true, force: true }))
   // Replaces systemd-notify and records its arguments.
@@ -180,7 +180,7 @@ async function stoppedWhileItWaits(args: readonly string[], asked: Promise<unkno
   return [code, /start cancelled/.test(text) ? 'given up' : text]
 }
 
-test('SIGTERM while waiting for etcd cancels the start', { timeout: 120_000 }, async (t) => {
+test('SIGTERM while the server waits for etcd cancels the start', { timeout: 120_000 }, async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'orch-test-'))
   t.after(() => rmSync(directory, { recursive: true, force: true }))
   const hours = ['--shutdown-grace-period=2h', '--livez-grace-period=2h']

@@ -28,7 +28,7 @@ const namespaces = Array.from({ length: 12 }, (_, i) => `ns-${i}`)
 const users = Array.from({ length: 24 }, (_, i) => `user-${i}`)
 const requests = '/apis/certificates.orch.io/v1/certificatesigningrequests'
 
-test('leaders are killed or suspended', { timeout: 240_000 }, async (t) => {
+test('controller managers take over when leaders are killed or suspended', { timeout: 240_000 }, async (t) => {
   const etcd = await startEtcd()
   const server = await startServer({ after: (run) => t.after(async () => run().finally(() => etcd.stop())) }, [
     `--etcd-servers=${etcd.endpoints}`,

@@ -15,7 +15,7 @@ import { startFailing } from '../support/start-failing.ts'
 import { until } from '../support/until.ts'
 import { configure } from '../support/webhooks.ts'
 
-test('a slow request is logged in one line with the time of each part', async (t) => {
+test('a slow request is logged in one line with the duration of each phase', async (t) => {
   const server = await serve(t)
   const body = JSON.stringify({ metadata: { name: 'slow' } })
   const socket = await openSocket(server, 'http/1.1')
@@ -59,7 +59,7 @@ function configuration(directory: string, rest: string): string {
   return file
 }
 
-test('a request that its caller samples becomes a span with its parts', async (t) => {
+test('a request that its client samples is exported as a span with child spans', async (t) => {
   const { spans, endpoint } = await collector(t)
   const server = await serve(t)
   const client = server.client()
@@ -103,7 +103,7 @@ test('a request that its caller samples becomes a span with its parts', async (t
   assert.match((await client.get('/metrics')).text, /apiserver_trace_spans_total\{outcome="sent"\} [1-9]/)
 })
 
-test('an unreachable collector only drops spans', async (t) => {
+test('an unreachable trace collector only causes dropped spans', async (t) => {
   const server = await serve(t)
   const client = server.client()
   const file = configuration(server.directory, 'endpoint: 127.0.0.1:1\nsamplingRatePerMillion: 1000000\n')
@@ -117,7 +117,7 @@ test('an unreachable collector only drops spans', async (t) => {
   assert.equal(server.output().match(/cannot export traces/g)?.length, 1)
 })
 
-test('an invalid tracing file prevents the start', async (t) => {
+test('the server does not start with an invalid tracing file', async (t) => {
   for (const [rest, expected] of [
     ['samplingRatePerMillion: 2000000\n', /samplingRatePerMillion must be a whole number from 0 to 1000000/],
     ['endpoint: "ftp://x"\n', /endpoint must be HOST:PORT or a URL/],
@@ -130,7 +130,7 @@ test('an invalid tracing file prevents the start', async (t) => {
   }
 })
 
-test('a valid traceparent decides about sampling', () => {
+test('a valid traceparent header determines whether a request is sampled', () => {
   const trace = '4bf92f3577b34da6a3ce929d0e0e4736'
   const span = '00f067aa0ba902b7'
   const wrong = [
@@ -146,7 +146,7 @@ test('a valid traceparent decides about sampling', () => {
   assert.deepEqual([parentId, state], ['', ''])
 })
 
-test("downstream requests get this server's span if sampled, otherwise that of the caller", () => {
+test("downstream requests carry this server's span if it is sampled, otherwise that of the caller", () => {
   const trace = '4bf92f3577b34da6a3ce929d0e0e4736'
   const span = '00f067aa0ba902b7'
   const told = (parent: string | undefined, state = '', rate = 0) =>

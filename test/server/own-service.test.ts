@@ -53,7 +53,7 @@ async function untilListed(client: HttpClient, places: readonly string[], within
   assert.deepEqual(last, places)
 }
 
-test('the Service exists from the start and is recreated', async (t) => {
+test('the kubernetes Service of the API server exists from the start and is recreated', async (t) => {
   const server = await serve(t, [
     '--profile=kubernetes',
     '--service-cluster-ip-range=10.7.0.0/24',
@@ -88,7 +88,7 @@ test('the Service exists from the start and is recreated', async (t) => {
   assert.deepEqual(slice.endpoints, [{ addresses: ['192.0.2.7'], conditions: { ready: true } }])
 })
 
-test('a loopback address is not listed, and the certificate is valid for the Service', async (t) => {
+test('a loopback address is not listed as an endpoint, and the certificate is valid for the Service', async (t) => {
   const server = await serve(t)
   const client = server.client()
   const { body } = await client.get(`${services}/orch`)
@@ -104,7 +104,7 @@ test('a loopback address is not listed, and the certificate is valid for the Ser
     assert.ok(subjectaltname.split(', ').includes(name), `${name} in ${subjectaltname}`)
 })
 
-describe('several servers on one etcd', () => {
+describe('endpoints of several servers on one etcd', () => {
   const owner = endOfFile()
   let cluster: Cluster
   let servers: ServerHandle[]
@@ -119,7 +119,7 @@ describe('several servers on one etcd', () => {
     places = servers.map(({ port }, i) => `192.0.2.${i + 1}:${port}`)
   })
 
-  it('all servers are listed, a stopped one disappears at once, and a killed one within seconds', async () => {
+  it('all servers are listed as endpoints, a stopped server disappears immediately, and a killed one within seconds', async () => {
     const client = servers[0]!.client()
     await untilListed(client, places)
     await servers[1]!.stop()

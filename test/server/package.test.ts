@@ -12,7 +12,7 @@ function nodeFloors(): string[] {
   return /is too old: (\S+), (\S+) or newer is needed/.exec(launch)!.slice(1)
 }
 
-test('the package installs without a warning on the Node version in the README', () => {
+test('the package installs without a warning on the Node version that the README names', () => {
   const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const [, named] = /Node (\d+) or newer/.exec(readFileSync(join(root, 'README.md'), 'utf8'))!
   assert.equal(engines.node, `>=${named}`)
@@ -40,7 +40,7 @@ test('the files of every package entry point exist', async () => {
   assert.deepEqual(files.sort(), made.sort())
 })
 
-test('orch/testing rejects the same Node versions with one sentence', () => {
+test('orch/testing rejects unsupported Node versions with one sentence', () => {
   const floors = nodeFloors()
   for (const floor of [...floors, '24.19.0', '26.6.0', '27.0.0']) assertNodeFits(floor)
   for (const old of ['20.20.2', '24.18.0', '25.9.9', '26.5.0', '26.4.9'])

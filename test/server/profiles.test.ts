@@ -12,7 +12,7 @@ interface Managed {
 }
 const managersOf = ({ metadata }: Managed) => (metadata.managedFields ?? []).map(({ manager }) => manager)
 
-test('under the kubernetes profile the server and its loops use the well-known field managers', async (t) => {
+test('the kubernetes profile uses the field manager names of Kubernetes', async (t) => {
   const server = await serveUp(t, ['--profile=kubernetes'])
   const client = server.client()
   assert.deepEqual(managersOf((await client.get('/api/v1/namespaces/default')).body), ['kube-apiserver'])
@@ -27,7 +27,7 @@ test('under the kubernetes profile the server and its loops use the well-known f
   assert.match(config, /^current-context: orch-kubernetes-admin@orch-kubernetes$/m)
 })
 
-test('a client of the other profile is told so, unless it asks for an unknown group', async (t) => {
+test("the error for a group of the other profile names the server's profile", async (t) => {
   const server = await serve(t)
   const client = server.client()
   const config = readFileSync(join(server.directory, 'admin.kubeconfig'), 'utf8')

@@ -18,7 +18,7 @@ function leftOut(config: string): string[] {
   return allKinds.filter((kind) => !isServed(kind)).map(({ group, version, plural }) => `${group}/${version}/${plural}`)
 }
 
-test('a more specific entry takes precedence in any order', () => {
+test('a more specific --runtime-config entry takes precedence in any order', () => {
   assert.deepEqual(leftOut(''), [])
   assert.deepEqual(leftOut('events.orch.io/v1beta1=false'), ['events/v1beta1/events'])
   const betas = allKinds.filter(({ version }) => version.includes('beta')).length
@@ -31,7 +31,7 @@ test('a more specific entry takes precedence in any order', () => {
   assert.deepEqual(leftOut('v1=false,v1/secrets=true,api/ga').includes('core/v1/secrets'), false)
 })
 
-test('a disabled version is not found and not discovered, and its objects stay', async () => {
+test('a disabled version is neither served nor discovered, and its objects are kept', async () => {
   const server = await serve({ after }, ['--runtime-config=autoscaling/v2=false,v1/secrets=false,v1/namespaces=false'])
   const client = server.client('admin-token')
   const scalers = (version: string) => `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers`
@@ -49,7 +49,7 @@ test('a disabled version is not found and not discovered, and its objects stay',
   assert.equal((await client.get(`${scalers('v2')}/h`)).body.spec.maxReplicas, 2)
 })
 
-test('a version without resources is discovered if it is enabled', async () => {
+test('an enabled version without resources is discovered', async () => {
   const server = await serve({ after }, ['--runtime-config=imagepolicy.orch.io/v1alpha1'])
   const client = server.client('admin-token')
   const group = '/apis/imagepolicy.orch.io'
@@ -67,7 +67,7 @@ test('a version without resources is discovered if it is enabled', async () => {
   assert.deepEqual([(await client.get(`${group}/v1alpha1`)).status, (await client.get(group)).status], [404, 404])
 })
 
-test('without chunking the server ignores limit', async () => {
+test('without chunking, the server ignores the limit parameter', async () => {
   const server = await serve({ after }, ['--feature-gates=APIListChunking=false'])
   const { body } = await server.client('admin-token').get('/api/v1/namespaces?limit=1')
   assert.equal(body.items.length, 4)
@@ -84,13 +84,13 @@ for (const [flag, told] of [
   ['--logging-format=xml', /"xml" is not one of text, json/],
   ['-v=loud', /"loud" is not a level/],
 ] as const)
-  test(`${flag} prevents the start`, async () => {
+  test(`the server does not start with ${flag}`, async () => {
     const { code, errors } = await startFailing({ after }, [flag])
     assert.equal(code, 1)
     assert.match(errors, told)
   })
 
-test('at level 3 every request is logged in one line without its query', async () => {
+test('at log level 3, every request is logged in one line without its query', async () => {
   const server = await serve({ after }, ['-v=3'])
   await server.client('admin-token').get('/api/v1/namespaces/default?canary=secret')
   await server.stop()
@@ -98,7 +98,7 @@ test('at level 3 every request is logged in one line without its query', async (
   assert.doesNotMatch(server.output(), /canary|admin-token/)
 })
 
-test('a JSON log has one object per line, whatever it contains', () => {
+test('a JSON log has one object per line, whatever the message contains', () => {
   const lines: string[] = []
   const log = openLog({ level: 1, format: 'json', write: (line) => lines.push(line), now: () => 0 })
   log.info('a "quoted"\nmessage', { key: 'value\n', count: 1 })

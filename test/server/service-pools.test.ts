@@ -9,7 +9,7 @@ function poolsOf(ranges: string, ports = '30000-32767'): { pools: Pool[]; own: s
   return { pools: servicePools(options), own: ownAddress(options) }
 }
 
-test('an address range: its first and last address, and addresses that are never allocated', () => {
+test('a Service CIDR excludes its network and broadcast addresses', () => {
   const rows: readonly (readonly [range: string, own: string, last: string, size: number, outside: string])[] = [
     ['10.0.0.0/24', '10.0.0.1', '10.0.0.254', 254, '10.0.0.255'],
     ['10.0.0.77/24', '10.0.0.1', '10.0.0.254', 254, '10.0.0.0'],
@@ -28,7 +28,7 @@ test('an address range: its first and last address, and addresses that are never
   }
 })
 
-test('with two ranges the first is the primary one', () => {
+test('the first of two Service CIDRs is the primary one', () => {
   const { pools, own } = poolsOf('fd00::/112, 10.0.0.0/24')
   assert.equal(own, 'fd00::1')
   assert.deepEqual(
@@ -43,7 +43,7 @@ test('with two ranges the first is the primary one', () => {
   assert.match(pools[1]!.outside('10.1.0.0'), /10\.1\.0\.0.*10\.0\.0\.0\/24/)
 })
 
-test('a range of ports', () => {
+test('a node port range includes its first and last port', () => {
   for (const [text, first, size] of [
     ['30000-32767', '30000', 2768],
     ['1-65535', '1', 65535],
@@ -56,7 +56,7 @@ test('a range of ports', () => {
   }
 })
 
-test('an invalid range is reported', () => {
+test('an invalid CIDR or port range is reported', () => {
   const ranges: readonly (readonly [string, RegExp])[] = [
     ['', /is not a range of addresses/],
     ['10.0.0.0', /is not a range of addresses/],

@@ -32,7 +32,7 @@ async function shownCertificate(t: TestContext, port: number): Promise<X509Certi
   return certificate
 }
 
-test('a serving certificate is replaced', { timeout: 300_000 }, async (t) => {
+test('a replaced serving certificate takes effect', { timeout: 300_000 }, async (t) => {
   const directory = temporaryDirectory(t)
   const make = certificatesIn(directory)
   const [first, second, third] = ['first', 'second', 'third'].map((name) =>
@@ -91,7 +91,7 @@ test('a serving certificate is replaced', { timeout: 300_000 }, async (t) => {
   assert.ok(config().includes(Buffer.from(third!.certificate).toString('base64')))
 })
 
-test('a server on all addresses has a certificate for all of them and for the host name', async (t) => {
+test('the certificate of a server that listens on all addresses contains all of them and the host name', async (t) => {
   const { port } = await serve(t, ['--bind-address=0.0.0.0'])
   const { dns, ips } = readNames((await shownCertificate(t, port)).raw)
   const own = Object.values(networkInterfaces()).flatMap((all) => all ?? [])

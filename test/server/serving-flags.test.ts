@@ -23,7 +23,7 @@ async function handshake(server: Restartable, offers: ConnectionOptions): Promis
   }
 }
 
-test('--tls-min-version and --tls-cipher-suites restrict the negotiation', async (t) => {
+test('--tls-min-version and --tls-cipher-suites restrict the TLS handshake', async (t) => {
   const server = await serve(t)
   const tls12 = { maxVersion: 'TLSv1.2', minVersion: 'TLSv1.2' } as const
   const weak = { ...tls12, ciphers: 'ECDHE-ECDSA-AES128-SHA:ECDHE-RSA-AES128-SHA' }
@@ -38,7 +38,7 @@ test('--tls-min-version and --tls-cipher-suites restrict the negotiation', async
   assert.deepEqual([await handshake(server, strong), (await handshake(server, {})).slice(0, 7)], ['refused', 'TLSv1.3'])
 })
 
-test('--strict-transport-security-directives sets a header', async (t) => {
+test('--strict-transport-security-directives sets the HSTS header', async (t) => {
   const server = await serve(t)
   assert.equal((await server.client().get(configMaps)).headers['strict-transport-security'], undefined)
   await server.restart(['--strict-transport-security-directives=max-age=60,includeSubDomains'])
@@ -46,7 +46,7 @@ test('--strict-transport-security-directives sets a header', async (t) => {
   assert.equal(headers['strict-transport-security'], 'max-age=60; includeSubDomains')
 })
 
-test('--advertise-address is published, and the kubeconfig and console link use an address that the server listens on', async (t) => {
+test('--advertise-address is published, and kubeconfig and console link use an address that the server listens on', async (t) => {
   const server = await serveUp(t, ['--advertise-address=192.0.2.7'])
   const served = `https://127.0.0.1:${server.port}`
   const kubeconfig = readFileSync(join(server.directory, 'admin.kubeconfig'), 'utf8')
@@ -57,7 +57,7 @@ test('--advertise-address is published, and the kubeconfig and console link use 
   assert.equal(body.serverAddressByClientCIDRs[0].serverAddress, `192.0.2.7:${server.port}`)
 })
 
-test('an advertised address of this host is used if the server listens on all addresses', () => {
+test('the kubeconfig uses the advertised address if the server listens on all addresses', () => {
   const isLocal = (address: string) => ['127.0.0.1', '192.0.2.7', '2001:db8::7'].includes(address)
   const rows = [
     ['127.0.0.1', '', '127.0.0.1'],
@@ -79,7 +79,7 @@ test('an advertised address of this host is used if the server listens on all ad
     )
 })
 
-test('the flags set how long pods stay on failing nodes', async (t) => {
+test('flags set the default toleration seconds of pods', async (t) => {
   const server = await serve(t, [
     ...['--default-not-ready-toleration-seconds=7', '--default-unreachable-toleration-seconds=0'],
     '--disable-admission-plugins=ServiceAccount',
@@ -93,7 +93,7 @@ test('the flags set how long pods stay on failing nodes', async (t) => {
   assert.deepEqual(seconds, [7, 0])
 })
 
-test('invalid values are rejected', async (t) => {
+test('invalid values of serving flags are rejected', async (t) => {
   for (const [flag, expected] of [
     ['--tls-min-version=VersionTLS10', /"VersionTLS10" is not one of VersionTLS12, VersionTLS13/],
     ['--tls-cipher-suites=TLS_RSA_WITH_RC4_128_SHA', /is not a suite that is served; known are TLS_ECDHE_ECDSA_WITH/],

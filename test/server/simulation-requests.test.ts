@@ -64,7 +64,7 @@ after(async () => {
 const adminTransport = () =>
   api.server.transport({ name: 'admin', uid: '', groups: ['system:masters'], extra: new Map() })
 
-test('a node has exactly the permissions of its agent', async () => {
+test('a simulated node has exactly the permissions of a node agent', async () => {
   const node = new Client(near.as('n1'))
   await node.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1' } })
   assert.equal((await node.list(nodes)).items.length, 1)
@@ -72,7 +72,7 @@ test('a node has exactly the permissions of its agent', async () => {
   await assert.rejects(new Client(near.as('n2')).list(nodes), /may not act as this user/)
 })
 
-test('a large response arrives complete and waits for a slow reader', async () => {
+test('a large response to the simulation thread is complete and waits for a slow reader', async () => {
   const all = await new Client(near.as('all')).list(configMaps, { namespace: 'default', limit: 0 })
   assert.deepEqual(
     all.items.map(({ data }) => (data as { text: string }).text.length),
@@ -90,7 +90,7 @@ test('a large response arrives complete and waits for a slow reader', async () =
   await assert.rejects(Array.fromAsync(body), { name: 'AbortError' })
 })
 
-test('a reader that stops ends the watch on the server', async () => {
+test('a watch ends on the server when its reader in the simulation thread stops', async () => {
   const before = api.server.watches
   const watching = new AbortController()
   const watch = new Client(near.as('all')).watch(configMaps, { namespace: 'default', signal: watching.signal })
@@ -119,7 +119,7 @@ test('an informer with a page limit never requests a whole list', async () => {
   await running
 })
 
-test('a thread with a nearly full heap exits, and the server continues', async () => {
+test('a simulation thread whose heap is nearly full exits, and the server continues', async () => {
   const lines: string[] = []
   const log = {
     ...api.server.loopRecords.log,

@@ -45,18 +45,18 @@ async function assertReached(name: string): Promise<void> {
 
 const ended = () => server.output().match(/the thread of the simulated nodes ended.*/g) ?? []
 
-test('pods run, and the server reaches their logs and ports through the thread', async () => {
+test('pods run in the simulation thread, and the server can reach their logs and ports', async () => {
   await runPod('first')
   await assertReached('first')
 })
 
-test('the metrics of the server include the work of the nodes', async () => {
+test('the metrics of the server include those of the simulation thread', async () => {
   await untilTrue(async () =>
     /workqueue_adds_total\{name="node-pods"\} [1-9]/.test((await client.get('/metrics')).text),
   )
 })
 
-test('the end of the thread does not affect the server, and the nodes return', async () => {
+test('the end of the simulation thread does not affect the server, and the nodes return', async () => {
   const watched: string[] = []
   const watching = new AbortController()
   const api = new Client(server.transport())
@@ -104,7 +104,7 @@ test('the server stops cleanly while a client follows a log, and removes the vol
   if (existsSync('/dev/shm')) assert.deepEqual(volumes(), [])
 })
 
-test('a server without simulated nodes starts no thread for them', async (t) => {
+test('a server without simulated nodes starts no simulation thread', async (t) => {
   const names: string[] = []
   const onWorker = (worker: Worker) => names.push(worker.threadName ?? '')
   process.on('worker', onWorker)

@@ -102,11 +102,11 @@ const wrongFlags: readonly (readonly [string[], RegExp])[] = [
   [['serve'], /unexpected argument "serve": flags begin with --/],
 ]
 
-test('invalid flags are reported with the closest valid one or the accepted values', () => {
+test('the error for an invalid flag suggests the closest flag or the accepted values', () => {
   for (const [args, told] of wrongFlags) assert.throws(() => parseFlags(serverFlags, args), told)
 })
 
-test('a process reports an invalid flag, or an address that it cannot listen on, in one line', async (t) => {
+test('an invalid flag or an unusable listen address is reported in one line', async (t) => {
   const data = `--data-dir=${temporaryDirectory(t)}/data`
   const spoken: typeof wrongFlags = [
     wrongFlags[0]!,
@@ -120,7 +120,7 @@ test('a process reports an invalid flag, or an address that it cannot listen on,
   }
 })
 
-test('the help lists every flag once and fits 80 columns', () => {
+test('help lists every flag once and fits 80 columns', () => {
   const { stdout, status } = spawnSync(join(root, 'bin/orch'), ['apiserver', '--help'], { encoding: 'utf8' })
   assert.equal(status, 0)
   for (const line of stdout.split('\n')) assert.ok(line.length <= 80, line)
@@ -132,7 +132,7 @@ test('the help lists every flag once and fits 80 columns', () => {
   }
 })
 
-test('orch prints an overview, and orch help COMMAND prints one command', async () => {
+test('orch prints an overview, and orch help COMMAND describes one command', async () => {
   const orch = (...args: string[]) => spawnSync(join(root, 'bin/orch'), args, { encoding: 'utf8' })
   const overview = orch()
   assert.deepEqual([overview.status, overview.stdout], [2, await helpFor(undefined, undefined)])
@@ -153,7 +153,7 @@ test('orch prints an overview, and orch help COMMAND prints one command', async 
   assert.match(unknown.stderr, /^orch: no help for "bogus": use orch help flags, or one of up, /)
 })
 
-test('missing and invalid files are named but never quoted', async (t) => {
+test('errors about missing and invalid files name the file but do not quote it', async (t) => {
   const directory = temporaryDirectory(t)
   const file = (name: string, text: string) => {
     writeFileSync(join(directory, name), text)
@@ -249,7 +249,7 @@ test('missing and invalid files are named but never quoted', async (t) => {
   assert.equal(statSync(strange).mode & 0o777, 0o755, 'the directory of somebody else was changed')
 })
 
-test('a port in use is reported with advice', async (t) => {
+test('the error for a port in use contains advice', async (t) => {
   const other = createServer().listen(0, '127.0.0.1')
   await once(other, 'listening')
   t.after(() => other.close())
@@ -260,9 +260,9 @@ test('a port in use is reported with advice', async (t) => {
   assert.equal(taken.code, 1)
 })
 
-test('a server and its data directory', async (t) => {
+test('a server with its data directory', async (t) => {
   const server = await startServer(t)
-  await t.test('files on disk are readable by their owner only', () => {
+  await t.test('files in the data directory are readable only by their owner', () => {
     const { directory } = server
     const data = join(directory, 'data')
     assert.equal(statSync(data).mode & 0o777, 0o700)
@@ -276,7 +276,7 @@ test('a server and its data directory', async (t) => {
     assert.equal(statSync(join(directory, 'admin.kubeconfig')).mode & 0o777, 0o600)
   })
 
-  await t.test('a data directory in use is reported with advice', async () => {
+  await t.test('the error for a data directory in use contains advice', async () => {
     const second = await failedStart([`--data-dir=${server.directory}/data`, '--admin-kubeconfig=', '--secure-port=0'])
     assert.match(second.said, /data directory .* is in use by another process: stop that one, or use another directory/)
     assert.equal(second.code, 1)
@@ -284,7 +284,7 @@ test('a server and its data directory', async (t) => {
   })
 
   await server.stop()
-  await t.test('without a token file every token is invalid', async (t) => {
+  await t.test('without a token file, every static token is invalid', async (t) => {
     const child = spawn(
       join(root, 'bin/orch'),
       ['apiserver', `--data-dir=${server.directory}/data`, '--admin-kubeconfig=', `--secure-port=${server.port}`],
@@ -306,7 +306,7 @@ test('a server and its data directory', async (t) => {
     }
   })
 
-  await t.test('data of a newer format is not touched', async () => {
+  await t.test('a data directory of a newer format is left unchanged', async () => {
     const file = open({ path: join(server.directory, 'data'), keyEncoding: 'binary', encoding: 'binary', maxDbs: 8 })
     const meta = file.openDB({ name: 'meta', keyEncoding: 'binary', encoding: 'binary' })
     await meta.put(Buffer.from('format'), Buffer.from([0, 0, 0, 99]))
@@ -315,7 +315,7 @@ test('a server and its data directory', async (t) => {
   })
 })
 
-test("the administrator's key is not written through an existing file or link", async (t) => {
+test("writing the administrator's key does not follow an existing file or link", async (t) => {
   const directory = temporaryDirectory(t)
   const victim = join(directory, 'victim')
   const config = join(directory, 'admin.kubeconfig')
@@ -340,7 +340,7 @@ test("the administrator's key is not written through an existing file or link", 
   assert.equal(lstatSync(config).mode & 0o777, 0o600)
 })
 
-test('a full disk is reported and does not end the server with a signal', async (t) => {
+test('a full disk is reported and does not kill the server with a signal', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'orch-full-'))
   const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'orch-test', directory], { encoding: 'utf8' })
   t.after(() => {

@@ -15,7 +15,7 @@ import { startServer } from '../support/server.ts'
 
 const admin = 'Authorization: Bearer admin-token'
 
-test('SIGTERM stops cleanly with an open watch and running requests', { timeout: 300_000 }, async (t) => {
+test('SIGTERM stops the server cleanly despite an open watch and running requests', { timeout: 300_000 }, async (t) => {
   const server = await startServer(t, ['--shutdown-grace-period=20s'])
   const client = server.client()
   const { body: first } = await client.post(configMaps, { metadata: { name: 'first' } })
@@ -71,7 +71,7 @@ test('SIGTERM stops cleanly with an open watch and running requests', { timeout:
   assert.deepEqual(items[0].data, { k: 'v' })
 })
 
-test('SIGTERM under load resets no connection: the last response announces the close', {
+test('SIGTERM under load resets no connection because the last response announces the close', {
   timeout: 300_000,
 }, async (t) => {
   for (let round = 0; round < (long ? 10 : 1); round++) {
@@ -104,7 +104,7 @@ test('SIGTERM under load resets no connection: the last response announces the c
   }
 })
 
-test('an idle connection is closed cleanly, and a request in transit on it gets a response', {
+test('a stopping server closes idle connections cleanly and responds to a request in transit', {
   timeout: 300_000,
 }, async (t) => {
   // If the machine was suspended for longer than the server waits, the request came too late, so try again.
@@ -141,7 +141,7 @@ async function sendWhileStopping(t: TestContext): Promise<string> {
   return answer
 }
 
-test('SIGTERM during the start ends it cleanly', { timeout: 300_000 }, async (t) => {
+test('SIGTERM during the start stops the server cleanly', { timeout: 300_000 }, async (t) => {
   const server = await startServer(t)
   await server.stop()
   const data = join(server.directory, 'data')

@@ -35,7 +35,7 @@ const common = {
 } as const
 const isTooMany = { name: 'ApiError', code: 429, reason: 'TooManyRequests' }
 
-test('a call without a free connection fails with a distinct error', async () => {
+test('a webhook call without a free connection fails with a specific error', async () => {
   assert.equal(await faultOf(ask(100)({})), 'NoFreeConnection')
 })
 
@@ -46,12 +46,12 @@ test('a request is rejected if the authorization webhook has no free connection'
   await assert.rejects(async () => authorizer(question), isTooMany)
 })
 
-test('a request is rejected with 429, not 401, if the token webhook has no free connection', async () => {
+test('a request is rejected with 429 instead of 401 if the token webhook has no free connection', async () => {
   const authenticator = tokenWebhook({ ...common, ttlMs: 0, audiences: [] })
   await assert.rejects(async () => authenticator({ authorization: 'Bearer x' } as never), isTooMany)
 })
 
-test('a response that takes too long is an error of the service', async () => {
+test('a webhook response that takes too long is reported as an error of the webhook', async () => {
   agent.destroy()
   assert.equal(await first, 'Error')
   assert.equal(await faultOf(ask(100)({})), 'BadAnswer')

@@ -49,7 +49,7 @@ export function describeAsOne(name: string, { flags, keepsHistory }: Setting): v
       clients = Array.from({ length: connections }, () => server.client())
     })
 
-    it('a write acknowledged by one worker is visible to all others at once, by name and in lists', async () => {
+    it('a write acknowledged by one worker is immediately visible through all others, by name and in lists', async () => {
       for (const [i, writer] of clients.entries()) {
         const made = await writer.post(configMaps, named(`read-${i}`))
         assert.equal(made.status, 201, made.text)
@@ -62,7 +62,7 @@ export function describeAsOne(name: string, { flags, keepsHistory }: Setting): v
       }
     })
 
-    it('a deleted object disappears from all workers, and its name is free', async () => {
+    it('a deleted object disappears from all workers, and its name can be reused', async () => {
       for (const [i, client] of clients.slice(0, 6).entries()) {
         assert.equal((await client.delete(`${configMaps}/read-${i}`)).status, 200)
         const reads = await Promise.all(clients.map((reader) => reader.get(`${configMaps}/read-${i}`)))
@@ -83,7 +83,7 @@ export function describeAsOne(name: string, { flags, keepsHistory }: Setting): v
         for (const history of histories) assert.deepEqual(history, histories[0])
       })
 
-    it('watches on all connections return all writes in one order', async () => {
+    it('watches on all connections return all writes in the same order', async () => {
       const count = 120
       const { body } = await clients[0]!.get(`${configMaps}?limit=1`)
       const from = body.metadata.resourceVersion
@@ -105,7 +105,7 @@ export function describeAsOne(name: string, { flags, keepsHistory }: Setting): v
       stop.abort()
     })
 
-    it('concurrent updates of an object through all workers lose no update', async () => {
+    it('concurrent updates of an object through all workers are not lost', async () => {
       assert.equal((await clients[0]!.post(configMaps, named('hot'))).status, 201)
       const patches = clients.map((client, i) =>
         client.send(`${configMaps}/hot`, {
@@ -119,7 +119,7 @@ export function describeAsOne(name: string, { flags, keepsHistory }: Setting): v
       assert.equal(Object.keys(body.data).filter((key) => key.startsWith('key-')).length, connections)
     })
 
-    it('a list that begins at one worker continues at another', async () => {
+    it('a paged list that begins on one worker continues on another', async () => {
       let path = `${configMaps}?limit=7`
       let found = 0
       for (let page = 0; ; page++) {
@@ -132,13 +132,13 @@ export function describeAsOne(name: string, { flags, keepsHistory }: Setting): v
       assert.equal(found, (await clients[0]!.get(configMaps)).body.items.length)
     })
 
-    it('metrics count the requests of all workers', async () => {
+    it('metrics include the requests of all workers', async () => {
       const before = await creates(clients[0]!)
       await Promise.all(clients.map((client, i) => client.post(configMaps, named(`counted-${i}`))))
       for (const client of clients) assert.equal(await creates(client), before + connections)
     })
 
-    it('the seats of all workers together match the flags', async () => {
+    it('the seats of all workers together equal the configured limit', async () => {
       const { text } = await clients[0]!.get('/metrics')
       const limits = text.matchAll(/^apiserver_flowcontrol_request_concurrency_limit\{.*\} (\d+)$/gm)
       const seats = limits.reduce((sum, [, limit]) => sum + Number(limit), 0)
@@ -164,7 +164,7 @@ export function describeAsOne(name: string, { flags, keepsHistory }: Setting): v
       assert.ok(written >= burst && written <= burst + seconds, `${written} events in ${seconds} s`)
     })
 
-    it('another server on the port is rejected', async () => {
+    it('a second server on the same port is rejected', async () => {
       for (const flag of ['--workers=2', '--workers=1']) {
         const { code, text } = await refusalOf(flag, `--secure-port=${server.port}`)
         assert.equal(code, 1)
@@ -172,7 +172,7 @@ export function describeAsOne(name: string, { flags, keepsHistory }: Setting): v
       }
     })
 
-    it('there is one administrator kubeconfig, and each worker is ready', async () => {
+    it('workers share one administrator kubeconfig, and each worker becomes ready', async () => {
       assert.ok(readdirSync(server.directory).includes('admin.kubeconfig'))
       assert.match(readFileSync(join(server.directory, 'admin.kubeconfig'), 'utf8'), new RegExp(`:${server.port}\\b`))
       for (const client of clients) assert.equal((await client.get('/readyz')).status, 200)

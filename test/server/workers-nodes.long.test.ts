@@ -8,7 +8,7 @@ import { untilTrue } from '../support/until.ts'
 const pods = '/api/v1/namespaces/default/pods'
 const connections = 12
 
-test('every worker reaches the logs and ports of pods on simulated nodes', { timeout: 180_000 }, async (t) => {
+test('every worker can reach the logs and ports of pods on simulated nodes', { timeout: 180_000 }, async (t) => {
   const server = await startUp(t, ['--workers=3', '--nodes=1'])
   const client = server.client()
   const spec = { nodeName: 'node-1', containers: [{ name: 'web', image: 'web', ports: [{ containerPort: 80 }] }] }

@@ -22,7 +22,7 @@ test('an invalid number of workers is rejected', async () => {
     await assert.rejects(readServerFlags('apiserver', [`--workers=${value}`]), /--workers.*use 1 to 64/)
 })
 
-test('TLS files of etcd are rejected without etcd', async () => {
+test('etcd TLS flags are rejected without --etcd-servers', async () => {
   const { options } = await readServerFlags('apiserver', ['--workers=2', '--etcd-cafile=ca.crt'])
   const log = openTestLog()
   const opening = openSharedStore(options, { onFailed: () => {}, log, stopping: new AbortController().signal })
@@ -34,7 +34,7 @@ describeAsOne('workers are one server', { flags: async () => [], keepsHistory: t
 /** The worker and how it ends. Worker `0` has the duties. The long form covers every way. */
 const ways = ['0 error', ...(long ? ['1 exit', '0 memory', '1 stall', '1 terminate', '1 loop'] : [])]
 
-test('workers, the store and all threads end without losing acknowledged writes', { timeout }, async (t) => {
+test('acknowledged writes survive the end of workers, the store and threads', { timeout }, async (t) => {
   const { server: fragile, end } = await startFragile(t)
   let shown = 0
   for (const [i, how] of ways.entries()) {
@@ -49,14 +49,14 @@ test('workers, the store and all threads end without losing acknowledged writes'
       assert.equal(countOf(fragile.output(), /a worker ended; starting a replacement/g), i + 1)
     })
   }
-  await t.test('the end of the store ends the server with the reason', async () => {
+  await t.test('the end of the store thread ends the server with a reason', async () => {
     const acknowledged = await endStore(fragile, () => end('hub'))
     assert.equal(fragile.process.exitCode, 1)
     assert.equal(countOf(fragile.output(), /the store is no longer writable; stopping/g), 1)
     await fragile.restart()
     await assertAllThere(fragile, acknowledged)
   })
-  await t.test('after a kill, one worker finds the writes acknowledged by several', async () => {
+  await t.test('after a kill, a single worker returns the writes acknowledged by several', async () => {
     const writing = writeAll(fragile, 'killed')
     await untilTrue(async () => writing.acknowledged.size > 50)
     await fragile.kill()
@@ -66,14 +66,14 @@ test('workers, the store and all threads end without losing acknowledged writes'
   })
 })
 
-longTest('a worker that stands still as it starts is replaced too', { timeout }, async (t) => {
+longTest('a worker that hangs during its start is replaced', { timeout }, async (t) => {
   const { server, end } = await startFragile(t)
   end('1 start')
   await untilTrue(async () => /replaced a worker that ended.*worker=1/.test(server.output()), 120_000)
   assert.match(server.output(), /a worker ended.*worker=1 why="it did not answer for 30 seconds"/)
 })
 
-longTest('SIGTERM lets requests of all workers finish', { timeout }, async (t) => {
+longTest('SIGTERM lets running requests of all workers finish', { timeout }, async (t) => {
   const stopped = await startUp(t, ['--workers=2'])
   const watchers = Array.from({ length: 9 }, () => stopped.client())
   const under = watchers.map(async (client) => {

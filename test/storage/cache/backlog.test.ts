@@ -111,7 +111,7 @@ async function resumeAll(resources: readonly Resource[], revision: number, count
   )
 }
 
-test('after a restart the log is read once for all watches of all kinds', async (t) => {
+test('after a restart, all resumed watches together read the log once', async (t) => {
   const store = new CountingStore()
   for (const kind of [configMaps, secrets, podTemplates]) await put(store, kind, 'first', 0)
   const known = await store.revision()
@@ -134,19 +134,19 @@ test('after a restart the log is read once for all watches of all kinds', async 
     assert.equal(store.told, before)
   })
 
-  await t.test('later events follow the resumed ones', async () => {
+  await t.test('a resumed watch continues with new events', async () => {
     await put(store, configMaps, 'second', 7)
     await resources[0]!.caches.reached(await store.revision(), 5000)
     assert.deepEqual(await resume(resources[0]!, known), [...expected[0]!, 'ADDED second 7'])
   })
 
-  await t.test('a kind that has not changed is listed from the cache at the old version', () => {
+  await t.test('an unchanged kind is listed from the cache at an old version', () => {
     assert.ok(resources[2]!.cache.changedAt <= known, `changed at ${resources[2]!.cache.changedAt}`)
     assert.ok(resources[1]!.cache.changedAt > known)
   })
 })
 
-test('events that exceed the event buffers are all reported, and the log is read about once for all watches', async (t) => {
+test('events beyond the event buffers are all reported, and the log is read about once for all watches', async (t) => {
   const store = new CountingStore()
   for (const kind of [configMaps, secrets, podTemplates]) await put(store, kind, 'first', 0)
   const known = await store.revision()
@@ -163,7 +163,7 @@ test('events that exceed the event buffers are all reported, and the log is read
   assert.ok(store.told <= 3 * changes, `${store.told} changes were read for ${changes}`)
 })
 
-test('a watch from before the history window does not keep others from resuming', async (t) => {
+test('a watch from before the history window does not prevent others from resuming', async (t) => {
   const store = new CountingStore()
   for (let i = 0; i < 10; i++) await put(store, configMaps, 'first', i)
   const known = await store.revision()
@@ -179,7 +179,7 @@ test('a watch from before the history window does not keep others from resuming'
   for (const each of [tooOld, tooOldToo]) assert.equal(each.status === 'rejected' && each.reason.code, 410)
 })
 
-test('events older than the retention time are gone for watches of kinds that had any', async (t) => {
+test('a watch fails if events of its kind are older than the retention time', async (t) => {
   const store = new MemoryStore()
   let now = 0
   const [maps, others] = await start(t, store, { historyMs: 1600, clock: { monotonic: () => now } })

@@ -10,7 +10,7 @@ import {
 const formOf = (size: number): EncodedObject => ({ document: Buffer.alloc(size), start: 0, end: size })
 const state = (key: string, revision = 1, loads = 1) => ({ key, revision, loads })
 
-test('an encoding is found only for the state that it was created from', () => {
+test('a cached encoding is returned only for the state it was created from', () => {
   const forms = new EncodedObjectCache(new EncodedObjectBudget(1000))
   const older = formOf(10)
   const newer = formOf(10)
@@ -27,7 +27,7 @@ test('an encoding is found only for the state that it was created from', () => {
   assert.equal(forms.find(state('a', 1), 2), older)
 })
 
-test('all kinds together stay within the memory limit', () => {
+test('the caches of all kinds together stay within the memory limit', () => {
   const room = new EncodedObjectBudget(1000)
   const kinds = [new EncodedObjectCache(room), new EncodedObjectCache(room)]
   for (let i = 0; i < 5000; i++) {
@@ -39,14 +39,14 @@ test('all kinds together stay within the memory limit', () => {
   assert.ok(room.bytes > 900)
 })
 
-test('an object that changes often takes the memory of one encoding', () => {
+test('an object that changes often uses the memory of one encoding', () => {
   const room = new EncodedObjectBudget(100_000)
   const forms = new EncodedObjectCache(room)
   for (let i = 0; i < 100_000; i++) forms.keep(state('a', i), formOf(10))
   assert.equal(room.bytes, 10)
 })
 
-test('repeated lists of more objects than fit each find some encodings again', () => {
+test('repeated lists of more objects than fit still find some cached encodings', () => {
   const forms = new EncodedObjectCache(new EncodedObjectBudget(1000))
   const hits: number[] = []
   for (let reading = 0; reading < 6; reading++) {

@@ -127,7 +127,7 @@ test('writes during the list of a late cache are contained once and reported onc
   assert.deepEqual(contents(cache), ['changed=2', 'new=2'])
 })
 
-test('a list ahead of the feed waits for it, and earlier changes in the feed are not applied again', async (t) => {
+test('a list that is ahead of the feed waits for it, and earlier changes are not applied again', async (t) => {
   const { store, caches } = await start(t)
   const hold = Promise.withResolvers<void>()
   store.holdFeed = hold.promise
@@ -165,7 +165,7 @@ test('a late cache is listed again if the feed is interrupted during its list', 
   assert.deepEqual(contents(cache), ['a=2', 'b=1'])
 })
 
-test('a removed cache gets no more changes, ends its watches, and adding it again creates a new one', async (t) => {
+test('removing a cache ends its watches, and adding it again creates a new cache', async (t) => {
   const { store, caches } = await start(t)
   const cache = caches.add('core', 'widgets')
   await caches.fill(cache)

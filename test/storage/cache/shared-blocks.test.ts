@@ -67,7 +67,7 @@ function areOne(one: CachedObject | undefined, other: CachedObject | undefined):
   return seen
 }
 
-test('unchanged objects are shared whether they were loaded, written later or loaded by a later worker', async (t) => {
+test('unchanged objects share memory, however and whenever they were loaded', async (t) => {
   const workers = new Workers(t)
   await put(workers.store, 'old', 'there before')
   const { cache: first } = await workers.start()
@@ -81,7 +81,7 @@ test('unchanged objects are shared whether they were loaded, written later or lo
     assert.deepEqual([...cache.all()].map(textOf), ['came later', 'there before'])
 })
 
-test('replaced and deleted objects leave their block, and the replacement is shared once it is unchanged', async (t) => {
+test('replaced and deleted objects leave their shared block, and replacements are shared once they are unchanged', async (t) => {
   const workers = new Workers(t)
   const { cache: first } = await workers.start()
   const { cache: second, caches } = await workers.start()
@@ -102,7 +102,7 @@ test('replaced and deleted objects leave their block, and the replacement is sha
   assert.deepEqual([...first.all(), ...second.all()].map(textOf), ['two', 'two'])
 })
 
-test('a sparse block is released', async (t) => {
+test('a sparse shared block is released', async (t) => {
   const workers = new Workers(t)
   const { cache: first } = await workers.start()
   const { cache: second } = await workers.start()
@@ -120,7 +120,7 @@ test('a sparse block is released', async (t) => {
   assert.deepEqual(new Set([...second.all()].map((object) => textOf(object).trim())), left)
 })
 
-test('bytes that differ or belong to another revision are not adopted', async (t) => {
+test('bytes that differ or belong to another revision are not shared', async (t) => {
   const workers = new Workers(t)
   const { cache } = await workers.start(1)
   await put(workers.store, 'a', 'mine')

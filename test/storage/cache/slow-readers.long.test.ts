@@ -140,7 +140,9 @@ test('unread watches from an old version use little memory and report every even
   )
 })
 
-test('a list and a watch from now show one state however slowly they are read', { timeout: 300_000 }, async (t) => {
+test('a list followed by a watch shows one consistent state, however slowly it is read', {
+  timeout: 300_000,
+}, async (t) => {
   const server = await serve(t)
   const client = server.client()
   const names = Array.from({ length: 400 }, (_, i) => `object-${String(i).padStart(4, '0')}`)

@@ -20,7 +20,7 @@ const value = Buffer.from('a value that nobody is to see')
 const providers: readonly Provider[] = [aesgcm('g:', key), aescbc('c:', key), await secretbox('s:', key)]
 
 for (const provider of providers)
-  test(`${provider.marker} decrypts what it encrypted, and never writes the same bytes twice`, () => {
+  test(`${provider.marker} decrypts what it encrypted, and never produces the same ciphertext twice`, () => {
     const sealed = provider.encrypt('place', value)
     assert.ok(sealed.toString('latin1').startsWith(provider.marker))
     assert.ok(!sealed.includes('nobody'))
@@ -31,7 +31,7 @@ for (const provider of providers)
       assert.throws(() => provider.decrypt('place', sealed.subarray(2, 2 + length)))
   })
 
-test('authenticating ciphers detect damage, and the binding cipher detects a value under another key', () => {
+test('authenticated ciphers detect damaged values, and aesgcm detects a value stored under another key', () => {
   for (const provider of [providers[0]!, providers[2]!]) {
     const sealed = provider.encrypt('place', value)
     sealed[30]! ^= 1
@@ -40,7 +40,7 @@ test('authenticating ciphers detect damage, and the binding cipher detects a val
   assert.throws(() => providers[0]!.decrypt('elsewhere', providers[0]!.encrypt('place', value).subarray(2)))
 })
 
-test('the layout is that of kube-apiserver: initialization vector, then padded blocks', () => {
+test('ciphertexts have the layout of kube-apiserver: initialization vector, then padded blocks', () => {
   const sealed = providers[1]!.encrypt('', value).subarray(2)
   const decipher = createDecipheriv('aes-256-cbc', key, sealed.subarray(0, 16))
   assert.deepEqual(Buffer.concat([decipher.update(sealed.subarray(16)), decipher.final()]), value)
@@ -58,7 +58,7 @@ const configured = (given: Json, resources: Json = ['secrets']) => ({
   resources: [{ resources, providers: given }],
 })
 
-test('a configuration lists providers in order, each with its keys', async () => {
+test('an encryption configuration lists providers in order, each with its keys', async () => {
   const keys = [
     { name: 'new', secret },
     { name: 'old', secret },
@@ -96,7 +96,8 @@ refused.push(
   ],
 )
 for (const [given, why] of refused)
-  test(`a configuration is rejected: ${why.source}`, () => assert.rejects(readEncryption(given, names), why))
+  test(`an encryption configuration is rejected: ${why.source}`, () =>
+    assert.rejects(readEncryption(given, names), why))
 
 test('only the configured resources are encrypted, and lists, watches and conflicts return plain values', async () => {
   const below = new MemoryStore()
@@ -119,7 +120,7 @@ test('only the configured resources are encrypted, and lists, watches and confli
   await store.close()
 })
 
-test('a rewrite encrypts everything with the first key, reports unreadable values and compacts the store', async () => {
+test('a rewrite encrypts all values with the first key, reports unreadable values and compacts the store', async () => {
   const below = new MemoryStore()
   const old = aesgcm('x:enc:aesgcm:v1:old:', key)
   const fresh = aesgcm('x:enc:aesgcm:v1:new:', Buffer.alloc(32, 8))
@@ -143,7 +144,7 @@ test('two providers may have keys of the same name because values name their cip
   assert.equal((await readEncryption(configured(given), names)).get('objects/core/secrets/')!.length, 2)
 })
 
-test('a rewrite trusts the key that decrypts a value, not the name of the key', async () => {
+test('a rewrite determines the key of a value by decrypting it, not by its name', async () => {
   const below = new MemoryStore()
   const marker = 'x:enc:aesgcm:v1:same:'
   const old = aesgcm(marker, key)

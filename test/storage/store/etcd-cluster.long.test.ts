@@ -18,7 +18,7 @@ const openRaw = ({ endpoints, tls }: Cluster, options: Partial<EtcdOptions> = {}
 /** Returns the members, starting with another one. */
 const from = ({ endpoints }: Cluster, first: number) => endpoints.map((_, i) => endpoints[(first + i) % 3]!)
 
-describe('etcd store, three members with TLS', { timeout: 300_000 }, () => {
+describe('etcd store on three members with TLS', { timeout: 300_000 }, () => {
   let cluster: Cluster
 
   before(async () => {
@@ -33,7 +33,7 @@ describe('etcd store, three members with TLS', { timeout: 300_000 }, () => {
     return { store, cleanup: () => store.close() }
   })
 
-  it('lets one of several servers win each compare-and-set, and delivers all changes to all of them', async () => {
+  it('of several concurrent compare-and-set writes one succeeds, and all servers receive all changes', async () => {
     const prefix = freshPrefix()
     await using one = await open({ prefix })
     await using two = await open({ prefix, endpoints: from(cluster, 1) })
@@ -53,7 +53,7 @@ describe('etcd store, three members with TLS', { timeout: 300_000 }, () => {
     )
   })
 
-  it('never returns an older revision on one server than another has acknowledged', async () => {
+  it('no server returns an older revision than another server has acknowledged', async () => {
     const prefix = freshPrefix()
     await using one = await open({ prefix })
     await using two = await open({ prefix, endpoints: from(cluster, 1) })
@@ -68,7 +68,7 @@ describe('etcd store, three members with TLS', { timeout: 300_000 }, () => {
   })
 })
 
-describe('etcd store, three members that crash and return', { timeout: 300_000 }, () => {
+describe('etcd store on three members that crash and restart', { timeout: 300_000 }, () => {
   let cluster: Cluster
 
   before(async () => {
@@ -78,7 +78,7 @@ describe('etcd store, three members that crash and return', { timeout: 300_000 }
 
   const open = async (options: Partial<EtcdOptions> = {}) => closing(await openRaw(cluster, options))
 
-  it('loses no acknowledged write while every member is killed and restarted', async () => {
+  it('no acknowledged write is lost while every member is killed and restarted', async () => {
     const prefix = freshPrefix()
     const deadlineMs = 2_000
     await using one = await open({ prefix, deadlineMs })
@@ -102,7 +102,7 @@ describe('etcd store, three members that crash and return', { timeout: 300_000 }
     for (const { revision, key } of acknowledged) assert.equal(told.get(revision), key)
   })
 
-  it('fails within the deadline without a quorum, and works again with one', async () => {
+  it('the store fails within the deadline without a quorum, and recovers with one', async () => {
     const deadlineMs = 1_500
     await using store = await open({ deadlineMs })
     await using follower = new Follower(store, await store.revision())
@@ -124,7 +124,7 @@ describe('etcd store, three members that crash and return', { timeout: 300_000 }
     await follower.until((changes) => changes.some((change) => change.key === 'back'))
   })
 
-  it('leaves a member that has stopped responding', async () => {
+  it('the store switches from a member that stopped responding to another', async () => {
     await using store = await open()
     await writeOnce(store, 'a')
     cluster.signal(0, 'SIGSTOP')
@@ -136,13 +136,13 @@ describe('etcd store, three members that crash and return', { timeout: 300_000 }
     }
   })
 
-  it('opens with unreachable members in the list', async () => {
+  it('the store can be opened with unreachable members in the list', async () => {
     const [port] = await freePorts(1)
     await using store = await open({ endpoints: [`https://127.0.0.1:${port}`, ...from(cluster, 0)] })
     await writeOnce(store, 'a')
   })
 
-  it('reports clearly why it cannot be opened', async () => {
+  it('an error explains why the store cannot be opened', async () => {
     const { ca, cert, key } = cluster.tls!
     const stranger = await makeStrangerTls()
     const [port] = await freePorts(1)
@@ -172,7 +172,7 @@ describe('etcd store, three members that crash and return', { timeout: 300_000 }
     )
   })
 
-  it('rejects a member of another cluster', async () => {
+  it('a member of another cluster is rejected', async () => {
     const other = await startEtcd()
     try {
       await using store = await open({ endpoints: [cluster.endpoints[0]!, other.endpoints[0]!], deadlineMs: 4_000 })

@@ -58,7 +58,7 @@ describe("etcd's HTTP/2 client with a Node server", { timeout: 60_000 }, () => {
 
   const narrow = { initialWindowSize: 1_000, maxConcurrentStreams: 3 }
   for (const settings of [{}, narrow, { maxFrameSize: 1_000_000, initialWindowSize: 5_000_000 }]) {
-    it(`sends small and large requests concurrently with ${JSON.stringify(settings)}`, async () => {
+    it(`the client sends small and large requests concurrently with ${JSON.stringify(settings)}`, async () => {
       await withSession(echo(settings), async (session) => {
         const sizes = [0, 1, 999, 1_000, 16_379, 16_380, 65_530, 65_531, 300_000, 3_000_000]
         const requests = sizes.flatMap((size) => [message(size, 'a'), message(size, 'b')])
@@ -68,7 +68,7 @@ describe("etcd's HTTP/2 client with a Node server", { timeout: 60_000 }, () => {
     })
   }
 
-  it('reads every text that a header can contain', async () => {
+  it('the client reads every text that a header can contain', async () => {
     const visible = Array.from({ length: 95 }, (_, i) => String.fromCharCode(32 + i)).join('')
     const texts = [visible.trim(), ...Array.from(visible.trim(), (letter) => letter.repeat(9)), 'a'.repeat(5_000)]
     const server = http2.createServer()
@@ -87,7 +87,7 @@ describe("etcd's HTTP/2 client with a Node server", { timeout: 60_000 }, () => {
     })
   })
 
-  it('lets a stream run ahead of its reader by at most one window without delaying other calls', async () => {
+  it('a stream runs ahead of its reader by at most one window and does not delay other calls', async () => {
     const server = http2.createServer()
     let told = 0
     server.on('stream', (stream: http2.ServerHttp2Stream, headers) => {
@@ -143,7 +143,7 @@ describe("etcd's HTTP/2 client with individual frames", { timeout: 60_000 }, () 
     })
   }
 
-  it('reads a response in any pieces, with padding, priorities, continued headers and unknown frames', async () => {
+  it('a response is parsed in any pieces, with padding, priorities, continued headers and unknown frames', async () => {
     const block = headerBlock({ ':status': '200', 'content-type': 'application/grpc' })
     const padded = Buffer.concat([Buffer.of(4), seal(Buffer.from('.....text')), Buffer.alloc(4)])
     const answer = Buffer.concat([
@@ -218,7 +218,7 @@ describe("etcd's HTTP/2 client with individual frames", { timeout: 60_000 }, () 
     ['a short ping', frame('ping', 0, 0, Buffer.alloc(7)), /a ping/, true],
   ]
   for (const [name, bytes, expected, sent] of ends) {
-    it(`ends a call at ${name}`, async () => {
+    it(`a call ends with an error at ${name}`, async () => {
       await withSession(peer(bytes), async (session) => {
         const error = await failureOf(call(session))
         assert.match(error.message, expected)
@@ -227,7 +227,7 @@ describe("etcd's HTTP/2 client with individual frames", { timeout: 60_000 }, () 
     })
   }
 
-  it('reports a request as not sent if part of it was never sent', async () => {
+  it('a request counts as not sent if part of it was never sent', async () => {
     const cut = peer((socket) => socket.destroy())
     await withSession(cut, async (session) => {
       const error = await failureOf(call(session, message(100_000)))
@@ -248,7 +248,7 @@ describe("etcd's HTTP/2 client with individual frames", { timeout: 60_000 }, () 
     )
   })
 
-  it('ends the connection if a stream exceeds its window', async () => {
+  it('the connection ends if a stream exceeds its window', async () => {
     const large = Buffer.alloc(16_384)
     large.writeUInt32BE(60_000_000, 1)
     const flood = Array.from({ length: 129 }, (_, i) => frame('data', 0, 1, i === 0 ? large : Buffer.alloc(16_384)))
@@ -261,7 +261,7 @@ describe("etcd's HTTP/2 client with individual frames", { timeout: 60_000 }, () 
     })
   })
 
-  it('ends every call whatever bytes of a response are damaged', async () => {
+  it('every call ends, whichever bytes of a response are damaged', async () => {
     const random = seeded(seed)
     const sound = Buffer.concat([ok, data('text'), frame('window', 0, 1, number(9)), done])
     const damaged = () => {
@@ -290,7 +290,7 @@ describe("etcd's HTTP/2 client with individual frames", { timeout: 60_000 }, () 
     tell('damaged answers of HTTP/2', counts)
   })
 
-  it('accepts no new call after GOAWAY, and finishes those in progress', async () => {
+  it('the client starts no new call after GOAWAY, and finishes those in progress', async () => {
     const server = peer((socket) => {
       socket.write(goaway(1, 0))
       setTimeout(() => socket.write(Buffer.concat([ok, data('text'), done])), 20)
@@ -304,7 +304,7 @@ describe("etcd's HTTP/2 client with individual frames", { timeout: 60_000 }, () 
     })
   })
 
-  it('does not connect to a silent peer or one with another protocol', async () => {
+  it('the client does not connect to a silent peer or one with another protocol', async () => {
     const other = peer(Buffer.alloc(0), Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n'))
     await assert.rejects(
       withSession(other, async () => {}),

@@ -104,7 +104,7 @@ test('two servers on one etcd write one journal and return the same changes', as
   await Promise.all([one.close(), two.close()])
 })
 
-test('the journal is invisible to lists, watches and other stores, and without a journal nothing is written', async () => {
+test('lists, watches and other stores do not see the journal, and without a journal nothing is written', async () => {
   const prefix = newPrefix()
   const [one, two] = await openTwo(prefix)
   const start = await one.revision()
@@ -193,7 +193,7 @@ test('if others compact etcd before changes are archived, the journal restarts w
   await store.close()
 })
 
-longTest('a deletion of everything at once by somebody else does not stop it', async () => {
+longTest('the journal continues after another program deletes all keys at once', async () => {
   const prefix = newPrefix()
   const warnings: string[] = []
   const options = {
@@ -220,7 +220,7 @@ longTest('a deletion of everything at once by somebody else does not stop it', a
   await store.close()
 })
 
-test('old values are encrypted like current ones, and can be read back', async () => {
+test('archived values are encrypted like current ones and can be read back', async () => {
   const prefix = newPrefix()
   const raw = await EtcdStore.open({ endpoints, prefix, historyMs: 300_000, retention: plain })
   const provider = aesgcm('orch:enc:aesgcm:v1:k:', randomBytes(32))
@@ -281,7 +281,7 @@ test('a server without a journal removes an abandoned journal and leaves an acti
   await silent.close()
 })
 
-longTest('a full etcd still lists and deletes; with room again half of the journal goes', async (t) => {
+longTest('a full etcd serves lists and deletes, and half of the journal is deleted once there is room', async (t) => {
   const small = await startEtcd({ args: ['--quota-backend-bytes', String(16 * 1024 * 1024)] })
   t.after(() => small.stop())
   const warnings: string[] = []

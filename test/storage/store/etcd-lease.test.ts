@@ -11,7 +11,7 @@ import { startProxy } from '../../support/tcp-proxy.ts'
 import { bytes, closing, Follower } from './following.ts'
 import { putFor } from './operations.ts'
 
-describe('leases of etcd', { timeout: 300_000 }, () => {
+describe('etcd leases', { timeout: 300_000 }, () => {
   let cluster: Cluster
   let connection: Connection
 
@@ -33,7 +33,7 @@ describe('leases of etcd', { timeout: 300_000 }, () => {
     return decodeSwap(await connection.call(methods.txn, request, { effect: 'write' }))
   }
 
-  it('leases that expired before their write are replaced, and the write had not happened', async () => {
+  it('a lease that expired before its write is replaced, and the write is repeated', async () => {
     await using store = await open('/ended/')
     await using follower = new Follower(store, await store.revision())
     const leases: bigint[] = []
@@ -52,7 +52,7 @@ describe('leases of etcd', { timeout: 300_000 }, () => {
     await follower.until((changes) => changes.at(-1)?.value === undefined && changes.length === 2)
   })
 
-  it('leases are requested only a few times', async () => {
+  it('a write is retried with a new lease at most three times', async () => {
     let tries = 0
     const never = withLease(connection, 1, (lease) => {
       tries++
@@ -62,7 +62,7 @@ describe('leases of etcd', { timeout: 300_000 }, () => {
     assert.equal(tries, 3)
   })
 
-  it('a write whose lease is not granted fails unambiguously', async () => {
+  it('a write without a lease fails unambiguously', async () => {
     const proxy = await startProxy(cluster.endpoints[0]!)
     try {
       await using store = await open('/refused/', { endpoints: [proxy.endpoint], deadlineMs: 4_000 })
@@ -77,7 +77,7 @@ describe('leases of etcd', { timeout: 300_000 }, () => {
     }
   })
 
-  it('leases continue when etcd is killed and restarted', async () => {
+  it('leases work after etcd is killed and restarted', async () => {
     await using store = await open('/killed/')
     const made = await putFor(store, 1, 'a', '1', 0)
     const kept = await putFor(store, 3600, 'b', '1', 0)

@@ -10,7 +10,7 @@ import { StoreError } from '../../../src/storage/store/store.ts'
 describe('gRPC messages', () => {
   const frame = (text: string) => seal(Buffer.from(`.....${text}`))
 
-  it('gRPC messages are split out of chunks of any size', () => {
+  it('gRPC messages are extracted from chunks of any size', () => {
     const sent = ['', 'a', 'bc'.repeat(1000), 'last']
     const bytes = Buffer.concat(sent.map(frame))
     for (const size of [1, 2, 3, 7, 100, bytes.length]) {
@@ -31,7 +31,7 @@ describe('gRPC messages', () => {
   })
 })
 
-describe('etcd store with something other than etcd', { timeout: 300_000 }, () => {
+describe('etcd store connected to another kind of server', { timeout: 300_000 }, () => {
   const answers: Record<string, (stream: http2.ServerHttp2Stream) => void> = {
     'a web page': (stream) => {
       stream.respond({ ':status': 404, 'content-type': 'text/html' })
@@ -54,7 +54,7 @@ describe('etcd store with something other than etcd', { timeout: 300_000 }, () =
   }
 
   for (const [name, answer] of Object.entries(answers)) {
-    it(`rejects ${name}`, async () => {
+    it(`the store rejects ${name}`, async () => {
       const server = http2.createServer()
       server.on('stream', (stream: http2.ServerHttp2Stream) => {
         stream.on('error', () => {})

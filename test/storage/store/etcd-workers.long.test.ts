@@ -90,7 +90,7 @@ describe('workers on etcd', { timeout }, () => {
       )
   })
 
-  it('a commit of any worker or another server is in the revision and feed of all', async () => {
+  it('a commit by a worker or another server appears in the revision and feed of all workers', async () => {
     const options = fresh()
     await using workers = await openWorkers(options)
     await using beside = closing(await EtcdStore.open(options))
@@ -121,7 +121,7 @@ describe('workers on etcd', { timeout }, () => {
     )
   })
 
-  it('a worker that missed a batch reports it, and delivers nothing after it', { timeout: 20_000 }, async () => {
+  it('a worker that missed a batch reports an error and delivers nothing after it', { timeout: 20_000 }, async () => {
     const options = fresh()
     await using workers = await openWorkers(options, 1)
     const { port } = await workers.port()
@@ -157,7 +157,7 @@ describe('workers on etcd', { timeout }, () => {
     assert.match((await lost.promise).message, /watches etcd has ended/)
   })
 
-  it('continues without a gap after etcd was disconnected', async () => {
+  it('workers continue without a gap after etcd was disconnected', async () => {
     await using proxy = disposable(await startProxy(cluster.endpoints[0]!))
     const options = fresh()
     await using workers = await openWorkers({ ...options, endpoints: [proxy.endpoint], deadlineMs: 1_000 })
@@ -186,7 +186,7 @@ describe('workers on etcd', { timeout }, () => {
 
 describe('workers on an etcd that is restored from a backup', { timeout }, () => {
   for (const first of ['a worker', 'the thread that watches'])
-    it(`restart above all returned revisions if ${first} notices first`, async () => {
+    it(`workers restart above all returned revisions if ${first} notices the restore first`, async () => {
       const cluster = await startEtcd()
       await using _cluster = { [Symbol.asyncDispose]: () => cluster.stop() }
       await using proxy = disposable(await startProxy(cluster.endpoints[0]!))

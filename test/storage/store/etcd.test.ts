@@ -45,7 +45,7 @@ describe('etcd', () => {
   restartSuite('etcd', openSpace)
 })
 
-describe('etcd store, one member', { timeout: 300_000 }, () => {
+describe('etcd store with one member', { timeout: 300_000 }, () => {
   let cluster: Cluster
   let spaces = 0
 
@@ -77,12 +77,12 @@ describe('etcd store, one member', { timeout: 300_000 }, () => {
     }
   }
 
-  it("returns the size of etcd's database", async () => {
+  it("the store returns the size of etcd's database", async () => {
     await using store = await open()
     assert.ok((await store.size()) >= 4096)
   })
 
-  it('commits by compare-and-set and returns the current entry on a conflict', async () => {
+  it('commits compare and set, and a conflict returns the current entry', async () => {
     await using store = await open()
     const made = await commit(store, 'a', 0, 'one')
     const again = await store.commit({ key: 'a', expected: 0, value: bytes('two') })
@@ -95,7 +95,7 @@ describe('etcd store, one member', { timeout: 300_000 }, () => {
     await assert.rejects(store.commit({ key: 'a', expected: 0, value: undefined }), StoreError)
   })
 
-  it('stores and delivers many Secrets of maximum size, and throws ValueTooLarge above the limit', async () => {
+  it('many Secrets of maximum size are stored and watched, and larger values throw ValueTooLarge', async () => {
     const prefix = freshPrefix()
     await using store = await open({ prefix })
     const start = await store.revision()
@@ -133,7 +133,7 @@ describe('etcd store, one member', { timeout: 300_000 }, () => {
     assert.equal(await store.get('large'), undefined)
   })
 
-  it('lists one snapshot over many pages during other writes', async () => {
+  it('a list over many pages is one snapshot despite concurrent writes', async () => {
     await using store = await open()
     const key = (i: number) => `k/${String(i).padStart(4, '0')}`
     await Promise.all(Array.from({ length: 600 }, (_, i) => commit(store, key(i), 0, 'x')))
@@ -152,7 +152,7 @@ describe('etcd store, one member', { timeout: 300_000 }, () => {
     assert.equal((await store.list({ prefix: '' })).entries.length, 650)
   })
 
-  it('reports which revisions are gone, and which are in the future', async () => {
+  it('reading a compacted revision or a future revision throws a specific error', async () => {
     await using store = await open()
     const first = await commit(store, 'a', 0, '1')
     const second = await commit(store, 'a', first, '2')
@@ -174,7 +174,7 @@ describe('etcd store, one member', { timeout: 300_000 }, () => {
     assert.deepEqual(entries, [{ key: 'a', revision: second, value: bytes('2') }])
   })
 
-  it("reads changes before the tail from etcd's log until they are compacted", async () => {
+  it("changes before the tail are read from etcd's log until they are compacted", async () => {
     const prefix = freshPrefix()
     await using writer = await open({ prefix })
     const start = await writer.revision()
@@ -203,7 +203,7 @@ describe('etcd store, one member', { timeout: 300_000 }, () => {
     assert.equal(inTime.changes.length, 1)
   })
 
-  it('lets a watch pass the revision of a newly opened server, whoever wrote at it', async () => {
+  it('a watch progresses past the revision of a newly opened server, whoever wrote at that revision', async () => {
     const prefix = freshPrefix()
     await using old = await open({ prefix })
     await commit(old, 'a', 0, '')
@@ -218,7 +218,7 @@ describe('etcd store, one member', { timeout: 300_000 }, () => {
     assert.deepEqual(follower.changes, [])
   })
 
-  it("returns to the tail if the log ends with the store's notes", async () => {
+  it('a reader switches from the log to the tail even if the log ends with internal keys', async () => {
     const prefix = freshPrefix()
     await using writer = await open({ prefix })
     const start = await writer.revision()
@@ -240,7 +240,7 @@ describe('etcd store, one member', { timeout: 300_000 }, () => {
     )
   })
 
-  it('finds nothing in a part of the log without own changes', async () => {
+  it('a part of the log with only foreign changes yields no changes', async () => {
     await using store = await open()
     const start = await store.revision()
     for (let i = 0; i < 5; i++) await put('/elsewhere', `${i}`)
@@ -254,7 +254,7 @@ describe('etcd store, one member', { timeout: 300_000 }, () => {
     )
   })
 
-  it('returns no revision that its watches do not reach, despite foreign writes', async () => {
+  it('despite foreign writes, the store returns no revision that its watches do not reach', async () => {
     const prefix = freshPrefix()
     await using one = await open({ prefix })
     await using two = await open({ prefix })
@@ -271,7 +271,7 @@ describe('etcd store, one member', { timeout: 300_000 }, () => {
     assert.deepEqual((await one.list({ prefix: '', revision: made })).entries.length, 1)
   })
 
-  it('can list its newest state after foreign compaction passed it', async () => {
+  it('the newest state can be listed after a foreign compaction passed its revision', async () => {
     await using store = await open()
     const made = await commit(store, 'a', 0, '')
     assert.equal(await store.revision(), made)
@@ -282,7 +282,7 @@ describe('etcd store, one member', { timeout: 300_000 }, () => {
     assert.equal((await store.list({ prefix: '', revision: made })).entries[0]?.revision, made)
   })
 
-  it('compacts automatically, and keeps the current state', async () => {
+  it('the store compacts etcd automatically and keeps the current state', async () => {
     const prefix = freshPrefix()
     await using one = await open({ prefix, historyMs: 50 })
     await using two = await open({ prefix, historyMs: 50 })
@@ -298,7 +298,7 @@ describe('etcd store, one member', { timeout: 300_000 }, () => {
     assert.equal(await two.revision(), made)
   })
 
-  it('adds the stored offset, and rejects revisions from before it', async () => {
+  it('the stored offset is added to revisions, and revisions from before it are rejected', async () => {
     const prefix = freshPrefix()
     const offset = 1_000_000_000
     const told: string[] = []
@@ -327,7 +327,7 @@ describe('etcd store, one member', { timeout: 300_000 }, () => {
     assert.equal(await store.revision(), made)
   })
 
-  it('marks a commit ambiguous only if its response was lost', async () => {
+  it('a commit is ambiguous only if its response was lost', async () => {
     await using proxy = disposable(await startProxy(cluster.endpoints[0]!))
     const prefix = freshPrefix()
     await using other = await open({ prefix })
@@ -351,7 +351,7 @@ describe('etcd store, one member', { timeout: 300_000 }, () => {
     assert.equal(await store.revision(), await other.revision())
   })
 
-  it('determines after a lost response whether a commit happened, if possible', async () => {
+  it('after a lost response, the store determines if possible that its commit happened', async () => {
     await using proxy = disposable(await startProxy(cluster.endpoints[0]!))
     const prefix = freshPrefix()
     await using other = await open({ prefix })
@@ -388,7 +388,7 @@ describe('etcd store, one member', { timeout: 300_000 }, () => {
     await stays
   })
 
-  it('determines after a lost response that another writer was faster, if possible', async () => {
+  it('after a lost response, the store determines if possible that another writer was faster', async () => {
     await using proxy = disposable(await startProxy(cluster.endpoints[0]!))
     const prefix = freshPrefix()
     await using other = await open({ prefix })
@@ -428,7 +428,7 @@ describe('etcd store, one member', { timeout: 300_000 }, () => {
     await Promise.all(outcomes)
   })
 
-  it('resumes the watch after a disconnect, and reports a gap if etcd was compacted meanwhile', async () => {
+  it('a watch resumes after a disconnect, and reports a gap if etcd was compacted meanwhile', async () => {
     await using proxy = disposable(await startProxy(cluster.endpoints[0]!))
     const prefix = freshPrefix()
     await using other = await open({ prefix })
@@ -458,7 +458,7 @@ describe('etcd store, one member', { timeout: 300_000 }, () => {
     await resumed.until((changes) => changes.at(-1)?.revision === made.at(-1))
   })
 
-  it('rejects all calls once it is closed', async () => {
+  it('a closed store rejects all calls', async () => {
     const store = await open()
     const follower = new Follower(store, await store.revision())
     const pending = store.commit({ key: 'a', expected: 0, value: bytes('') })
@@ -470,9 +470,9 @@ describe('etcd store, one member', { timeout: 300_000 }, () => {
   })
 })
 
-describe('etcd store, restored from a backup', { timeout: 300_000 }, () => {
+describe('etcd store restored from a backup', { timeout: 300_000 }, () => {
   for (const overtaken of [false, true])
-    it(`restarts above all returned revisions${overtaken ? ', also when revisions have passed it already' : ''}`, async () => {
+    it(`the store restarts above all returned revisions${overtaken ? ', also if etcd has already passed them' : ''}`, async () => {
       await using cluster = await startEtcd().then((it) => Object.assign(it, { [Symbol.asyncDispose]: it.stop }))
       await using proxy = disposable(await startProxy(cluster.endpoints[0]!))
       const openAt = async (endpoint: string) =>
@@ -535,8 +535,8 @@ describe('etcd store, restored from a backup', { timeout: 300_000 }, () => {
   })
 })
 
-describe('etcd store, out of space', { timeout: 300_000 }, () => {
-  it('rejects writes with StoreFull, and still reads, watches and deletes', async () => {
+describe('etcd store out of space', { timeout: 300_000 }, () => {
+  it('writes are rejected with StoreFull, and reads, watches and deletes still work', async () => {
     await using cluster = await startEtcd({ args: ['--quota-backend-bytes', String(16 * 1024 * 1024)] }).then((it) =>
       Object.assign(it, { [Symbol.asyncDispose]: it.stop }),
     )

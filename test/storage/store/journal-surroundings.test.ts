@@ -36,7 +36,7 @@ async function directoryOf(t: TestContext): Promise<string> {
   return directory
 }
 
-test("workers share one journal across compaction, and a worker's read protects it from compaction by another", async (t) => {
+test('workers share one journal across compaction, and a read by one worker protects it from compaction by another', async (t) => {
   const clock = newClock()
   const hub = await StoreHub.open({ directory: await directoryOf(t), historyMs, clock, retention })
   const options = { clock, retention }
@@ -72,7 +72,7 @@ test("workers share one journal across compaction, and a worker's read protects 
   await hub.close()
 })
 
-test('old values are encrypted in the file like current ones, and can be read back', async (t) => {
+test('archived values are encrypted in the file like current ones and can be read back', async (t) => {
   const directory = await directoryOf(t)
   const raw = await LmdbStore.open({ directory, retention })
   const provider = aesgcm('orch:enc:aesgcm:v1:k:', randomBytes(32))
@@ -94,7 +94,7 @@ test('old values are encrypted in the file like current ones, and can be read ba
   assert.ok(!readFileSync(join(directory, 'data.mdb')).includes(canary))
 })
 
-test('after a delete without a log record the journal restarts there, also after a restart, and continues', async (t) => {
+test('after a delete without a log record, the journal restarts at that revision, also after a server restart', async (t) => {
   const { directory: device, unmount } = mountSmallDevice(4)
   t.after(unmount)
   const directory = join(device, 'data')

@@ -14,7 +14,7 @@ const rounds = 60
 const perRound = 100
 const value = 'x'.repeat(2000)
 
-test('the file is bounded under churn', { timeout: 300_000 }, async () => {
+test('the data file stays bounded under churn', { timeout: 300_000 }, async () => {
   const { directory, removeDirectory } = await temporaryDirectory()
   const store = await LmdbStore.open({ directory })
   try {

@@ -70,8 +70,8 @@ const refusal = (pattern: RegExp) => (error: unknown) => {
   return true
 }
 
-describe('the data directory', () => {
-  test('the data directory is private to its owner', () =>
+describe('the data directory of the embedded store', () => {
+  test('the data directory is accessible only to its owner', () =>
     inDirectory(async (directory) => {
       await withStore(directory, async () => {
         const mode = async (path: string) => (await stat(path)).mode & 0o777
@@ -82,7 +82,7 @@ describe('the data directory', () => {
       })
     }))
 
-  test('the data directory can have a dot in its name, and nothing is created next to it', () =>
+  test('the data directory may have a dot in its name, and nothing is created next to it', () =>
     inDirectory(async (directory) => {
       const dotted = join(directory, 'orch.d')
       await withStore(dotted, async (store) => void (await put(store, 'a', '1', 0)))
@@ -91,7 +91,7 @@ describe('the data directory', () => {
       assert.deepEqual((await readdir(dotted)).sort(), ['claim', 'data.mdb', 'lock.mdb'])
     }))
 
-  test('a data directory has one store at a time', () =>
+  test('a data directory can be opened by only one store at a time', () =>
     inDirectory(async (directory) => {
       await withStore(directory, async () => {
         await assert.rejects(LmdbStore.open({ directory }), refusal(/in use by another process/))
@@ -99,7 +99,7 @@ describe('the data directory', () => {
       await withStore(directory, async (store) => assert.equal(await store.revision(), 1))
     }))
 
-  test('a data directory has one store across namespaces, and is free after its process has ended', (t) =>
+  test('a data directory has one store across PID namespaces, and is free after its process has ended', (t) =>
     inDirectory(async (directory) => {
       const elsewhere = (seconds: number) => {
         const args = ['--net', '--pid', '--fork', '--kill-child', process.execPath, owner, directory, `${seconds}`]
@@ -122,7 +122,7 @@ describe('the data directory', () => {
       await opensSoon(directory)
     }))
 
-  test('a data directory is abandoned within a second if another process wrote to it anyway', () =>
+  test('the store stops within a second if another process writes to its data directory', () =>
     inDirectory(async (directory) => {
       const clock = new HandClock()
       const failed = Promise.withResolvers<StoreError>()
@@ -140,7 +140,7 @@ describe('the data directory', () => {
     ['moved', (directory: string) => rename(directory, `${directory}-moved`), /removed or moved/],
     ['given another file', (directory: string) => replaceFile(join(directory, 'data.mdb')), /replaced/],
   ] as const)
-    test(`a data directory is abandoned within a second if it is ${what} while in use`, () =>
+    test(`the store stops within a second if its data directory is ${what}`, () =>
       inDirectory(async (directory) => {
         const clock = new HandClock()
         const failed = Promise.withResolvers<StoreError>()
@@ -153,7 +153,7 @@ describe('the data directory', () => {
         await store.close()
       }))
 
-  test('the data directory of a newer program is rejected, naming both formats', () =>
+  test('the data directory of a newer program is rejected, and the error names both formats', () =>
     inDirectory(async (directory) => {
       await withStore(directory, async (store) => void (await put(store, 'a', '1', 0)))
       const tables = openTables(directory)
@@ -164,7 +164,7 @@ describe('the data directory', () => {
       await assert.rejects(LmdbStore.open({ directory }), refusal(/format 4.*format 3/))
     }))
 
-  test('a data directory is rejected if its file is not a database', () =>
+  test('a data directory whose file is not a database is rejected', () =>
     inDirectory(async (directory) => {
       await withStore(directory, async () => {})
       await writeFile(join(directory, 'data.mdb'), Buffer.alloc(20_000, 'not a database'))
@@ -199,7 +199,7 @@ async function inTables(directory: string, change: (tables: Tables) => void): Pr
   await tables.root.close()
 }
 
-describe('checks of records', () => {
+describe('checksums of records', () => {
   const key = Buffer.from('b')
 
   test('a record with a wrong revision has no value and can be deleted', () =>
@@ -250,7 +250,7 @@ describe('checks of records', () => {
       })
     }))
 
-  test('a directory of format 1 without checks opens, is readable, and continues in format 3', () =>
+  test('a directory of format 1 without checksums opens, is readable, and continues in format 3', () =>
     inDirectory(async (directory) => {
       await withStore(
         directory,
@@ -284,7 +284,7 @@ function unchecked({ current, log, meta }: Tables): void {
   write(meta, Buffer.from('state'), Buffer.from(meta.get(Buffer.from('state'))!.subarray(0, 16)))
 }
 
-describe('the store thread', () => {
+describe('the thread of the embedded store', () => {
   test('the store thread is not terminated while it loads a native module', () => {
     const leaver = fileURLToPath(new URL('./leaver.ts', import.meta.url))
     const { status, stdout, stderr } = spawnSync(process.execPath, [leaver], { encoding: 'utf8' })
@@ -309,7 +309,7 @@ describe('the store thread', () => {
       await withStore(directory, async (next) => assert.equal((await next.list({ prefix: 'k/' })).entries.length, 50))
     }))
 
-  test('a store thread that crashes rejects pending requests as ambiguous, and all later ones', () =>
+  test('a crashed store thread rejects pending requests as ambiguous, and all later ones', () =>
     inDirectory(async (directory) => {
       const started = once(process, 'worker') as Promise<[Worker]>
       const store = await LmdbStore.open({ directory })
@@ -350,7 +350,7 @@ describe('the store thread', () => {
     }))
 })
 
-describe('history by time', () => {
+describe('retention of history by time', () => {
   test('history is kept for historyMs and then compacted, and a restart keeps it for the same time again', () =>
     inDirectory(async (directory) => {
       const clock = new HandClock()

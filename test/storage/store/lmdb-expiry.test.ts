@@ -44,8 +44,8 @@ async function lifetimesLeft(directory: string): Promise<number> {
   return count
 }
 
-describe('lifetimes in the embedded store', { timeout: 300_000 }, () => {
-  test('lifetimes expire on time and not earlier, even while the store is closed', () =>
+describe('lifetimes of keys in the embedded store', { timeout: 300_000 }, () => {
+  test('keys expire on time and not earlier, even while the store is closed', () =>
     inDirectory(async (directory) => {
       const last = await withStore(directory, clockAt(start), async (store) => {
         await putFor(store, 10, 'a', '1', 0)
@@ -80,7 +80,7 @@ describe('lifetimes in the embedded store', { timeout: 300_000 }, () => {
       assert.equal(await lifetimesLeft(directory), 0)
     }))
 
-  test('lifetimes that end together are processed in steps, each key once, with commits in between', () =>
+  test('keys that expire together are deleted in steps, each once, with commits in between', () =>
     inDirectory(async (directory) => {
       const clock = clockAt(start)
       const keys = Array.from({ length: 2500 }, (_, i) => `k/${String(i).padStart(5, '0')}`)
@@ -122,7 +122,7 @@ describe('lifetimes in the embedded store', { timeout: 300_000 }, () => {
       })
     }))
 
-  test('obsolete lifetimes delete nothing and leave nothing behind', () =>
+  test('replaced lifetimes delete no key and leave no records', () =>
     inDirectory(async (directory) => {
       const clock = clockAt(start)
       await withStore(directory, clock, async (store) => {
@@ -139,7 +139,7 @@ describe('lifetimes in the embedded store', { timeout: 300_000 }, () => {
       assert.equal(await lifetimesLeft(directory), 0)
     }))
 
-  test('lifetimes work in a directory of an older program without lifetimes', () =>
+  test('keys can expire in a directory of an older program without lifetimes', () =>
     inDirectory(async (directory) => {
       const clock = clockAt(start)
       const old = await withStore(directory, clock, (store) => put(store, 'old', '1', 0))

@@ -19,7 +19,7 @@ const whatToCheck = [
   'Then run the long form of the store tests: ORCH_LONG=1 npm test -- test/storage.',
 ].join('\n')
 
-test('the data file is read in the format of the pinned lmdb', () => {
+test('the installed lmdb version is the one whose file format was checked', () => {
   const pinned = readPackage('package.json').dependencies?.lmdb
   const installed = readPackage('node_modules/lmdb/package.json').version
   assert.deepEqual({ pinned, installed }, { pinned: comparedVersion, installed: comparedVersion }, whatToCheck)

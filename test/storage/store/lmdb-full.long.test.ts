@@ -83,14 +83,14 @@ for (const [bytes, megabytes] of [
       assert.equal((await store.list({ prefix: 'k/' })).entries.length, 0)
     }))
 
-test('single deletes succeed until everything is deleted', (t) =>
+test('single deletes succeed on a full disk until everything is deleted', (t) =>
   withStore(join(smallDevice(t, 4), 'data'), async (store) => {
     for (const [key, expected] of await fill(store, 2000))
       assert.equal((await store.commit({ key, expected, value: undefined })).outcome, 'committed')
     assert.equal((await store.list({ prefix: 'k/' })).entries.length, 0)
   }))
 
-test('deleted space is immediately available for new data, and dropping old revisions for it is reported', async (t) => {
+test('freed space is available immediately, and dropping old revisions for it is reported', async (t) => {
   const told: string[] = []
   const capacity: string[] = []
   const options = { onWarning: (text: string) => told.push(text), onCapacity: (now: string) => capacity.push(now) }
@@ -115,7 +115,7 @@ test('deleted space is immediately available for new data, and dropping old revi
   )
 })
 
-test('a list in progress while the history window is truncated is exact or reports that its revision is gone', (t) =>
+test('a list is exact or fails with an expired revision if the history window is truncated meanwhile', (t) =>
   withStore(join(smallDevice(t, 8), 'data'), async (store) => {
     const written = [...(await fill(store, 20_000))]
     const at = store.revision()
@@ -132,7 +132,7 @@ test('a list in progress while the history window is truncated is exact or repor
     assert.equal(entries.length, written.length - (revision - at))
   }))
 
-test('keys expire on a full disk and make room', async (t) => {
+test('keys expire on a full disk and free space', async (t) => {
   const clock = new HandClock()
   const failures: Error[] = []
   await withStore(

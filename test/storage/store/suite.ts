@@ -34,7 +34,7 @@ export function clusterSuite(name: string, open: Open): void {
 
 function modelSuite(name: string, open: Open, seeds: readonly number[]): void {
   const prove = provesOn(open)
-  describe(`${name}: the model`, () => {
+  describe(`${name}: comparison with the model`, () => {
     for (const seed of seeds) {
       prove(`random operations have the same results as in the model (seed ${seed})`, (store) =>
         compareWithModel(store, seed, 400),

@@ -71,7 +71,7 @@ function prove(promise: string, proof: (workers: Workers) => Promise<void>): voi
   })
 }
 
-describe('workers together', () => {
+describe('workers that share one store', () => {
   prove('a commit is in the revision of all before it is acknowledged', async ({ stores }) => {
     const [writer, ...others] = stores
     for (let i = 0; i < 200; i++) {

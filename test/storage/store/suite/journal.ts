@@ -25,7 +25,7 @@ export const hour: Retention = { time: 3_600_000, bytes: 2 ** 30, withoutValues:
 
 /** `rounds` is how often each of a hundred keys is written before compaction and a restart. */
 export function journalSuite(name: string, open: OpenJournaled, { rounds: count }: { rounds: number }): void {
-  test(`${name}: returns the changes of a key and old states`, async () => {
+  test(`${name}: the journal returns the changes of a key and old states`, async () => {
     const opened = await open(hour)
     const { store } = opened
     const writer = new JournalWriter(store, () => opened.now())
@@ -67,7 +67,7 @@ export function journalSuite(name: string, open: OpenJournaled, { rounds: count 
     await opened.close()
   })
 
-  test(`${name}: ${100 * count} revisions stay readable after compaction and a restart, but not watchable`, async () => {
+  test(`${name}: ${100 * count} revisions stay readable after compaction and a restart, but cannot be watched`, async () => {
     const opened = await open(hour)
     const writer = new JournalWriter(opened.store, () => opened.now())
     const keys = Array.from({ length: 100 }, (_, i) => `a/${String(i).padStart(3, '0')}`)
@@ -96,7 +96,7 @@ export function journalSuite(name: string, open: OpenJournaled, { rounds: count 
     await close()
   })
 
-  test(`${name}: changes older than the retention are dropped even without writes, and the state at the start stays`, async () => {
+  test(`${name}: changes beyond the retention time are dropped even without writes, and the state at its start is kept`, async () => {
     const opened = await open({ ...hour, time: 10_000 })
     const { store } = opened
     const writer = new JournalWriter(store, () => opened.now())
@@ -124,7 +124,7 @@ export function journalSuite(name: string, open: OpenJournaled, { rounds: count 
     await opened.close()
   })
 
-  test(`${name}: the journal is bounded by its size`, async () => {
+  test(`${name}: the journal is bounded by its size limit`, async () => {
     const bytes = 200_000
     const opened = await open({ ...hour, bytes })
     const { store } = opened
@@ -159,7 +159,7 @@ export function journalSuite(name: string, open: OpenJournaled, { rounds: count 
     await opened.close()
   })
 
-  test(`${name}: excluded values are dropped, and their notes stay`, async () => {
+  test(`${name}: excluded values are dropped, and their notes are kept`, async () => {
     const opened = await open(hour)
     const writer = new JournalWriter(opened.store, () => opened.now())
     for (const value of ['first', 'second', 'third']) await writer.write('secret/x', value, { note: 'note' })
@@ -181,7 +181,7 @@ export function journalSuite(name: string, open: OpenJournaled, { rounds: count 
     await opened.close()
   })
 
-  test(`${name}: a journal that was deleted restarts at the current revision and continues`, async () => {
+  test(`${name}: a deleted journal restarts at the current revision and continues`, async () => {
     const opened = await open(hour)
     const writer = new JournalWriter(opened.store, () => opened.now())
     const first = await writer.write('a/x', 'one')
