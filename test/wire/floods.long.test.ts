@@ -30,7 +30,7 @@ function connectSpdy() {
   return { connection, near, far }
 }
 
-test('SPDY: pings of a client that does not read are answered only while there is room', {
+test('SPDY: pings of a client that does not read get responses only while there is room', {
   timeout: 300_000,
 }, async (t) => {
   const { connection, near, far } = connectSpdy()
@@ -40,7 +40,7 @@ test('SPDY: pings of a client that does not read are answered only while there i
 })
 
 for (const [name, make] of Object.entries({ WINDOW_UPDATEs: window, 'DATA frames': data }))
-  test(`SPDY: ${name} for unknown streams take no memory`, { timeout: 300_000 }, async (t) => {
+  test(`SPDY: ${name} for unknown streams use no memory`, { timeout: 300_000 }, async (t) => {
     const { connection, far } = connectSpdy()
     t.after(() => connection.destroy())
     far.resume()
@@ -78,7 +78,7 @@ test('SPDY: a control frame that arrives byte by byte costs little CPU time', { 
   t.diagnostic(`${Math.round(cpuMs)} ms`)
 })
 
-test('port-forward over SPDY: reset streams are forgotten', {
+test('port-forward over SPDY: reset streams are removed', {
   timeout: 300_000,
 }, async (t) => {
   const [near, far] = duplexPair()
@@ -127,7 +127,7 @@ async function connectWebSocket() {
   return { connection: await ChannelConnection.open(near, options), near, far }
 }
 
-test('WebSocket: pings of a client that does not read are answered only while there is room', {
+test('WebSocket: pings of a client that does not read get responses only while there is room', {
   timeout: 300_000,
 }, async (t) => {
   const { connection, near, far } = await connectWebSocket()

@@ -22,7 +22,7 @@ function slowReader() {
   return { stream, taken, next: () => waiting.shift()?.() }
 }
 
-test('a slow side receives all data sent before the other side closed', async () => {
+test('a slow side of two joined streams receives all data sent before the other side closed', async () => {
   const slow = slowReader()
   const [near, far] = duplexPair()
   // As sockets do.
@@ -43,7 +43,7 @@ test('a slow side receives all data sent before the other side closed', async ()
   assert.ok(near.destroyed && slow.stream.destroyed)
 })
 
-test('when one stream fails, both are closed', async () => {
+test('when one of two joined streams fails, both are closed', async () => {
   const [near, far] = duplexPair()
   const [left, right] = duplexPair()
   const joined = joinStreams(near, left)

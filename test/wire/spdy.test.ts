@@ -27,7 +27,7 @@ async function textOf(stream: MultiplexedStream): Promise<string> {
   return text
 }
 
-test('streams carry headers and data in both directions, and each side closes separately', async () => {
+test('SPDY streams carry headers and data in both directions, and each side closes separately', async () => {
   const { connection, client, opened } = connect()
   const one = client.open({ streamtype: 'stdin', port: '80' })
   const two = client.open({ streamtype: 'error' })
@@ -53,7 +53,7 @@ test('streams carry headers and data in both directions, and each side closes se
   assert.ok(opened[1]!.stream.destroyed)
 })
 
-test('the headers of hundreds of streams form one compressed stream', async () => {
+test('the header blocks of hundreds of streams share one compression context', async () => {
   const { connection, client } = connect(({ headers, stream }) => {
     stream.resume()
     stream.end(headers.get('requestid')!)
@@ -67,13 +67,13 @@ test('the headers of hundreds of streams form one compressed stream', async () =
   await connection.closed
 })
 
-test('zlib can read the empty header blocks', () => {
+test('zlib can read empty header blocks', () => {
   const blocks = new EmptyHeaderBlocks()
   const all = Buffer.concat([blocks.next(), blocks.next(), blocks.next()])
   assert.deepEqual(inflateSync(all, { finishFlush: constants.Z_SYNC_FLUSH }), Buffer.alloc(12))
 })
 
-test('pings are answered, a reset closes its stream, and no stream opens after the end', async () => {
+test('pings get responses, a reset closes its stream, and no stream opens after the connection ends', async () => {
   const { connection, client, opened } = connect()
   client.control(6, number(7))
   const id = client.open({ a: 'b' })
@@ -90,7 +90,7 @@ test('pings are answered, a reset closes its stream, and no stream opens after t
   assert.equal(opened.length, 1)
 })
 
-test('a slow reader slows the client down, and read bytes are reported', async () => {
+test('a slow reader slows down the client, and bytes that were read are acknowledged', async () => {
   const { connection, client, opened } = connect()
   const id = client.open({})
   const sent = 2 * 1024 * 1024
@@ -107,7 +107,7 @@ test('a slow reader slows the client down, and read bytes are reported', async (
   await connection.closed
 })
 
-test('windows apply once the client shows that it uses them', async () => {
+test('flow control windows apply once the client has used them', async () => {
   const { connection, client, opened } = connect()
   const id = client.open({})
   client.control(4, Buffer.concat([number(1), number(7), number(1000)]))
@@ -124,7 +124,7 @@ test('windows apply once the client shows that it uses them', async () => {
   await connection.closed
 })
 
-test('a stream with full windows ends with its connection', async () => {
+test('a stream with an exhausted window ends with its connection', async () => {
   const { connection, client, opened } = connect()
   client.open({})
   client.control(4, Buffer.concat([number(1), number(7), number(10)]))
@@ -138,7 +138,7 @@ test('a stream with full windows ends with its connection', async () => {
 const bomb = deflateRawSync(Buffer.alloc(1_000_000), { dictionary, finishFlush: constants.Z_SYNC_FLUSH })
 const head = Buffer.from([0x78, 0xbb, 0xe3, 0xc6, 0xa7, 0xc2])
 
-test('malformed or excessive SPDY closes only its own connection', async () => {
+test('malformed or excessive SPDY frames close only their own connection', async () => {
   const openOf = (block: Buffer) => Buffer.concat([number(1), number(0), Buffer.from([0, 0]), block])
   const faults: readonly ((client: SpdyClient) => void)[] = [
     (client) => client.raw(Buffer.from('GET / HTTP/1.1\r\n\r\n')),

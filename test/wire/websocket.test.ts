@@ -54,7 +54,7 @@ test('a message may arrive byte by byte', async () => {
   await connection.closed
 })
 
-test('outgoing data has a channel number and a limited frame size, and base64 is sent as text', async () => {
+test('outgoing messages have a channel number and a limited frame size, and base64 is sent as text', async () => {
   const { connection, received } = await connect()
   connection.announce(1)
   connection.streams[2]!.write('z'.repeat(40_000))
@@ -69,7 +69,7 @@ test('outgoing data has a channel number and a limited frame size, and base64 is
   text.connection.destroy()
 })
 
-test('a channel can be closed if the version supports it', async () => {
+test('a channel can be closed if the protocol version supports it', async () => {
   const { connection, far } = await connect({ canClose: true })
   far.write(frame(2, Buffer.from([0, 0x61])))
   far.write(frame(2, Buffer.from([255, 0])))
@@ -79,7 +79,7 @@ test('a channel can be closed if the version supports it', async () => {
   connection.destroy()
 })
 
-test('a slow reader slows the client down', async () => {
+test('a slow reader slows down the client', async () => {
   const { connection, far } = await connect()
   for (let i = 0; i < 40; i++) far.write(frame(2, Buffer.alloc(50_001)))
   const [stream] = connection.streams
@@ -112,7 +112,7 @@ test('a protocol violation closes the connection with a reason', async () => {
   }
 })
 
-test('the handshake chooses a protocol that both sides support', () => {
+test('the handshake selects a subprotocol that both sides support', () => {
   const spoken = { spdy: ['v4', 'v3'], websocket: ['v4', 'b64'] }
   const key = { 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==', 'sec-websocket-version': '13' }
   const agreed = agreeOnProtocol({ upgrade: 'WebSocket', ...key, 'sec-websocket-protocol': 'x, b64, v4' }, spoken)

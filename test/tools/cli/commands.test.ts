@@ -154,14 +154,14 @@ test('the help of every command fits narrow terminals, except for examples and s
     }
 })
 
-test('global flags can precede help and are listed once', async () => {
+test('global flags may precede the help command and are listed once', async () => {
   const plain = await orchctl(['help', 'get'])
   assert.deepEqual(await orchctl(['-n', 'shop', '--context=x', 'help', 'get']), plain)
   assert.doesNotMatch(plain.stdout, /--kubeconfig/)
   assert.match(plain.stdout, /For the flags of all commands, such as -n, run `orchctl options`\.\n$/)
 })
 
-test('a kubeconfig is complete and private after every change', async () => {
+test('a kubeconfig is complete and readable only by its owner after every change', async () => {
   const place = { directory: join(server.directory, 'whole'), namespace: 'default' }
   mkdirSync(place.directory)
   const file = join(place.directory, configFile)

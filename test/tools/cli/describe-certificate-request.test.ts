@@ -72,7 +72,7 @@ const rows: readonly Row[] = [
   },
 ]
 
-test('certificate signing requests are decoded and their state is explained', async (t) => {
+test('describe decodes a certificate signing request and explains its state', async (t) => {
   const server = await serve(t, ['--profile=kubernetes'])
   const client = server.client()
   const key = generateKey()

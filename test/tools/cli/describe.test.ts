@@ -19,7 +19,7 @@ import { untilTrue } from '../../support/until.ts'
 const server = await serveUp({ after }, ['--profile=kubernetes', `${withoutRootCa},scheduler`])
 const env = { KUBECONFIG: configOf(server) }
 
-test('describing an unscheduled pod shows why each node is unsuitable', async () => {
+test('describe shows why each node is unsuitable for an unscheduled pod', async () => {
   const client = server.client()
   const spec = { containers: [{ name: 'c', image: 'i' }], automountServiceAccountToken: false }
   assert.equal(
@@ -174,7 +174,7 @@ const typed: readonly string[] = [
   'tree statefulset/ss',
 ]
 
-test('nulls in lists from the server are ignored', async (t) => {
+test('describe ignores nulls in lists from the server', async (t) => {
   const client = server.client()
   const relay = createServer(async (request, response) => {
     const { url = '' } = request
@@ -202,7 +202,7 @@ test('nulls in lists from the server are ignored', async (t) => {
   }
 })
 
-test('every kind with its own description is tested here or in the command rows', () => {
+test('every kind with a specific description is tested here or in the command rows', () => {
   const manifest = readFileSync(join(import.meta.dirname, 'described.yaml'), 'utf8')
   const here = Array.from(manifest.matchAll(/^kind: (\w+)$/gm), ([, kind]) => kind!)
   const elsewhere = [
@@ -226,15 +226,15 @@ async function description(object: string): Promise<string> {
     .replace(/^(CreationTimestamp: +).*/m, '$1DATE')
 }
 
-test('a pod description includes containers with their state, volumes and events', async () => {
+test('describe pod shows containers with their state, volumes and events', async () => {
   assert.equal(await description('pod/p'), podText)
 })
 
-test('a node description includes its pods and their resource requests', async () => {
+test('describe node shows pods and their resource requests', async () => {
   assert.equal(await description('node/n1'), nodeText)
 })
 
-test('an ingress description includes the endpoints of its backends', async () => {
+test('describe ingress shows the endpoints of its backends', async () => {
   const { stdout } = await orchctl(['describe', 'ingress', 'ing'], { env })
   assert.match(stdout, /^ +\/x +web:http \(<there is no such service>\)$/m)
   const service = {

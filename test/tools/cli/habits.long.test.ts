@@ -29,7 +29,7 @@ before(() => {
   writeFileSync(join(directory, 'tree/inner/c.yml'), map('tree-c'))
 })
 
-test('a directory is read in file order, and recursively with -R', async () => {
+test('-f DIRECTORY reads files in order, and recursively with -R', async () => {
   assert.equal((await run('apply -f tree')).stdout, 'configmap/tree-a created\nconfigmap/tree-b created\n')
   const deep = await run('apply -R -f tree')
   assert.equal(deep.stdout, 'configmap/tree-a unchanged\nconfigmap/tree-b unchanged\nconfigmap/tree-c created\n')
@@ -37,7 +37,7 @@ test('a directory is read in file order, and recursively with -R', async () => {
   assert.match((await run('apply -f hollow')).stderr, /^error: error reading \[hollow\]: .*-R looks into/)
 })
 
-test('-f reads a URL and reports an unreadable URL', async (t) => {
+test('-f URL reads a URL, and an unreadable URL is reported', async (t) => {
   const web = createServer((request, response) => {
     response.statusCode = request.url === '/cm.yaml' ? 200 : 404
     response.end(map('from-web'))
@@ -51,7 +51,7 @@ test('-f reads a URL and reports an unreadable URL', async (t) => {
   assert.equal(code, 1)
 })
 
-test('flags select the server and the user without a kubeconfig', async () => {
+test('flags specify the server and the user without a kubeconfig', async () => {
   const bare = { env: {}, home: '/nonexistent', directory }
   const at = `--server=${server.url} --certificate-authority=${pki}/ca.crt`
   const name = async (line: string) => await run(`${line} auth whoami`, bare)
@@ -92,7 +92,7 @@ test('a flag overrides the kubeconfig, and a token flag replaces other credentia
   assert.match((await run('--as-group=a auth whoami')).stderr, /as-groups is set without impersonating a user/)
 })
 
-test('--request-timeout limits a request and -v shows requests', async () => {
+test('--request-timeout limits the duration of a request, and -v prints requests', async () => {
   assert.match((await run('get ns --request-timeout=1ms')).stderr, /^error: GET \/\S+ was not answered in time\n$/)
   const { stderr, code } = await run('get ns default -v 6 --token=admin-token')
   assert.equal(code, 0)
@@ -100,7 +100,7 @@ test('--request-timeout limits a request and -v shows requests', async () => {
   assert.doesNotMatch(stderr, /admin-token/)
 })
 
-test('a server warning is printed once', async () => {
+test('a warning of the server is printed once', async () => {
   const budget = (name: string) =>
     `apiVersion: policy/v1beta1\nkind: PodDisruptionBudget\nmetadata: {name: ${name}}\nspec: {minAvailable: 1}\n`
   const { stderr, code } = await run('create -f -', { stdin: `${budget('one')}---\n${budget('two')}` })
@@ -108,7 +108,7 @@ test('a server warning is printed once', async () => {
   assert.equal(code, 0)
 })
 
-test('a warning of the server is printed as UTF-8', async () => {
+test('a warning of the server is decoded as UTF-8', async () => {
   const { stderr } = await run('create --validate=warn -f -', {
     stdin: `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: umlaut}\nüber: 1\n`,
   })
@@ -150,7 +150,7 @@ test('bulk writes keep the output order, report each failure and show progress o
   assert.deepEqual([again.stdout, again.stderr], [good.map((name) => `configmap/${name}\n`).join(''), ''])
 })
 
-test('a namespace in a file is created before its objects', async () => {
+test('a namespace in a file is created before the objects in it', async () => {
   const inside = (name: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}, namespace: fresh}\n`
   const stdin = `apiVersion: v1\nkind: Namespace\nmetadata: {name: fresh}\n---\n${inside('a')}---\n${inside('b')}`
   assert.equal(
@@ -177,7 +177,7 @@ test('kubectl and orchctl can apply the same object in turn, and server-side app
   assert.equal(back.stderr, '')
 })
 
-test('interrupting bulk writes prints nothing more', async () => {
+test('bulk writes print nothing more after an interrupt', async () => {
   const stdin = Array.from({ length: 300 }, (_, i) => map(`cut-${i}`)).join('---\n')
   const applying = startOrchctl(['apply', '-f', '-'], { env, stdin })
   await new Promise((resolve) => applying.output.once('data', resolve))
@@ -198,7 +198,7 @@ test('describe and diff never show Secret values', async () => {
       for (const form of [value, Buffer.from(value).toString('base64')]) assert.ok(!stdout.includes(form), stdout)
 })
 
-test('certificate signing requests are approved and denied', async () => {
+test('certificate approve and certificate deny change the state of a certificate signing request', async () => {
   const { stdout: request } = await runCommand('openssl', [
     'req',
     '-new',
@@ -277,7 +277,7 @@ test('bash completes commands, flags, types and object names', async () => {
   assert.deepEqual(words('completion x'), [])
 })
 
-test('completion offers matching candidates for each position', async () => {
+test('completion offers the candidates for each position', async () => {
   const offered = async (...words: string[]) => {
     const { stdout, stderr, code } = await orchctl(['__complete', ...words], { env, directory })
     assert.deepEqual([stderr, code], ['', 0])

@@ -149,7 +149,7 @@ function byKind(ran: Ran, kind: string): Built {
   return found[0]!
 }
 
-test('an overlay changes names with their references, namespaces, labels, patches, images and generators of its base', async () => {
+test('an overlay changes names and references, namespaces, labels, patches, images and generators of its base', async () => {
   const root = write(overlay)
   const ran = await build(root, 'over')
   assert.deepEqual(
@@ -212,7 +212,7 @@ patches:
   assert.deepEqual(deployment!.metadata, { name: 'web', labels: { tier: 'front' }, annotations: { found: 'yes' } })
 })
 
-test('components, labels without selectors, replicas, and generators without a hash or from the environment are built', async () => {
+test('components, labels without selectors, replicas and generators with options are supported', async () => {
   const root = write({
     'kustomization.yaml': `resources: [web.yaml]
 components: [part]
@@ -258,7 +258,7 @@ test('references stay separate in two bases with equal names', async () => {
   }
 })
 
-test('merging a generator keeps the name and hash of the existing object and sets its type', async () => {
+test('a generator with behavior merge keeps the name and hash setting of the object and can set its type', async () => {
   const root = write({
     'base/kustomization.yaml': `generatorOptions: {disableNameSuffixHash: true}
 secretGenerator: [{name: s, type: example.com/x, literals: [a=1], options: {immutable: true}}]
@@ -274,7 +274,7 @@ secretGenerator: [{name: s, type: example.com/x, literals: [a=1], options: {immu
   })
 })
 
-test('a subject follows its service account, and keeps its namespace if the account has none', async () => {
+test('the subject of a binding follows its service account, and keeps its namespace if the account has none', async () => {
   const binding = (namespace: string) => `apiVersion: rbac.authorization.k8s.io/v1
 kind: RoleBinding
 metadata: {name: rb}
@@ -294,7 +294,7 @@ subjects: [{kind: ServiceAccount, name: robot, namespace: ${namespace}}]
   }
 })
 
-test('labels are added to volume claim templates but create none', async () => {
+test('labels are added to existing volume claim templates only', async () => {
   const set = (claims: string) =>
     `apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: s}\nspec: {serviceName: x${claims}}\n`
   for (const [claims, templates] of [
@@ -359,14 +359,14 @@ const refusals: readonly (readonly [why: string, files: Files, error: RegExp])[]
 ]
 
 for (const [why, files, error] of refusals)
-  test(`rejected: ${why}`, async () => {
+  test(`a kustomization is rejected: ${why}`, async () => {
     const root = write({ 'keep.txt': '', ...files })
     const { code, stdout, stderr } = await build(root)
     assert.deepEqual([code, stdout], [1, ''])
     assert.match(stderr, error)
   })
 
-test('a link cannot lead outside the directory', async () => {
+test('a link cannot lead outside the kustomization directory', async () => {
   const root = write({ 'kustomization.yaml': 'configMapGenerator: [{name: a, files: [link]}]' })
   writeFileSync(join(directory, 'secret'), 'x')
   symlinkSync(join(directory, 'secret'), join(root, 'link'))

@@ -49,14 +49,15 @@ const templates: readonly (readonly [template: string, text: string])[] = [
 ]
 
 for (const [template, text] of templates) {
-  test(`jsonpath: ${template}`, () => assert.equal(fillTemplate(parseTemplate(template), value), text))
+  test(`the JSONPath template prints the expected text: ${template}`, () =>
+    assert.equal(fillTemplate(parseTemplate(template), value), text))
 }
 
 for (const template of ['{.a', '{range .a}', '{end}', '{.a[}', '{.a[?(]}', '{.a[1 2]}']) {
-  test(`jsonpath: ${template} is rejected`, () =>
+  test(`the JSONPath template ${template} is rejected`, () =>
     assert.throws(() => parseTemplate(template), /^UsageError: jsonpath: /))
 
-  test('jsonpath: a missing list index is an error, an empty slice is not', () => {
+  test('JSONPath: a missing list index is an error, but an empty slice is not', () => {
     const fill = (template: string, items: number[]) => fillTemplate(parseTemplate(template), { items })
     for (const template of ['{.items[0]}', '{.items[-1]}', '{.items[0:2]}', '{.items[1:]}', '{range .items[0]}x{end}'])
       assert.throws(() => fill(template, []), /^UsageError: array index out of bounds: index -?\d, length 0$/)
@@ -187,12 +188,12 @@ const places: readonly (readonly [document: number, field: string, line: number,
 ]
 
 for (const [document, field, line, column] of places) {
-  test(`${field} of document ${document + 1} is located`, () => {
+  test(`${field} of document ${document + 1} is located by line and column`, () => {
     assert.deepEqual(locate({ name: 'f', text, document, documents: 2, path: [] }, field), { line, column })
   })
 }
 
-test('tabs align adjacent lines only', () => {
+test('tab-separated columns are aligned only within adjacent lines', () => {
   assert.equal(alignTabs('a:\tb\nlonger:\tc\n\nx:\ty\n'), 'a:       b\nlonger:  c\n\nx:  y\n')
   assert.equal(alignTabs('a\tb\tc\nlong\td\nno cells\ne\tf\tg\n'), 'a     b  c\nlong  d\nno cells\ne  f  g\n')
 })

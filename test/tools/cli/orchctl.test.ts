@@ -96,7 +96,7 @@ const asKubectl = [
 ]
 
 for (const line of asKubectl) {
-  test(`prints the same as kubectl: ${line}`, async () => {
+  test(`orchctl prints the same as kubectl: ${line}`, async () => {
     const args = line.split(' ')
     // This kubectl version does not hide managed fields yet.
     const shown = /json|yaml/.test(line) ? ['--show-managed-fields'] : []
@@ -174,7 +174,7 @@ test('control characters are escaped without changing the value', async () => {
   }
 })
 
-test('an invalid token and a token without permissions are reported', async () => {
+test('an invalid token and missing permissions are reported', async () => {
   const client = orch.client('alice-token')
   assert.equal((await client.get('/api/v1/namespaces')).status, 403)
   const config = (token: string) => ({
@@ -207,7 +207,7 @@ function commandsIn(
   })
 }
 
-test('help is complete for the program and for each command', async () => {
+test('help is available for the program and for each command', async () => {
   const { stdout, code } = await orchctl(['--help'])
   assert.equal(code, 0)
   for (const { name, summary } of commands) assert.match(stdout, new RegExp(`^  ${name} +${summary}$`, 'm'))
@@ -248,7 +248,7 @@ async function changeThings(server: Restartable, namespace: string): Promise<voi
 }
 
 for (const flags of [[], ['-A', '--show-labels'], ['-o', 'name'], ['--no-headers', '-n', 'empty']]) {
-  test(`watches like kubectl: get cm -w ${flags.join(' ')}`, async () => {
+  test(`orchctl watches like kubectl: get cm -w ${flags.join(' ')}`, async () => {
     const namespace = flags.includes('empty') ? 'empty' : 'default'
     const client = kube.client()
     await client.post('/api/v1/namespaces', { metadata: { name: 'empty' } })
@@ -283,7 +283,7 @@ for (const flags of [[], ['-A', '--show-labels'], ['-o', 'name'], ['--no-headers
   })
 }
 
-test('a YAML watch is a stream of documents', async () => {
+test('a watch with YAML output prints a stream of documents', async () => {
   const watch = startOrchctl(['get', 'cm', 'c', '-w', '-o', 'yaml'], inOrch)
   await until(() => watch.stdout() !== '', watch.output)
   await orch.client().put('/api/v1/namespaces/default/configmaps/c', { metadata: { name: 'c' }, data: { k: 'new' } })
@@ -299,7 +299,7 @@ test('a YAML watch is a stream of documents', async () => {
   )
 })
 
-test('the program: Ctrl-C ends a watch silently', async () => {
+test('orchctl process: Ctrl-C ends a watch silently', async () => {
   const child = spawnOrchctl(orch, ['get', 'ns', '-w'])
   let stderr = ''
   child.stderr!.on('data', (chunk) => (stderr += chunk))
@@ -309,7 +309,7 @@ test('the program: Ctrl-C ends a watch silently', async () => {
   assert.equal(stderr, '')
 })
 
-test('the program: a closed output pipe ends it silently with a nonzero exit code', async () => {
+test('orchctl process: a closed output pipe ends the process silently with a nonzero exit code', async () => {
   const child = spawnOrchctl(orch, ['get', 'ns', '-w'])
   let stderr = ''
   child.stderr!.on('data', (chunk) => (stderr += chunk))
@@ -321,14 +321,14 @@ test('the program: a closed output pipe ends it silently with a nonzero exit cod
   assert.equal(stderr, '')
 })
 
-test('the program: a write error is reported in one line', async () => {
+test('orchctl process: a write error is reported in one line', async () => {
   const program = join(root, 'bin/orchctl')
   const line = `exec "${program}" --kubeconfig="${configOf(orch)}" get ns > /dev/full`
   const { code, stderr } = await runCommand('sh', ['-c', line])
   assert.deepEqual([code, stderr], [1, 'error: cannot write the output: ENOSPC\n'])
 })
 
-test('the server in use is named if another server was started in this directory', async (t) => {
+test('orchctl names the server it uses if another server was started in this directory', async (t) => {
   const place = mkdtempSync(join(tmpdir(), 'orch-cli-'))
   t.after(() => rmSync(place, { recursive: true, force: true }))
   const home = join(place, 'home')

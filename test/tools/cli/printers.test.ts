@@ -18,7 +18,7 @@ const columns = [column('Name', 0, 'name'), column('Size'), column('Image', 1)]
 const metadata = { name: 'a', namespace: 'n', labels: { b: '2', a: '1' } }
 const rows = [{ cells: ['a', 5, 'img'], object: { metadata } }]
 
-test('columns of lower priority appear in wide tables only, and names may have a kind prefix', () => {
+test('columns of lower priority appear only in wide tables, and names may have a kind prefix', () => {
   assert.deepEqual(headings(columns, plain), ['NAME', 'SIZE'])
   assert.deepEqual(tableRows({ columns, rows }, plain), [['a', '5']])
   const all = { wide: true, namespaces: true, labels: true, kind: 'pod' }
@@ -26,7 +26,7 @@ test('columns of lower priority appear in wide tables only, and names may have a
   assert.deepEqual(tableRows({ columns, rows }, all), [['n', 'pod/a', '5', 'img', 'a=1,b=2']])
 })
 
-test('a cell is one line of printable characters', () => {
+test('a table cell is one line of printable characters', () => {
   const cells: readonly (readonly [unknown, string])[] = [
     ['a\u001b[31mb', 'a^[[31mb'],
     ['a\nb', 'a...'],
@@ -43,7 +43,7 @@ test('a cell is one line of printable characters', () => {
   assert.equal(escapeText('a\tb\r\n'), 'a\tb^M\n')
 })
 
-test('columns are aligned by characters, and later rows keep the widths of earlier ones', () => {
+test('columns are aligned by characters, and later rows keep the widths of earlier rows', () => {
   const lines = new Columns()
   assert.equal(
     lines.lines([
@@ -63,7 +63,7 @@ test('columns are aligned by characters, and later rows keep the widths of earli
   assert.equal(new Columns().lines([]), '')
 })
 
-test('objects from a server without tables are shown with name and age', () => {
+test('objects from a server without tables are printed with name and age', () => {
   const object = {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -82,7 +82,7 @@ test('objects from a server without tables are shown with name and age', () => {
   }
 })
 
-test('flag help wraps next to its flag, or below it if there is no room', () => {
+test('flag help is wrapped next to its flag, or below it if there is no room', () => {
   const help = 'One two three\nfour.\n\nExamples:\n  orchctl a --long-flag=x\n\nFlags:\n  -f, --file=F  one two three\n'
   const kept = '\n\nExamples:\n  orchctl a --long-flag=x\n\nFlags:\n'
   assert.equal(fitText(help, 100), `One two three four.${kept}  -f, --file=F  one two three\n`)
@@ -91,7 +91,7 @@ test('flag help wraps next to its flag, or below it if there is no room', () => 
   assert.equal(fitText(long, 58), '  -f, --file=F  one two three four five six seven eight\n                nine ten\n')
 })
 
-test('statuses are colored by meaning', () => {
+test('statuses are colored by their meaning', () => {
   const red = (text: string) => `\u001b[31m${text}\u001b[0m`
   const green = (text: string) => `\u001b[32m${text}\u001b[0m`
   const yellow = (text: string) => `\u001b[33m${text}\u001b[0m`

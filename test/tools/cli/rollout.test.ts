@@ -82,7 +82,7 @@ for (const line of [
   'get ds logs -o jsonpath={.spec.template}',
   'rollout undo ds/logs --to-revision=9',
 ])
-  test(`prints the same as kubectl: ${line}`, async () => {
+  test(`orchctl rollout prints the same as kubectl: ${line}`, async () => {
     const args = line.split(' ')
     const [ours, theirs] = await Promise.all([
       orchctl(['-n', 'ours', ...args], { env: { KUBECONFIG: configOf(server) } }),
@@ -91,7 +91,7 @@ for (const line of [
     assert.deepEqual(ours, theirs)
   })
 
-test('-o prints the objects that store the revisions', async () => {
+test('rollout with -o prints the objects that store the revisions', async () => {
   const run = async (line: string) =>
     (await orchctl(['-n', 'ours', ...line.split(' ')], { env: { KUBECONFIG: configOf(server) } })).stdout
   assert.match(await run('rollout history ds/logs -o name'), /^controllerrevision\.apps\/logs-1\n(?:controller.*\n)*$/)
@@ -105,7 +105,7 @@ test('-o prints the objects that store the revisions', async () => {
   )
 })
 
-describe('progress of a rollout', () => {
+describe('progress messages of a rollout', () => {
   const of = (kind: string, spec: Workload['spec'], status: Workload['status']) => {
     const subject = { type: { group: 'apps', kind }, name: { name: 'w' } } as Subject
     const metadata = { name: 'w', generation: 2 }
@@ -176,7 +176,7 @@ describe('progress of a rollout', () => {
       assert.equal(progress.done, done)
     })
 
-  test('a partition counts only the pods above it', () => {
+  test('a rollout with a partition counts only the pods above it', () => {
     const partitioned = { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 2 } }, replicas: 3 }
     const text = of('StatefulSet', partitioned, { ...seen, readyReplicas: 3, updatedReplicas: 1 }).text
     assert.equal(text, 'partitioned roll out complete: 1 new pods have been updated...\n')

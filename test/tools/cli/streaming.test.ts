@@ -66,7 +66,7 @@ test('exec forwards and closes standard input', async () => {
   assert.deepEqual([ran.code, ran.stdout.trim()], [0, '300000'])
 })
 
-test('program output cannot control the terminal, except for colors', async () => {
+test('the output of a remote command cannot control the terminal, except for colors', async () => {
   const args = ['exec', 'web', '-c', 'app', '--', 'printf', '\\033[31mred\\033[0m\\033]0;title\\007\\n']
   const terminal = { out: true, err: true, columns: 80 }
   assert.equal((await run(args, { terminal })).stdout, '\u001b[31mred\u001b[0m^[]0;title^G\n')
@@ -77,7 +77,7 @@ test('program output cannot control the terminal, except for colors', async () =
   )
 })
 
-test('exec reports errors', async () => {
+test('exec reports errors of the server and of the command', async () => {
   assert.match(
     (await run(['exec', 'web', '-c', 'nope', '--', 'x'])).stderr,
     /^error: container nope not found in pod web, which has: app/,
@@ -97,7 +97,7 @@ test('attach connects to the main process of a container', async () => {
   assert.match(front.asked.at(-1)!, /^attach web\?container=app&stdin=true/)
 })
 
-test('tree shows owners and dependents with their state', async () => {
+test('tree prints owners and dependents with their state', async () => {
   const made = await client.post('/api/v1/namespaces/default/configmaps', { metadata: { name: 'root' } })
   const owner = (name: string, uid: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', name, uid })
   const inner = await client.post('/api/v1/namespaces/default/configmaps', {
@@ -115,7 +115,7 @@ test('tree shows owners and dependents with their state', async () => {
   )
 })
 
-test('logs prints the logs of a pod, of its containers, of a deployment and of a selector', async () => {
+test('logs prints the logs of a pod, all its containers, a deployment or a selector', async () => {
   const plain = (name: string) => `${name}: one\n\u001b[31mred\u001b[0m\u001b]0;title\u0007\n`
   assert.deepEqual(await run(['logs', 'web']), { code: 0, stdout: plain('web/app'), stderr: defaulted })
   assert.equal((await run(['logs', 'web', '--all-containers'])).stdout, plain('web/app') + plain('web/side'))
@@ -164,7 +164,7 @@ test('cp copies files and directories to and from a container', async () => {
   assert.match((await run(['cp', 'a', 'b'])).stderr, /one of source and destination is POD:PATH/)
 })
 
-test('cp works if the server cannot close a single stream', async () => {
+test('cp works with a server that cannot close a single stream', async () => {
   front.protocol = 'v4.channel.k8s.io'
   try {
     writeFileSync(join(directory, 'v4.txt'), 'four')
@@ -197,7 +197,7 @@ const linkTo = (name: string, target: string) => {
   return header
 }
 
-test('cp rejects entries that leave the target by name or through links', async () => {
+test('cp rejects archive entries that would leave the target directory by name or through links', async () => {
   const outside = join(directory, 'outside')
   const target = join(directory, 'inside')
   const evil: readonly (readonly [Buffer[], RegExp])[] = [
@@ -302,7 +302,7 @@ test('proxy serves the API on a local port to this machine only', async (t) => {
   assert.equal((await running.ended).code, 0)
 })
 
-test('proxy rejects writes caused by pages of other origins and accepts writes by its own pages', async (t) => {
+test('proxy rejects writes from pages of other origins and accepts writes from its own pages', async (t) => {
   const direct = { env: { KUBECONFIG: join(server.directory, 'admin.kubeconfig') }, directory }
   const running = startOrchctl(['proxy', '--port=0'], direct)
   t.after(() => running.stop())

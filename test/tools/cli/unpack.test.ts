@@ -37,7 +37,7 @@ test('an archive that ends within a file leaves no file open', async () => {
   assert.deepEqual(openFiles(), [])
 })
 
-test('nothing is unpacked after an error', async () => {
+test('nothing more is unpacked after an error', async () => {
   for (const [name, fault, told] of [
     ['junk', Buffer.alloc(512, 'x'), /not an archive of tar/],
     ['outside', file('dir/../../out', 'x'), /leads out of the target/],

@@ -55,8 +55,8 @@ async function applyAs(manager: string, name: string, data: { [key: string]: str
   assert.ok(status < 300, text)
 }
 
-describe('served files', () => {
-  test('the page allows only its own resources, and its files are cacheable forever', async () => {
+describe('files of the console', () => {
+  test('the console page allows only its own resources, and its files can be cached forever', async () => {
     const page = await admin.get('/console/', { 'accept-encoding': 'br' })
     assert.equal(page.status, 200)
     const policy = page.headers['content-security-policy']!
@@ -77,21 +77,21 @@ describe('served files', () => {
     assert.deepEqual([again.status, again.text], [304, ''])
   })
 
-  test('all files are below 300 kB compressed', () => {
+  test('all console files together are below 300 kB compressed', () => {
     const files = readdirSync(new URL('../../../dist/console/', import.meta.url), { withFileTypes: true })
     const sizes = files.map(({ parentPath, name }) => statSync(join(parentPath, name)).size)
     assert.ok(sizes.length >= 4)
     assert.ok(sizes.reduce((sum, size) => sum + size, 0) < 300_000, sizes.join(', '))
   })
 
-  test('a file is read once for any number of requests', async () => {
+  test('a console file is read from disk once for any number of requests', async () => {
     const [name = ''] = /[\w-]+\.js/.exec((await admin.get('/console/')).text) ?? []
     const files = await Promise.all([readConsoleFile(name), readConsoleFile(name)])
     assert.ok(files[0])
     assert.equal(files[1]?.brotli, files[0].brotli)
     assert.equal((await readConsoleFile(name))?.brotli, files[0].brotli)
   })
-  test('other paths below it are not found, and the console can be disabled', async () => {
+  test('other paths below /console/ are not found, and the console can be disabled', async () => {
     const statuses = async (client: HttpClient, method: string, paths: readonly string[]) =>
       await Promise.all(paths.map(async (path) => (await client.send(path, { method })).status))
     const odd = ['/console/../orch.cjs', '/console/%2e%2e/orch.cjs', '/console/a/b.js', '/console/main.js', '/consoles']
@@ -102,7 +102,7 @@ describe('served files', () => {
     assert.deepEqual(await statuses(off.client(), 'GET', ['/console/', '/console']), [404, 404])
   })
 
-  test('a link is valid once for ten minutes, and its session for eight hours in this process only', () => {
+  test('a sign-in link is valid once for ten minutes, and its session for eight hours on the same server', () => {
     const clock = { now: () => time, monotonic: () => time }
     let time = 1_000_000
     const secrets = newConsoleSecrets(clock)
@@ -133,10 +133,10 @@ describe('served files', () => {
   })
 })
 
-describe('in a browser', () => {
+describe('the console in a browser', () => {
   let page: Page
 
-  test('the link of orch up signs in once and is removed from the URL at once', async () => {
+  test('the link that orch up prints signs in once and is immediately removed from the URL', async () => {
     const [, link] = /See: {2}(\S+)/.exec(server.output())!
     page = await browser.open(link!)
     await page.getByText('orch-admin').waitFor()
@@ -164,7 +164,7 @@ describe('in a browser', () => {
     await page.context().close()
   })
 
-  test('a table follows writes of other clients, and filters, sort order and rows work by keyboard', async () => {
+  test('a table follows writes of other clients, and can be filtered, sorted and opened by keyboard', async () => {
     await admin.post(`${inDefault}/configmaps`, configMap('first', {}, { labels: { app: 'web' } }))
     await goTo(page, '#/list/core/v1/configmaps?namespace=default')
     await page.getByRole('link', { name: 'first', exact: true }).waitFor()
@@ -181,7 +181,7 @@ describe('in a browser', () => {
     await page.getByRole('heading', { name: 'first' }).waitFor()
   })
 
-  test('a conflicting edit names the field owner, and taking over applies it', async () => {
+  test('a conflicting edit names the field owner, and taking over the field applies the edit', async () => {
     await applyAs('deployer', 'shared', { colour: 'red', size: '1' })
     await goTo(page, '#/object/core/v1/configmaps/default/shared?tab=form')
     const colour = page.getByRole('textbox', { name: 'colour' })
@@ -210,7 +210,7 @@ describe('in a browser', () => {
       .waitFor()
   })
 
-  test('YAML is edited by keyboard, and removing a field of other managers uses a patch', async () => {
+  test('YAML can be edited by keyboard, and removing a field of another manager sends a patch', async () => {
     await page.getByRole('button', { name: 'Edit' }).press('Enter')
     const editor = page.getByLabel('The object as YAML')
     await editor.focus()
@@ -227,7 +227,7 @@ describe('in a browser', () => {
     assert.deepEqual(body.data, { colour: 'green' })
   })
 
-  test('the history of an object and a revert, if the server serves it', async () => {
+  test('the history of an object is shown, and a change can be reverted', async () => {
     const { body } = await admin.get('/apis/ops.orch.io/v1')
     const isServed = body.resources.some(({ name }: { name: string }) => name === 'objecthistories')
     await goTo(page, '#/object/core/v1/configmaps/default/shared')
@@ -242,7 +242,7 @@ describe('in a browser', () => {
     assert.notEqual((await admin.get(`${inDefault}/configmaps/shared`)).body.data.colour, 'green')
   })
 
-  test("a certificate request is decoded, checked by its signer's rules and approved", async () => {
+  test('a certificate request is decoded, checked against the rules of its signer and approved', async () => {
     const pem = makeRequest({ commonName: 'ada', organizations: ['developers'] }, generateKey())
     const spec = {
       signerName: 'orch.io/apiserver-client',
@@ -304,7 +304,7 @@ describe('in a browser', () => {
     await card.getByText('hunter2').waitFor()
   })
 
-  test('the side bar groups kinds by task, and custom resources separately', async () => {
+  test('the sidebar groups kinds by task, and custom resources separately', async () => {
     const sideBar = page.getByRole('navigation', { name: 'Pages' })
     assert.deepEqual(
       (await sideBar.locator('summary').allTextContents()).filter((each) => each !== 'Custom'),
@@ -314,7 +314,7 @@ describe('in a browser', () => {
     assert.deepEqual((await workloads.allTextContents()).slice(0, 4), ['Pod', 'Deployment', 'StatefulSet', 'DaemonSet'])
   })
 
-  test('a failing Deployment is listed on the overview, with replicas and images on its page', async () => {
+  test('the overview lists a failing Deployment, and its page shows replicas and images', async () => {
     const labels = { app: 'stuck' }
     const container = { name: 'c', image: 'registry.example/stuck:1', resources: { requests: { cpu: '1000' } } }
     const spec = {
@@ -337,7 +337,7 @@ describe('in a browser', () => {
     await summary.getByText('registry.example/stuck:1').waitFor()
   })
 
-  test('the table of Events links each event by its age, not by its name', async () => {
+  test('the table of Events links each Event by its age, not by its name', async () => {
     await goTo(page, '#/list/core/v1/events?namespace=default')
     const row = page.getByRole('row').filter({ hasText: 'FailedScheduling' }).first()
     await row.waitFor()
@@ -361,7 +361,7 @@ describe('in a browser', () => {
     await page.setViewportSize({ width: 1280, height: 720 })
   })
 
-  test('a Pod has its log and a shell', async () => {
+  test('the page of a Pod has a log and a shell', async () => {
     const spec = { containers: [{ name: 'main', image: 'busybox', command: ['sh', '-c', 'echo started; sleep 3600'] }] }
     assert.equal((await admin.post(`${inDefault}/pods`, { metadata: { name: 'shell' }, spec })).status, 201)
     await goTo(page, '#/object/core/v1/pods/default/shell')
@@ -380,7 +380,7 @@ describe('in a browser', () => {
     await page.getByText('The shell has ended').waitFor()
   })
 
-  test('the palette jumps to a kind, a page and an object', async () => {
+  test('the command palette opens a kind, a page or an object', async () => {
     await page.keyboard.press('Control+k')
     await page.getByLabel('Jump to', { exact: true }).fill('cm default/shared')
     await page.keyboard.press('Enter')
@@ -393,7 +393,7 @@ describe('in a browser', () => {
     await page.getByRole('heading', { name: 'Quotas' }).waitFor()
   })
 
-  test('of many rows only the visible ones are rendered, and one key leads to the last', {
+  test('a long table renders only the visible rows, and the End key leads to the last row', {
     timeout: 300_000,
   }, async () => {
     const many = long ? 10_000 : 120
@@ -451,7 +451,7 @@ describe('in a browser', () => {
     browser.takeFaults()
   })
 
-  longTest('a restarted server that still knows the user: the page goes on by itself', async () => {
+  longTest('the page continues without a sign-in if a restarted server still accepts the session', async () => {
     await server.stop()
     await page.getByText('The server does not answer').waitFor()
     await server.restart()
@@ -461,22 +461,19 @@ describe('in a browser', () => {
     browser.takeFaults()
   })
 
-  longTest(
-    'a page whose watch broke says so until there is a new one, although nothing has changed since',
-    async () => {
-      await goTo(page, '#/operations/namespaces')
-      await page.getByText(/in use$/).waitFor()
-      await server.stop()
-      const failure = page.getByRole('main').getByText('No answer')
-      await failure.waitFor()
-      await server.restart()
-      admin = server.client()
-      await failure.waitFor({ state: 'detached' })
-      browser.takeFaults()
-    },
-  )
+  longTest('a page reports a broken watch until a new watch is open', async () => {
+    await goTo(page, '#/operations/namespaces')
+    await page.getByText(/in use$/).waitFor()
+    await server.stop()
+    const failure = page.getByRole('main').getByText('No answer')
+    await failure.waitFor()
+    await server.restart()
+    admin = server.client()
+    await failure.waitFor({ state: 'detached' })
+    browser.takeFaults()
+  })
 
-  test('a user without permission is told so, with the reason', async () => {
+  test('a user without permission sees an explanation', async () => {
     const rbac = { apiGroup: 'rbac.authorization.orch.io' }
     const rules = [{ verbs: ['create'], apiGroups: ['ops.orch.io'], resources: ['accessexplanations'] }]
     const paths = `/apis/${rbac.apiGroup}/v1`
@@ -498,7 +495,7 @@ describe('in a browser', () => {
     browser.takeFaults()
   })
 
-  test('axe finds no faults in light and dark themes', { timeout: 300_000 }, async () => {
+  test('axe finds no accessibility faults in light and dark themes', { timeout: 300_000 }, async () => {
     const object = '#/object/core/v1/configmaps/default/shared'
     const some = [`${object}?tab=form`]
     const others = workPages.map((each) => `#/operations/${each}`)

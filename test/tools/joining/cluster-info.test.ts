@@ -34,7 +34,7 @@ function signature({
 
 const entry = (jws: string, text = kubeconfig) => ({ kubeconfig: text, 'jws-kubeconfig-abcdef': jws })
 
-test('a signature by the token is accepted and shows the profile', () => {
+test('a cluster-info signed with the token is accepted and names the profile', () => {
   assert.equal(verified(entry(signature({})), token).vendor.profile, 'orch')
   assert.equal(verified(entry(signature({ key: token.secret })), token).vendor.profile, 'kubernetes')
 })
@@ -58,7 +58,7 @@ for (const [what, data, message] of [
   ['no entry', { kubeconfig }, /is not signed by the token abcdef/],
   ['no kubeconfig', { 'jws-kubeconfig-abcdef': signature({}) }, /no kubeconfig/],
 ] as const)
-  test(`rejected: ${what}`, () => {
+  test(`a cluster-info is rejected: ${what}`, () => {
     assert.throws(() => verified(data, token), { name: 'JoinError', message })
   })
 
@@ -99,7 +99,7 @@ test('a man in the middle learns no token and is rejected', async (t) => {
   assert.equal(forging.seen.length, 1)
 })
 
-test('only certificates that match pins are trusted, wherever they are in the bundle', async (t) => {
+test('only CA certificates that match a pin are trusted, wherever they are in the bundle', async (t) => {
   const signal = AbortSignal.timeout(60_000)
   const holder = { text: '' }
   const data = {
@@ -130,7 +130,7 @@ test('only certificates that match pins are trusted, wherever they are in the bu
   assert.throws(() => pinsOf('nothing'), /is not a certificate in PEM form/)
 })
 
-test('a pin of another CA is rejected although the token is valid', async (t) => {
+test('a CA that matches no pin is rejected although the token is valid', async (t) => {
   const signal = AbortSignal.timeout(60_000)
   const holder = { text: '' }
   const data = {

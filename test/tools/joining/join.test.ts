@@ -36,7 +36,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-test('joining', async (t) => {
+test('joining a cluster', async (t) => {
   const server = await startUp(t, ['--allowed-proxy-cidrs=127.0.0.1/32'])
   const config = `--kubeconfig=${server.directory}/admin.kubeconfig`
   const admin = server.client()
@@ -51,7 +51,7 @@ test('joining', async (t) => {
   const joinAs = (name: string, ...flags: string[]) =>
     orch('join', `--server=${url}`, `--node-name=${name}`, `--kubeconfig=${out(name)}`, ...flags)
 
-  await t.test('cluster-info is readable without credentials, and nothing else in its namespace', async () => {
+  await t.test('cluster-info is readable without credentials, and nothing else in its namespace is', async () => {
     const { token: _, ...bare } = server.credentials()
     const transport = new HttpTransport(bare)
     const stranger = new Client(transport.send)
@@ -92,13 +92,13 @@ test('joining', async (t) => {
     transport.close()
   })
 
-  await t.test('without a hash only the token is checked, and a message says so', async () => {
+  await t.test('without a CA hash only the token is verified, and a message reports this', async () => {
     const { code, stderr } = await joinAs('n2', `--token=${token}`)
     assert.equal(code, 0, stderr)
     assert.match(stderr, /no --ca-cert-hash is given/)
   })
 
-  await t.test('a wrong secret, a wrong hash and an existing file are rejected in one line', async () => {
+  await t.test('a wrong token secret, a wrong hash and an existing file are each rejected in one line', async () => {
     const wrong = `${id}.ffffffffffffffff`
     for (const [flags, message] of [
       [['n3', `--token=${wrong}`], /not signed by this token/],
@@ -115,7 +115,7 @@ test('joining', async (t) => {
   })
 
   await t.test(
-    'a node agent joins with the token, runs pods, continues with its certificate and renews it',
+    'a node agent joins with a token, runs pods, continues with its certificate and renews the certificate',
     async () => {
       const bootstrap = join(server.directory, 'bootstrap.kubeconfig')
       const config = {
@@ -205,7 +205,7 @@ test('joining', async (t) => {
     assert.equal((await admin.send(`${path}/${metadata.name}/approval`, sent)).status, 200)
   }
 
-  await t.test('tokens are listed without their secrets, and deleted ones neither join nor sign', async () => {
+  await t.test('tokens are listed without their secrets, and deleted tokens can neither join nor sign', async () => {
     const listed = await orch('token', 'list', config)
     assert.match(listed.stdout, new RegExp(`^${id} .*authentication,signing.*for n1$`, 'm'))
     assert.ok(!listed.stdout.includes(token.split('.')[1]!))
