@@ -18,7 +18,7 @@ const pages = [
   'test/clients/README.md',
 ].map((name) => ({ name, text: readFileSync(join(root, name), 'utf8') }))
 
-test('every relative link of a page leads to an existing file and heading', () => {
+test('every relative link in the documentation leads to an existing file and heading', () => {
   const broken = pages.flatMap(({ name, text }) =>
     linksOf(text)
       .filter((link) => !leadsSomewhere(name, link))
@@ -41,7 +41,7 @@ test('the index links every page in docs, and README.md links the index', () => 
   assert.deepEqual(unlisted, [])
 })
 
-test('the dashboard and the alerts use metrics that a server exposes', async () => {
+test('the dashboard and the alerts use metrics that the server exposes', async () => {
   const server = await serveUp({ after })
   const scraped = (await server.client('admin-token').get('/metrics')).text
   const shown = new Set([...scraped.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name as string))

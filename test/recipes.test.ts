@@ -20,7 +20,7 @@ before(() => {
   carryOut(copy)
 })
 
-test('the table has the number of files that each recipe adds and changes', () => {
+test('the table in CONTRIBUTING.md has the number of files that each recipe adds and changes', () => {
   const guide = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8')
   for (const [name, { added, changed }] of Object.entries(recipes)) {
     const row = guide.split('\n').find((line) => line.startsWith(`| ${name} `))
@@ -40,21 +40,21 @@ test('the table has the number of files that each recipe adds and changes', () =
 /** Tests that fail if a file of a recipe is forgotten, by file and name. */
 const noticing: { readonly [file: string]: readonly string[] } = {
   'test/cluster/controllers/all.test.ts': [
-    'loops are sorted by name',
-    'each service account of a loop has a role',
-    'docs/loops.md describes each loop',
+    'control loops are sorted by name',
+    'the service account of each control loop has a role',
+    'docs/loops.md describes each control loop',
   ],
-  'test/cluster/controllers/greeting.test.ts': ['recipe: the loop annotates'],
+  'test/cluster/controllers/greeting.test.ts': ['recipe: the control loop annotates'],
   'test/server/flags.test.ts': ['docs/flags.md lists all flags'],
-  'test/server/start.test.ts': ['invalid flags are reported with'],
+  'test/server/start.test.ts': ['the error for an invalid flag suggests'],
   'test/server/greeting.test.ts': ['recipe: the greeting begins'],
-  'test/api/cel/language.test.ts': ['recipe: blank texts', 'has a row in this file', 'is named in docs/cel.md'],
-  'test/apiserver/admission/require-owner.test.ts': ['recipe: a ConfigMap without an owner'],
-  'test/apiserver/authn/visitor.test.ts': ['recipe: a visitor is authenticated'],
+  'test/api/cel/language.test.ts': ['recipe: blank texts', 'has a row in this file', 'is listed in docs/cel.md'],
+  'test/apiserver/admission/require-owner.test.ts': ['recipe: the admission control rejects'],
+  'test/apiserver/authn/visitor.test.ts': ['recipe: a request header authenticates'],
   'test/base/telemetry/recorded.test.ts': ['recipe: wrong credentials are counted'],
 }
 
-test('the copy passes the tests that detect a forgotten file', async () => {
+test('the copy with the recipes passes the tests that detect a forgotten file', async () => {
   await writeFlagsPage(copy)
   const files = Object.keys(noticing)
   writeFileSync(join(copy, 'noticing.ts'), files.map((file) => `await import('./${file}')\n`).join(''))

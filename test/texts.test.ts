@@ -11,7 +11,7 @@ function run(command: string, args: readonly string[]) {
   return spawnSync(command, args, { cwd: root, encoding: 'utf8', timeout: 60_000 })
 }
 
-test('a seed draws the same sample again, and another seed draws another one', () => {
+test('a seed always draws the same sample, and different seeds draw different samples', () => {
   const draw = (seed: number) => {
     const { status, stdout, stderr } = run(process.execPath, [
       'scripts/sample-texts.ts',

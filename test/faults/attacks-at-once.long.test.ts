@@ -61,7 +61,7 @@ const environment = (collectFile: string) => ({
 const wanted = process.env.ORCH_ATTACKS ?? ''
 const names = Object.keys(attacks).filter((name) => name.includes(wanted))
 
-test('ordinary clients are unaffected by all attacks at once', { timeout: 600_000 }, async (t) => {
+test('ordinary clients are unaffected while all attacks run at once', { timeout: 600_000 }, async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'orch-attacks-'))
   t.after(() => rmSync(directory, { recursive: true, force: true }))
   const collectFile = join(directory, 'collect')

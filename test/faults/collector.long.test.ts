@@ -118,7 +118,7 @@ test('orphans of a kind defined during a change of leader survive', { timeout: 6
   }
 })
 
-test('a manager running during an etcd restore keeps dependents of existing owners', {
+test('a manager that runs during an etcd restore keeps dependents of existing owners', {
   timeout: 600_000,
 }, async (t) => {
   const cluster = await startEtcd()

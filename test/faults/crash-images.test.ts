@@ -29,8 +29,8 @@ import { compilePreload, crashImage, type DiskEvent, finalImage, recordProgram }
 const images = long ? 600 : 120
 const workload = fileURLToPath(new URL('./crash-workload.ts', import.meta.url))
 
-describe('power loss', () => {
-  test(`${images} images of the data file contain every acknowledged commit`, { timeout: 400_000 }, async () => {
+describe('power loss during writes', () => {
+  test(`${images} crash images of the data file contain every acknowledged commit`, { timeout: 400_000 }, async () => {
     const { directory, removeDirectory } = await temporaryDirectory()
     try {
       await proveImages(directory)

@@ -130,7 +130,7 @@ function usedPart(file: Buffer): Buffer {
   return file.subarray(0, (lastPage + 1) * pageSize)
 }
 
-test('damage is reported, and never causes wrong data or a crash', async (t) => {
+test('damage to data files is reported and never causes wrong data or a crash', async (t) => {
   const { directory, removeDirectory } = await temporaryDirectory()
   t.after(removeDirectory)
   const revision = await makeData(join(directory, 'sound'))

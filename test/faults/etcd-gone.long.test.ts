@@ -23,7 +23,7 @@ const maxGrowth = 1.2
 const members = 3
 const collection = '/api/v1/namespaces/default/configmaps'
 
-test('a server survives a minute without etcd', { timeout: 400_000 }, async (t) => {
+test('a server survives an etcd outage of one minute', { timeout: 400_000 }, async (t) => {
   const cluster = await startEtcd({ members })
   t.after(() => cluster.stop())
   const server = await startServer(t, [`--etcd-servers=${cluster.endpoints}`])

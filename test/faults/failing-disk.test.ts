@@ -20,7 +20,7 @@ const workload = fileURLToPath(new URL('./failing-workload.ts', import.meta.url)
 const EIO = 5
 const ENOSPC = 28
 
-describe('a failing disk', () => {
+describe('the store on a failing disk', () => {
   test('writes on a full disk are rejected, and succeed once there is space', () =>
     withDisk('w', ENOSPC, async (outcomes, reopened) => {
       assert.deepEqual(outcomes.during, new Array(10).fill('StoreFull'))

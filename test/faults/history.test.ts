@@ -54,7 +54,7 @@ function changed<T>(items: readonly T[], index: number, change: Partial<T>): T[]
   return items.map((item, i) => (i === index ? { ...item, ...change } : item))
 }
 
-test('a consistent history has no faults', () => {
+test('the checker accepts a consistent history', () => {
   assert.deepEqual(checkHistory(sound), [])
 })
 
@@ -100,7 +100,7 @@ const faulty: { readonly [name: string]: { readonly history: Partial<History>; r
 }
 
 for (const [name, { history, told }] of Object.entries(faulty)) {
-  test(`the checker detects: ${name}`, () => {
+  test(`the checker detects a fault: ${name}`, () => {
     assert.match(checkHistory({ ...sound, ...history }).join('\n'), told)
   })
 }

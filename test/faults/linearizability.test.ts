@@ -107,11 +107,11 @@ const unsound: { readonly [name: string]: readonly Operation[] } = {
 }
 
 for (const [name, operations] of Object.entries(sound))
-  test(`the checker accepts: ${name}`, () => assert.ok(isLinearizable(operations)))
+  test(`the linearizability checker accepts a history: ${name}`, () => assert.ok(isLinearizable(operations)))
 for (const [name, operations] of Object.entries(unsound))
-  test(`the checker rejects: ${name}`, () => assert.ok(!isLinearizable(operations)))
+  test(`the linearizability checker rejects a history: ${name}`, () => assert.ok(!isLinearizable(operations)))
 
-test('the checker agrees with an exhaustive search on small random histories', () => {
+test('the linearizability checker agrees with an exhaustive search on small random histories', () => {
   const verdicts = { linearizable: 0, not: 0 }
   for (let seed = 0; seed < 3_000; seed++) {
     const operations = randomHistory(seeded(seed))

@@ -13,7 +13,7 @@ const clients = 50
 const triesPerClient = long ? 200 : 12
 const path = '/api/v1/namespaces/default/configmaps/count'
 
-test('no concurrent increment of one object is lost', { timeout: 300_000 }, async (t) => {
+test('concurrent increments of one object are not lost', { timeout: 300_000 }, async (t) => {
   const client = (await startServer(t)).client()
   await client.post('/api/v1/namespaces/default/configmaps', { metadata: { name: 'count' }, data: { n: '0' } })
   const answers = new Map<number, number>()

@@ -22,7 +22,7 @@ const rounds = long ? 300 : 10
 const restRounds = long ? 100 : 10
 const gapMs = 100
 
-test('other users get responses during a flood by one user', { timeout: 300_000 }, async (t) => {
+test('other users get responses while one user floods the server', { timeout: 300_000 }, async (t) => {
   const server = await startServer(t, ['--authorization-mode=AlwaysAllow'])
   const admin = server.client()
   const callers = [

@@ -22,7 +22,7 @@ const writePauseMs = 50
 const collection = '/api/v1/namespaces/default/configmaps'
 const nameOf = (i: number) => `key-${i}`
 
-test('paged lists under load are exact states', { timeout: 600_000 }, async (t) => {
+test('paged lists under load return exact snapshots', { timeout: 600_000 }, async (t) => {
   const server = await startServer(t)
   const client = server.client()
   const recorder = new Recorder(client)

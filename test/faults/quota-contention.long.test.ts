@@ -102,14 +102,14 @@ async function contend(all: readonly HttpClient[]): Promise<void> {
 const several = (server: ServerHandle) => Array.from({ length: 4 }, () => server.client())
 
 if (long)
-  test('many clients never exceed a quota on the embedded store', { timeout: 300_000 }, async (t) => {
+  test('concurrent clients never exceed a quota on the embedded store', { timeout: 300_000 }, async (t) => {
     const server = await startServer(t)
     await prepare(server.client())
     await enforce(server.client())
     await contend(several(server))
   })
 
-test('many clients never exceed a quota on two servers with one etcd', { timeout: 300_000 }, async (t) => {
+test('concurrent clients never exceed a quota on two servers with one etcd', { timeout: 300_000 }, async (t) => {
   const cluster = await startEtcd()
   t.after(() => cluster.stop())
   const flags = [`--etcd-servers=${cluster.endpoints.join(',')}`]
@@ -120,7 +120,7 @@ test('many clients never exceed a quota on two servers with one etcd', { timeout
   await contend(first!.flatMap((client, i) => [client, second![i]!]))
 })
 
-test('leftover charges of a killed server are repaired', { timeout: 300_000 }, async (t) => {
+test('quota charges left by a killed server are repaired', { timeout: 300_000 }, async (t) => {
   const server = await startUp(t, ['--resource-quota-sync-period=10m', withoutRootCa])
   await prepare(server.client())
   await untilTrue(async () => (await usedBy(server.client())) === 0)
@@ -141,7 +141,7 @@ test('leftover charges of a killed server are repaired', { timeout: 300_000 }, a
 })
 
 if (long)
-  test('leftover charges of one of two servers are repaired while the other is in use', {
+  test('quota charges left by one of two servers are repaired while the other is in use', {
     timeout: 300_000,
   }, async (t) => {
     const cluster = await startEtcd()

@@ -8,7 +8,7 @@ import { test } from 'node:test'
 import { root } from '../support/server.ts'
 import { seeds } from './seeds.ts'
 
-test('every seeded bug matches one place in the sources and has a test', () => {
+test('every seeded bug matches exactly one location in the sources and names an existing test', () => {
   assert.ok(seeds.length >= 12)
   for (const { bug, file, changes, test: told } of seeds) {
     assert.ok(existsSync(join(root, told)), `${bug}: there is no ${told}`)

@@ -12,9 +12,9 @@ export interface Seed {
   readonly told: string
 }
 
-const simulation = { test: 'test/faults/simulation.test.ts', told: 'seeded runs' }
+const simulation = { test: 'test/faults/simulation.test.ts', told: 'simulated runs with different seeds' }
 const images = { test: 'test/faults/crash-images.test.ts', told: 'contain every acknowledged commit' }
-const access = { test: 'test/apiserver/authz/matrix.test.ts', told: 'are decided as the rules say' }
+const access = { test: 'test/apiserver/authz/matrix.test.ts', told: 'matches the RBAC model' }
 const workers = { test: 'test/storage/store/worker-store.long.test.ts' }
 const etcdWorkers = { test: 'test/storage/store/etcd-workers.long.test.ts' }
 const identity = { test: 'test/apiserver/http/identity.test.ts' }
@@ -148,7 +148,7 @@ export const seeds: readonly Seed[] = [
       { find: 'mergePatchSteps(own(result, key), value)', replace: 'mergePatchSteps(result[key], value)' },
     ],
     test: 'test/support/prototypes.test.ts',
-    told: 'a server is guarded',
+    told: 'the guard is active in a server',
   },
   seed(
     'an invalid token authenticates as anonymous',
@@ -157,7 +157,7 @@ export const seeds: readonly Seed[] = [
       find: 'if (user === undefined) return refused',
       replace: 'if (user === undefined) return none',
     },
-    { ...identity, told: 'a wrong token is never anonymous' },
+    { ...identity, told: 'a request with an invalid token is never treated as anonymous' },
   ),
   seed(
     'anonymous requests are accepted if AlwaysAllow is not the first authorization mode',
@@ -194,7 +194,7 @@ export const seeds: readonly Seed[] = [
       find: ' || equal.size > 1 || (equal.size === 1 &&',
       replace: ' || (equal.size > 0 &&',
     },
-    { test: 'test/fuzz/queries.test.ts', told: 'as the model says' },
+    { test: 'test/fuzz/queries.test.ts', told: 'random queries return what the model predicts' },
   ),
   seed(
     'a patch that deletes list elements keeps one of them',
@@ -212,7 +212,7 @@ export const seeds: readonly Seed[] = [
       find: '  if (bytes.length === 0) return undefined\n',
       replace: '  if (bytes.length < 40) return undefined\n',
     },
-    { test: 'test/fuzz/bodies.test.ts', told: 'or kept' },
+    { test: 'test/fuzz/bodies.test.ts', told: 'random bodies are rejected or stored' },
   ),
   seed(
     'keys are sorted in JavaScript order instead of UTF-8',
@@ -226,7 +226,7 @@ export const seeds: readonly Seed[] = [
   seed(
     "a file has whatever mode the user's mask leaves",
     { file: 'src/base/files/files.ts', find: '  await handle.chmod(mode)\n', replace: '' },
-    { test: 'test/base/files.test.ts', told: 'has its mode regardless of the umask' },
+    { test: 'test/base/files.test.ts', told: 'has the requested mode regardless of the umask' },
   ),
   seed(
     'a rule with resource names applies to requests without a name',
@@ -344,7 +344,7 @@ export const seeds: readonly Seed[] = [
       find: '      if (bindings?.size === 0) bound!.delete(role)\n',
       replace: '',
     },
-    { test: 'test/apiserver/authz/changes.test.ts', told: 'a revoked permission' },
+    { test: 'test/apiserver/authz/changes.test.ts', told: 'deleting any object that grants a permission' },
   ),
   seed(
     'a node agent changes restricted labels',
@@ -391,7 +391,7 @@ export const seeds: readonly Seed[] = [
     },
     {
       test: 'test/apiserver/admission/service-account.test.ts',
-      told: 'an account may restrict its pods to its own secrets',
+      told: 'an annotated service account restricts its pods',
     },
   ),
   seed(
@@ -403,7 +403,7 @@ export const seeds: readonly Seed[] = [
     },
     {
       test: 'test/apiserver/admission/pod-security-policy.test.ts',
-      told: 'is checked for the account of the pod and its author',
+      told: "the policy may be authorized for the pod's account or its creator",
     },
   ),
   seed(
@@ -450,7 +450,7 @@ export const seeds: readonly Seed[] = [
       find: 'return this.#settled(await this.#present.ask())',
       replace: 'return this.#feed.revision',
     },
-    { ...etcdWorkers, told: 'is in the revision and feed of all' },
+    { ...etcdWorkers, told: 'appears in the revision and feed of all workers' },
   ),
   seed(
     'a worker on etcd keeps serving after it missed changes',
@@ -459,6 +459,6 @@ export const seeds: readonly Seed[] = [
       find: 'if (feed.revision === after) feed',
       replace: 'if (feed.revision <= after) feed',
     },
-    { ...etcdWorkers, told: 'a worker that missed a batch reports it' },
+    { ...etcdWorkers, told: 'a worker that missed a batch reports an error' },
   ),
 ]

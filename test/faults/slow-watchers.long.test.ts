@@ -53,7 +53,9 @@ async function writeAll(client: HttpClient, fill: string): Promise<string> {
   return version
 }
 
-test('watches that stop reading are closed without affecting the others', { timeout: 560_000 }, async (t) => {
+test('watches whose clients stop reading are closed without affecting other watches', {
+  timeout: 560_000,
+}, async (t) => {
   const server = await startServer(t)
   const client = server.client()
   await client.post(configMaps, { metadata: { name: 'hot' } })

@@ -23,7 +23,7 @@ const warmUpRequests = 10_000
 const longMs = 120_000
 const slices = 6
 
-test('sustained load with seven reads to three writes causes no error', { timeout: 400_000 }, async (t) => {
+test('sustained load with 70% reads and 30% writes causes no errors', { timeout: 400_000 }, async (t) => {
   const server = await startServer(t)
   const actors = Array.from({ length: clients }, (_, i) => new Actor(server.client(), i))
   await Promise.all(actors.map((actor) => actor.prepare()))

@@ -69,7 +69,7 @@ test('a bootstrap token is compared completely even if its ID is unknown', () =>
     assert.notEqual((ask(`Bearer ${wrong}`) as AuthenticationOutcome).result, 'user', wrong)
 })
 
-test('the measurement detects a comparison that stops at the first difference', () => {
+test('the timing measurement detects a comparison that stops at the first difference', () => {
   // Slow enough to be visible on a busy machine. An eighth of the samples is sufficient.
   const naive = (guess: string) => {
     let same = 0
@@ -81,7 +81,7 @@ test('the measurement detects a comparison that stops at the first difference', 
 })
 
 if (long) {
-  test('timing does not reveal a static token', { timeout: 600_000 }, (t) => {
+  test('response times do not reveal a static token', { timeout: 600_000 }, (t) => {
     const users = readTokens(`${token},a,1\n`, () => {})
     const authenticate = staticTokens(() => users)
     const ask = (authorization: string) =>
@@ -94,19 +94,19 @@ if (long) {
   const bootstrap = bootstrapAuthenticator(ids)
   const headersOf = (tokens: readonly string[]) => tokens.map((text) => flat(`Bearer ${text}`))
 
-  test('timing does not reveal the secret of a bootstrap token', { timeout: 600_000 }, (t) => {
+  test('response times do not reveal the secret of a bootstrap token', { timeout: 600_000 }, (t) => {
     const early = headersOf(ids.map((id) => `${id}.0${bootstrapSecret.slice(1)}`))
     const late = headersOf(ids.map((id) => `${id}.${bootstrapSecret.slice(0, -1)}0`))
     measure(t, { early, late, ask: bootstrap })
   })
 
-  test('timing does not reveal the ID of a bootstrap token', { timeout: 600_000 }, (t) => {
+  test('response times do not reveal the ID of a bootstrap token', { timeout: 600_000 }, (t) => {
     const early = headersOf(ids.map((id) => `${id.slice(0, -1)}1.${bootstrapSecret.slice(0, -1)}0`))
     const late = headersOf(ids.map((id) => `${id}.${bootstrapSecret.slice(0, -1)}0`))
     measure(t, { early, late, ask: bootstrap })
   })
 
-  test('timing does not reveal the signature of a continue token', { timeout: 600_000 }, (t) => {
+  test('response times do not reveal the signature of a continue token', { timeout: 600_000 }, (t) => {
     const tokens = new ContinueTokens(randomBytes(32))
     const pairs = guesses.early.map((after) => wrongSignatures(tokens.write({ revision: 1, after }, 'scope')))
     const ask = (guess: string) => {

@@ -18,7 +18,7 @@ const generous = 1000
 const fromJson = (text: string | Buffer) => parseJson(Buffer.from(text)).value
 const fromYaml = (text: string | Buffer) => parseYaml(Buffer.from(text), limit).value
 
-test('a value is the same in every format', () => {
+test('a random value decodes to the same value in every format', () => {
   const random = seeded(seed)
   const count = rounds(3000, 50_000)
   for (let i = 0; i < count; i++) {
@@ -83,7 +83,7 @@ function randomTerm(random: Seeded): Term {
   ])
 }
 
-test('label selectors match their meaning, and damaged ones are rejected or match', () => {
+test('random label selectors match as the model predicts, and damaged ones are rejected or match', () => {
   const random = seeded(seed + 3)
   const slowest = new Slowest()
   const count = rounds(5000, 50_000)

@@ -216,7 +216,7 @@ function inPieces(random: Seeded, sent: string): Buffer[] {
   return pieces
 }
 
-test('random bytes that resemble HTTP/1.1 are parsed as by Node, or rejected', { timeout: 3_600_000 }, async (t) => {
+test('random input similar to HTTP/1.1 is parsed like by Node, or rejected', { timeout: 3_600_000 }, async (t) => {
   const own = await ourReader(t)
   const node = await nodeReader(t)
   const random = seeded(seed)

@@ -134,7 +134,7 @@ async function exchange(session: http2.ClientHttp2Session, random: Seeded, i: nu
   return { method, target, headers: ['host', 'x', ...headers.flat()], body }
 }
 
-test("requests from Node's client arrive as sent", { timeout: 600_000 }, async (t) => {
+test("random requests from Node's HTTP/2 client arrive unchanged", { timeout: 600_000 }, async (t) => {
   const random = seeded(seed)
   const { port, connections } = await ourReader(t)
   let requests = 0
@@ -225,7 +225,7 @@ function inPieces(random: Seeded, sent: Buffer): Buffer[] {
   return pieces
 }
 
-test("damaged input executes nothing that Node's server parses differently", {
+test("damaged HTTP/2 input executes no request that Node's server parses differently", {
   timeout: 600_000,
 }, async (t) => {
   const random = seeded(seed)

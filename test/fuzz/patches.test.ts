@@ -33,7 +33,7 @@ import { damaged } from './documents.ts'
 import { fieldsMatch, fieldTerms } from './query-model.ts'
 import { rounds, seed, tell, unlessRefused } from './scale.ts'
 
-test('JSON patches match the model', () => {
+test('random JSON patches have the same result as the model', () => {
   const random = seeded(seed + 20)
   const counts = { patches: rounds(1500, 50_000), applied: 0, differences: 0 }
   for (let i = 0; i < counts.patches; i++) {
@@ -53,7 +53,7 @@ test('JSON patches match the model', () => {
   tell('JSON patches', counts)
 })
 
-test('merge patches match the model', () => {
+test('random merge patches have the same result as the model', () => {
   const random = seeded(seed + 21)
   const count = rounds(1500, 50_000)
   for (let i = 0; i < count; i++) {
@@ -111,7 +111,7 @@ function schemaOf(type: Type): Schema {
   }
 }
 
-test('strategic merge patches match the model', () => {
+test('random strategic merge patches have the same result as the model', () => {
   const random = seeded(seed + 22)
   const schema = schemaOf(type)
   const counts = { patches: rounds(1500, 50_000), changed: 0, differences: 0 }
@@ -130,7 +130,7 @@ test('strategic merge patches match the model', () => {
   tell('strategic merge patches', counts)
 })
 
-test('field selectors match a full scan', () => {
+test('random field selectors match the same objects as a full scan', () => {
   const random = seededChoices(seed + 23)
   const paths = ['metadata.name', 'a', 'spec.x', '__proto__']
   const values = ['', 'x', 'a,b', 'c=d', '\\', 'constructor']
@@ -157,7 +157,7 @@ test('field selectors match a full scan', () => {
   tell('field selectors', counts)
 })
 
-test('an object is the same in JSON and in YAML', () => {
+test('a random object is the same in JSON and in YAML', () => {
   const count = rounds(10, 1000)
   let objects = 0
   for (const { kind, version, schema } of allKinds)

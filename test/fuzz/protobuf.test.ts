@@ -84,7 +84,7 @@ function read({ schema }: Kind, bytes: Buffer): JsonObject | undefined {
   })
 }
 
-test('damaged messages are rejected or survive a round trip', () => {
+test('damaged Protobuf messages are rejected or survive a round trip', () => {
   const random = seeded(seed)
   const slowest = new Slowest()
   const messages = allKinds.map((kind) => ({
@@ -117,7 +117,7 @@ function messageFrom(kind: Kind, from: number): Buffer {
   )
 }
 
-test('damaged documents sent to a server are rejected or stored', { timeout: 9 * 60_000 }, async (t) => {
+test('damaged Protobuf documents sent to a server are rejected or stored', { timeout: 9 * 60_000 }, async (t) => {
   const server = await serve(t, [noControls])
   const client = server.client()
   const assertAlive = watchOver(server)

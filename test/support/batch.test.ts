@@ -37,7 +37,7 @@ async function run(t: TestContext, files: { readonly [name: string]: string }) {
   return { told, code }
 }
 
-test('each file has its own tests and hooks, and ends before the next begins', async (t) => {
+test('each test file of a batch has its own tests and hooks, and ends before the next begins', async (t) => {
   const file = (name: string) => `
     let open = true
     after(() => { open = false; delete globalThis.busy })
@@ -55,7 +55,7 @@ test('each file has its own tests and hooks, and ends before the next begins', a
   )
 })
 
-test('concurrent tests and their subtests are distinguished', async (t) => {
+test('results of concurrent tests and their subtests are not mixed up', async (t) => {
   const { told, code } = await run(t, {
     a: `describe('group', { concurrency: true }, () => {
       for (const name of ['x', 'y'])
@@ -87,21 +87,21 @@ const failures: { readonly [text: string]: string } = {
 }
 
 for (const [text, expected] of Object.entries(failures)) {
-  test(`reported: ${text}`, async (t) => {
+  test(`the test runner reports a failure: ${text}`, async (t) => {
     const { told } = await run(t, { bad: text, good: "test('g', () => {})" })
     assert.ok(told.includes(expected), told.join(', '))
     assert.ok(told.includes('good g') && told.includes('good ended'), told.join(', '))
   })
 }
 
-test('a test may wait for something that does not keep the process alive', async (t) => {
+test('a test may wait for a timer that does not keep the process alive', async (t) => {
   const { told, code } = await run(t, {
     a: "test('t', () => new Promise((resolve) => setTimeout(resolve, 20).unref()))",
   })
   assert.deepEqual([told.toSorted(), code], [['a ended', 'a t'], 0])
 })
 
-test('a file that ends the process is not reported as ended', async (t) => {
+test('a test file that exits the process is not reported as completed', async (t) => {
   const { told } = await run(t, { bad: "test('t', () => process.exit(0))", good: "test('g', () => {})" })
   assert.deepEqual(
     told.filter((line) => line.includes('ended')),

@@ -8,7 +8,7 @@ import { tools } from './install.ts'
 const always = ['git', 'grep', 'mkfifo', 'mount', 'npm', 'sh', 'umount', 'unshare']
 const started = /\b(?:execFile|execFileSync|spawn|spawnSync|promisify\(execFile\))\('([^']+)'/g
 
-test('every program that a test starts is known', () => {
+test('every program that a test starts is listed', () => {
   const known = new Set([...always, ...tools.map(({ command }) => command)])
   const directory = dirname(import.meta.dirname)
   const used = globSync('**/*.ts', { cwd: directory }).flatMap((file) =>

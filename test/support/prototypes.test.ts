@@ -22,26 +22,26 @@ const changes: { readonly [script: string]: RegExp } = {
 }
 
 for (const [script, told] of Object.entries(changes)) {
-  test(`reported: ${script}`, () => {
+  test(`the guard reports a changed prototype: ${script}`, () => {
     const { status, stderr } = runWith(script)
     assert.match(stderr, told)
     assert.equal(status, changedPrototypes)
   })
 }
 
-test('objects with such keys are not reported', () => {
+test('the guard ignores objects with keys like __proto__', () => {
   const { status, stderr } = runWith('const o = JSON.parse(\'{"__proto__":{"x":1},"constructor":2}\'); o.toString = 1')
   assert.deepEqual([status, stderr], [0, ''])
 })
 
-test('this process is guarded', () => {
+test('the guard is active in the test process', () => {
   assert.ok(
     process.execArgv.some((arg) => arg.includes('prototypes.mjs')),
     'run it by npm test',
   )
 })
 
-test('a server is guarded, and hostile input does not reach its prototypes', async (t) => {
+test('the guard is active in a server, and hostile input does not change prototypes', async (t) => {
   const server = await startServer(t)
   const client = server.client()
   const maps = '/api/v1/namespaces/default/configmaps'

@@ -120,7 +120,7 @@ const loop: Recipe = {
       import { serveUp } from '../../support/in-process.ts'
       import { untilTrue } from '../../support/until.ts'
 
-      test('recipe: the loop annotates a ConfigMap, with the rights of its account', async (t) => {
+      test('recipe: the control loop annotates a ConfigMap with the permissions of its account', async (t) => {
         const client = (await serveUp(t, ['--controllers=greeting'])).client()
         const path = '/api/v1/namespaces/default/configmaps'
         await client.post(path, { metadata: { name: 'a' } })
@@ -219,7 +219,7 @@ const control: Recipe = {
       import { test } from 'node:test'
       import { serve } from '../../support/in-process.ts'
 
-      test('recipe: a ConfigMap without an owner is rejected by the control', async (t) => {
+      test('recipe: the admission control rejects a ConfigMap without an owner', async (t) => {
         const client = (await serve(t, ['--enable-admission-plugins=RequireOwner'])).client()
         const path = '/api/v1/namespaces/default/configmaps'
         const rejected = await client.post(path, { metadata: { name: 'a' } })
@@ -285,7 +285,7 @@ const authenticator: Recipe = {
       import { test } from 'node:test'
       import { serve } from '../../support/in-process.ts'
 
-      test('recipe: a visitor is authenticated by a header where the flag is given', async (t) => {
+      test('recipe: a request header authenticates a visitor if the flag is set', async (t) => {
         const path = '/apis/authentication.orch.io/v1/whoamis'
         const userFor = async (flags: readonly string[]) => {
           const answer = await (await serve(t, flags)).client('').send(path, {
@@ -328,7 +328,7 @@ const consolePage: Recipe = {
     'test/tools/console/pages.long.test.ts': before(
       '\nfunction namesIn(',
       `
-test('recipe: the page greets', { timeout }, async () => {
+test('recipe: the page shows a greeting', { timeout }, async () => {
   await goTo(page, '#/operations/greeting')
   await page.getByRole('heading', { name: 'Greeting' }).waitFor()
 })

@@ -20,7 +20,7 @@ for (const transport of ['in-process', 'tls'] as const)
     after(() => server.close())
     const a = { namespace: 'default', name: 'a' }
 
-    test('calls are listed in order with all their attributes', async () => {
+    test('recorded calls are listed in order with all their attributes', async () => {
       const alice = server.user('alice')
       await server.client.create(configMaps, configMap('a'))
       await alice.client.get(configMaps, a).catch(() => {})
@@ -56,7 +56,7 @@ for (const transport of ['in-process', 'tls'] as const)
       assert.deepEqual(server.calls.list(), [])
     })
 
-    test('calls of control loops are found only by user, and a test can wait for a call', async () => {
+    test('calls of control loops are listed only by user, and a test can wait for a call', async () => {
       const user = 'system:serviceaccount:kube-system:service-account-controller'
       const next = server.calls.next({ verb: 'create', resource: 'serviceaccounts', namespace: 'a', user })
       await server.client.create(namespaces, namespace('a'))
@@ -68,7 +68,7 @@ for (const transport of ['in-process', 'tls'] as const)
       )
     })
 
-    test('a call fails once with the requested code and is not executed', async () => {
+    test('a planned failure makes one call fail with its code, and the call is not executed', async () => {
       for (const [code, reason] of [
         [409, 'Conflict'],
         [500, 'InternalError'],
@@ -84,7 +84,7 @@ for (const transport of ['in-process', 'tls'] as const)
       assert.throws(() => server.failOnce({}, { code: 200 }), /200 is not the code of a failure/)
     })
 
-    test('Retry-After is sent', async () => {
+    test('a planned failure can send Retry-After', async () => {
       server.failOnce({ verb: 'list' }, { code: 503, retryAfter: 7, message: 'not now' })
       const { status, headers, body } = await server.transport({
         method: 'GET',
@@ -114,7 +114,7 @@ for (const transport of ['in-process', 'tls'] as const)
       await alice.client.get(configMaps, a)
     })
 
-    test('failures do not apply to control loops unless their user is named', async () => {
+    test('planned failures do not apply to control loops unless their user is named', async () => {
       const user = 'system:serviceaccount:kube-system:service-account-controller'
       const spared = server.failOnce({ verb: 'create', resource: 'serviceaccounts' }, { code: 500 })
       const struck = server.failOnce({ verb: 'create', resource: 'serviceaccounts', user }, { code: 500 })
@@ -127,7 +127,7 @@ for (const transport of ['in-process', 'tls'] as const)
       assert.deepEqual(codes(), [500, 201])
     })
 
-    test('a lost request is not executed, and one with a lost response is', async () => {
+    test('a lost request is not executed, and a request with a lost response is', async () => {
       server.failOnce({ verb: 'create' }, { cut: 'request' })
       await assert.rejects(server.client.create(configMaps, configMap('a')), TransportError)
       await assert.rejects(server.client.get(configMaps, a), { code: 404 })
@@ -136,7 +136,7 @@ for (const transport of ['in-process', 'tls'] as const)
       await server.client.get(configMaps, a)
     })
 
-    test('a delayed response arrives later, and the server does not wait for a client that leaves', async () => {
+    test('a delayed response arrives later, and the server does not wait for a client that disconnects', async () => {
       server.failOnce({ verb: 'list' }, { delayMs: 50 })
       const began = performance.now()
       await server.client.list(configMaps)
@@ -149,7 +149,7 @@ for (const transport of ['in-process', 'tls'] as const)
       await assert.rejects(listing, /enough/)
     })
 
-    test('a watch is cut after a number of events or while open, and an informer recovers', async () => {
+    test('a watch can be cut after a number of events or while open, and an informer recovers', async () => {
       const { resourceVersion } = await server.client.list(configMaps, { namespace: 'default' })
       for (const name of ['a', 'b', 'c']) await server.client.create(configMaps, configMap(name))
       server.failOnce({ verb: 'watch' }, { cut: 'answer', afterEvents: 2 })

@@ -25,12 +25,12 @@ const isGone = (asked: Promise<unknown>) =>
     (error: unknown) => isNotFound(error),
   )
 
-test('objects get the time of the clock', async () => {
+test('creation timestamps follow the test clock', async () => {
   const made = await server.client.create(kinds.ConfigMap, { metadata: { namespace: 'default', name: 'a' } })
   assert.match(made.metadata.creationTimestamp!, /^2031-02-03T04:0[56]/)
 })
 
-test('a token expires by the clock', async () => {
+test('a token expires when the test clock passes its expiry', async () => {
   const tokens = subresource<kinds.TokenRequest>(kinds.ServiceAccount, 'token')
   const { status } = await server.client.create(tokens, {
     apiVersion: 'authentication.k8s.io/v1',
@@ -47,7 +47,7 @@ test('a token expires by the clock', async () => {
   assert.notEqual((await review()).status?.authenticated, true)
 })
 
-test('a finished Job is deleted after its time to live', async () => {
+test('a finished Job is deleted when the test clock passes its TTL', async () => {
   const job = { namespace: 'default', name: 'done' }
   const container = { name: 'c', image: 'x' }
   await server.client.create(kinds.Job, {
@@ -77,7 +77,7 @@ for (const store of ['memory', 'temporary'] as const)
     await untilTrue(() => isGone(own.client.get(kinds.Event, event)))
   })
 
-test('a certificate is signed at the time of the clock, and its request is cleaned up later', async () => {
+test('a certificate is signed at the time of the test clock, and its CertificateSigningRequest is deleted later', async () => {
   const name = 'someone'
   const request = makeRequest({ commonName: name, organizations: [] }, generateKey())
   await server.client.create(kinds.CertificateSigningRequest, {

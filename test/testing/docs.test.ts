@@ -24,7 +24,7 @@ const examples = [...text.matchAll(/<!-- run: ([a-z-]+) -->\n```ts\n([\s\S]*?)``
   code,
 }))
 
-test('docs/testing.md has examples to run', () => {
+test('docs/testing.md contains examples that can run', () => {
   assert.deepEqual(
     examples.map(({ name }) => name),
     ['node-test', 'controller'],
@@ -32,7 +32,7 @@ test('docs/testing.md has examples to run', () => {
 })
 
 for (const { name, code } of examples)
-  test(`the example ${name}`, async () => {
+  test(`the example in the documentation works: ${name}`, async () => {
     const file = join(project, `${name}.test.ts`)
     writeFileSync(file, code!)
     const {

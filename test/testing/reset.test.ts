@@ -44,7 +44,7 @@ test('reset deletes new objects and restores changed and deleted ones', async ()
   await assert.rejects(client.get(namespaces, { name: 'kept' }), isNotFound)
 })
 
-test('versions never repeat, and calls and failures are cleared', async () => {
+test('resource versions never repeat after a reset, and recorded calls and failures are cleared', async () => {
   const { client } = server
   const seen = new Set<string>()
   for (let round = 0; round < 5; round++) {
@@ -60,7 +60,7 @@ test('versions never repeat, and calls and failures are cleared', async () => {
 })
 
 for (const transport of ['in-process', 'tls'] as const)
-  test(`a watch sees a reset as changes, and an informer follows at once (${transport})`, async () => {
+  test(`a watch reports a reset as changes, and an informer follows immediately (${transport})`, async () => {
     await using fork = await server.fork({ transport })
     const ended = new AbortController()
     const informer = new Informer(fork.client, configMaps, {
@@ -92,7 +92,7 @@ for (const transport of ['in-process', 'tls'] as const)
     assert.equal(fork.calls.list({ verb: 'list' }).length, 0, 'it did not list again')
   })
 
-test('custom resource definitions appear and disappear with a reset', async () => {
+test('a reset adds and removes custom resource definitions', async () => {
   const { client } = server
   const definitions = {
     group: 'apiextensions.k8s.io',
@@ -167,7 +167,7 @@ test('a fork has the same objects, versions, users and keys, and is independent'
   assert.deepEqual(await namesNow(fork), ['shared'])
 })
 
-test('a snapshot belongs to one profile', async () => {
+test('a snapshot can be restored only under the same profile', async () => {
   const snapshot = await server.snapshot()
   await assert.rejects(
     startTestServer({ profile: 'orch', from: snapshot }),

@@ -12,7 +12,7 @@ import { configMap, configMaps, namespace, namespaces, roleBindings } from './to
 
 for (const transport of ['in-process', 'tls'] as const)
   for (const store of ['memory', 'temporary'] as const) {
-    test(`a client works ${transport}, on a store that is ${store}`, async () => {
+    test(`a client works ${transport} with a store that is ${store}`, async () => {
       await using server = await startTestServer({ transport, store })
       const created = await server.client.create(configMaps, configMap('a', { k: 'v' }))
       assert.equal(created.data?.k, 'v')
@@ -56,7 +56,7 @@ test('a kubeconfig is an object, text and a file that kubectl accepts', async ()
   assert.equal(server.calls.list({ user: 'bob', resource: 'namespaces', verb: 'list' })[0]?.code, 200)
 })
 
-test('control loops delete a namespace with its content, and without them it stays', async () => {
+test('control loops delete a namespace with its content, and without control loops it stays', async () => {
   await using server = await startTestServer()
   const made = await server.client.create(namespaces, namespace('a'))
   assert.equal(made.metadata.name, 'a')
@@ -75,7 +75,7 @@ test('control loops delete a namespace with its content, and without them it sta
   await alone.client.get(namespaces, { name: 'a' })
 })
 
-test('a server with the same options as an earlier one has the same objects, which its loops do not change', async () => {
+test('a second test server with the same options starts with the same objects', async () => {
   await using first = await startTestServer()
   await using second = await startTestServer()
   const began = await second.snapshot()
@@ -99,13 +99,13 @@ function contentsOf(snapshot: Snapshot): string[] {
   return entries.flatMap(({ key, value }) => (key.startsWith('meta/') ? [] : [`${key} ${Buffer.from(value)}`]))
 }
 
-test('invalid options are rejected', async () => {
+test('invalid options of a test server are rejected', async () => {
   await assert.rejects(startTestServer({ flags: ['--data-dir=x'] }), /--data-dir: a test server decides this/)
   await assert.rejects(startTestServer({ flags: ['--no-such-flag'] }), /unknown flag --no-such-flag/)
   await assert.rejects(startTestServer({ controlLoops: ['no-such-loop'] }), /no-such-loop/)
 })
 
-test('twelve concurrent servers are independent and leave nothing behind', async (t) => {
+test('twelve concurrent test servers are independent and leave no files or handles', async (t) => {
   const warnings: Error[] = []
   const onWarning = (warning: Error) => warnings.push(warning)
   process.on('warning', onWarning)

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { repeat } from '../../src/base/time/clock.ts'
 import { TestClock } from '../../src/testing/test-clock.ts'
 
-test('the clock starts at the given time, runs and can be advanced', () => {
+test('the test clock starts at the given time, runs and can be advanced', () => {
   const clock = new TestClock('2030-01-01T00:00:00Z')
   const start = Date.parse('2030-01-01T00:00:00Z')
   assert.ok(clock.now() >= start && clock.now() < start + 60_000)
@@ -14,7 +14,7 @@ test('the clock starts at the given time, runs and can be advanced', () => {
   assert.ok(clock.monotonic() >= before + 5_400_000)
 })
 
-test('due timers fire once and in order, and others wait', () => {
+test('due timers fire once and in order, and other timers wait', () => {
   const clock = new TestClock()
   const called: string[] = []
   clock.after(3_000, () => called.push('later'))
@@ -41,7 +41,7 @@ test('a timer may cancel the next one and start another', () => {
   assert.deepEqual(called, ['tick'])
 })
 
-test('timers fire as time passes', async () => {
+test('timers fire as real time passes', async () => {
   const clock = new TestClock()
   clock.advance(1000)
   const alive = setTimeout(() => {}, 60_000)
