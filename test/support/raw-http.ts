@@ -27,9 +27,11 @@ function contextOf(server: Served): SecureContext {
   return context
 }
 
-export async function openSocket(server: Served, alpn: string): Promise<TLSSocket> {
+/** Opens a TLS connection, from another loopback address if `localAddress` names one. */
+export async function openSocket(server: Served, alpn: string, localAddress = '127.0.0.1'): Promise<TLSSocket> {
   const secureContext = contextOf(server)
-  const socket = connectTls({ host: '127.0.0.1', port: server.port, secureContext, ALPNProtocols: [alpn] })
+  const address = { host: '127.0.0.1', port: server.port, localAddress }
+  const socket = connectTls({ ...address, secureContext, ALPNProtocols: [alpn] })
   await new Promise<void>((resolve, reject) => {
     socket.once('secureConnect', resolve)
     socket.once('error', reject)

@@ -2,6 +2,7 @@
  * Counts open connections, in total and per user. All workers count in shared memory, so the limits apply to the whole
  * server. Each worker has its own region and clears it at startup, so a crashed worker leaves no stale counts. Users
  * are hashed with a random seed to one of 16,384 counters. Two users may share a counter, but no user can choose which.
+ * Several workers also count unauthenticated connections, in total and, hashed in the same way, per network.
  *
  * The last few connections are reserved for `system:masters`, so that administrators can always reach a busy server.
  */
@@ -26,8 +27,11 @@ export type Admission = { readonly counter: number } | { readonly refusal: strin
 
 const seedBytes = 32
 const totalCounter = 0
-const userCounters = 16 * 1024
-const regionLength = 1 + userCounters
+const strangersCounter = 1
+const hashedCounters = 16 * 1024
+const firstUserCounter = 2
+const firstNetworkCounter = firstUserCounter + hashedCounters
+const regionLength = firstNetworkCounter + hashedCounters
 const reservedPart = 0.05
 const maxReserved = 64
 
@@ -91,6 +95,33 @@ export class ConnectionCounts {
     this.#add(counter, -1)
   }
 
+  /** The counter for the unauthenticated connections of a network. */
+  networkCounter(network: string): number {
+    return this.#hashed(firstNetworkCounter, network)
+  }
+
+  /** Counts or uncounts an unauthenticated connection. */
+  addStranger(networkCounter: number, change: 1 | -1): void {
+    this.#add(strangersCounter, change)
+    this.#add(networkCounter, change)
+  }
+
+  /** Number of unauthenticated connections of a network in all workers. */
+  strangersOf(networkCounter: number): number {
+    return this.#sum(networkCounter)
+  }
+
+  /** Indexes of the other workers that have unauthenticated connections, those with the most first. */
+  otherWorkersWithStrangers(): readonly number[] {
+    return Array.from({ length: this.workers }, (_, index) => index)
+      .filter((index) => index * regionLength !== this.#own && this.#strangersIn(index) > 0)
+      .sort((one, other) => this.#strangersIn(other) - this.#strangersIn(one))
+  }
+
+  #strangersIn(index: number): number {
+    return Atomics.load(this.#counts, index * regionLength + strangersCounter)
+  }
+
   #refusalOf({ name }: User, counter: number): string | undefined {
     const { perUser } = this.maxima
     if (this.#sum(counter) > perUser) {
@@ -103,8 +134,12 @@ export class ConnectionCounts {
   }
 
   #counterOf({ name }: User): number {
+    return this.#hashed(firstUserCounter, name)
+  }
+
+  #hashed(first: number, name: string): number {
     const digest = hash('sha256', `${this.#seed} ${name}`, 'buffer')
-    return 1 + (digest.readUInt32BE(0) % userCounters)
+    return first + (digest.readUInt32BE(0) % hashedCounters)
   }
 
   #add(counter: number, change: 1 | -1): void {

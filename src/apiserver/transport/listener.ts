@@ -19,6 +19,7 @@ import { Http2Server } from './http2/server.ts'
 import { loadEngine } from './load-engine.ts'
 import type { Peer, ServerTransport } from './server-transport.ts'
 import { connectionKey, UnauthenticatedConnections } from './unauthenticated-connections.ts'
+import { type EvictionChannel, WorkerEvictions } from './worker-evictions.ts'
 
 export interface ListenerOptions {
   readonly host: string
@@ -41,6 +42,8 @@ export interface ListenerOptions {
   readonly times?: Times
   /** Counts and limits the connections of all workers. */
   readonly connections?: ConnectionCounts
+  /** Evictions between workers. Omitted with a single worker. */
+  readonly evictions?: EvictionChannel | undefined
 }
 
 /** TLS versions and ciphers. */
@@ -61,6 +64,7 @@ export class Listener {
   readonly #http2: Http2Server
   readonly #strangers: UnauthenticatedConnections
   readonly #connections: ConnectionCounts
+  readonly #evictions: WorkerEvictions | undefined
   readonly #onError: (error: unknown) => void
   readonly #sockets = new Set<Socket>()
   readonly #peers = new Map<TLSSocket, Peer>()
@@ -76,7 +80,10 @@ export class Listener {
     const { maxima, workers } = this.#connections
     this.#onError = onError
     this.#security = security
-    this.#strangers = new UnauthenticatedConnections(strangersFor(maxima, workers))
+    const { evictions } = options
+    this.#strangers = new UnauthenticatedConnections(strangersFor(maxima, workers), evictions && this.#connections)
+    const evict = (remoteAddress: string) => this.#strangers.evictFor(remoteAddress)
+    this.#evictions = evictions && new WorkerEvictions(evictions, meetingPlaces, evict)
     this.#http1 = new Http1Server(engine, times, { onRequest, maySwitch })
     this.#http2 = new Http2Server(engine, times, withGoaway(onRequest, options.goawayChance ?? 0))
     this.#tls = createServer({
@@ -146,6 +153,7 @@ export class Listener {
     }, graceMs)
     await closed
     clearTimeout(timer)
+    this.#evictions?.close()
   }
 
   /** Closing the listening socket would reset connections that are established but not yet accepted. */
@@ -163,17 +171,26 @@ export class Listener {
   #meet(socket: Socket): void {
     this.#taken++
     this.#own(socket)
-    if (!this.#connections.open()) {
-      // Evict an unauthenticated connection, so that such connections cannot occupy the reserve for system:masters.
-      if (!this.#strangers.evictFor(socket)) {
-        this.#tellFull(`${this.#connections.maxima.total} connections are open`)
-        socket.destroy()
-        return
-      }
-      this.#connections.openInPlace()
+    const isFull = !this.#connections.open()
+    const admission = this.#strangers.admit(socket)
+    if (admission === 'rejected' || (isFull && admission === 'admitted' && !this.#makeRoom(socket))) {
+      if (!isFull) this.#connections.close()
+      socket.destroy()
+      return
     }
+    if (isFull) this.#connections.openInPlace()
     socket.on('close', () => this.#connections.close())
-    if (!this.#strangers.admit(socket)) socket.destroy()
+  }
+
+  /**
+   * Evicts an unauthenticated connection, so that such connections cannot occupy the reserve for system:masters.
+   * Returns false if none may be evicted.
+   */
+  #makeRoom(socket: Socket): boolean {
+    if (this.#strangers.evictFor(socket.remoteAddress ?? '')) return true
+    if (this.#evictions?.makeRoom(socket, this.#connections.otherWorkersWithStrangers()) === true) return true
+    this.#tellFull(`${this.#connections.maxima.total} connections are open`)
+    return false
   }
 
   /** Closes the connection after a failed or slow handshake. A client that speaks plain HTTP gets an explanation. */

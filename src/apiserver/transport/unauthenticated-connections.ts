@@ -6,9 +6,14 @@
  * them are recent, as when hundreds of clients reconnect at once, the newest is rejected and has to try again. An
  * address with more connections than others loses one immediately: otherwise an attacker who keeps reconnecting could
  * lock out all others.
+ *
+ * Each worker has an equal share of these limits. The limit for connections in general applies to all workers together.
+ * When that one is reached, a worker also evicts connections for clients of other workers (`worker-evictions.ts`), and
+ * compares how many connections an address has in all workers.
  */
 import type { Socket } from 'node:net'
 import { formatIp, parseIp } from '../../api/model/ip-range.ts'
+import type { ConnectionCounts } from './connection-counts.ts'
 
 export interface UnauthenticatedLimits {
   readonly total: number
@@ -29,34 +34,60 @@ export function networkOf(address: string): string {
   return family === 'IPv4' ? formatIp(ip) : `${formatIp({ family, number: (number >> 64n) << 64n })}/64`
 }
 
+/** Counters of several workers. */
+export type StrangerCounts = Pick<ConnectionCounts, 'networkCounter' | 'addStranger' | 'strangersOf'>
+
+/** The result for a new connection. `replaced` means that another connection was closed for it. */
+export type StrangerAdmission = 'admitted' | 'replaced' | 'rejected'
+
+/** The unauthenticated connections of one network, oldest first. */
+interface Network {
+  readonly name: string
+  /** The counter that all workers share. 0 with a single worker. */
+  readonly counter: number
+  readonly connections: Map<string, Stranger>
+}
+
 interface Stranger {
-  readonly address: string
+  readonly network: Network
   readonly since: number
   socket: Socket
 }
 
 export class UnauthenticatedConnections {
   readonly #limits: UnauthenticatedLimits
-  /** Unauthenticated connections, oldest first, in total and by address. */
+  readonly #shared: StrangerCounts | undefined
+  /** Unauthenticated connections, oldest first. */
   readonly #all = new Map<string, Stranger>()
-  readonly #byAddress = new Map<string, Map<string, Stranger>>()
+  readonly #networks = new Map<string, Network>()
 
-  constructor(limits: UnauthenticatedLimits) {
+  /** `shared` counts the connections of all workers. Omitted with a single worker. */
+  constructor(limits: UnauthenticatedLimits, shared?: StrangerCounts) {
     this.#limits = limits
+    this.#shared = shared
   }
 
-  /** Returns false if there is no room. */
-  admit(socket: Socket): boolean {
-    const address = networkOf(socket.remoteAddress ?? '')
-    const near = this.#byAddress.get(address) ?? new Map<string, Stranger>()
-    if (!this.#makeRoom(near, this.#limits.perAddress)) return false
-    if (!this.#makeRoom(this.#all, this.#limits.total) && !this.#evictFromLargest(near.size)) return false
+  /** Adds a new connection. If a limit is reached, closes another connection for it or rejects it. */
+  admit(socket: Socket): StrangerAdmission {
+    const network = this.#network(networkOf(socket.remoteAddress ?? ''))
+    const { connections } = network
+    const before = this.#all.size
+    if (!this.#makeRoom(connections, this.#limits.perAddress)) return 'rejected'
+    if (!this.#makeRoom(this.#all, this.#limits.total) && !this.#evictFromLargest(connections.size, sizeHere)) {
+      return 'rejected'
+    }
+    const isReplaced = this.#all.size < before
     const key = connectionKey(socket)
-    const stranger = { address, since: performance.now(), socket }
+    // Closed sockets have no address, so their keys are equal.
+    const previous = this.#all.get(key)
+    if (previous !== undefined) this.#forget(key, previous)
+    const stranger = { network, since: performance.now(), socket }
     this.#all.set(key, stranger)
-    this.#byAddress.set(address, near.set(key, stranger))
+    this.#networks.set(network.name, network)
+    connections.set(key, stranger)
+    this.#shared?.addStranger(network.counter, 1)
     socket.on('close', () => this.#forget(key, stranger))
-    return true
+    return isReplaced ? 'replaced' : 'admitted'
   }
 
   /** Replaces the plain socket of a connection by its TLS socket. */
@@ -76,22 +107,39 @@ export class UnauthenticatedConnections {
     if (stranger !== undefined) this.#forget(key, stranger)
   }
 
-  /** Closes a connection to make room for this one. Returns false if none may be closed. */
-  evictFor(socket: Socket): boolean {
+  /**
+   * Closes a connection because there is no room for the newest connection of this address, which has been admitted
+   * here or by another worker. Returns false if none may be closed.
+   */
+  evictFor(remoteAddress: string): boolean {
     if (this.#all.size === 0) return false
-    const near = this.#byAddress.get(networkOf(socket.remoteAddress ?? ''))
-    return this.#makeRoom(this.#all, this.#all.size) || this.#evictFromLargest(near?.size ?? 0)
+    if (this.#makeRoom(this.#all, this.#all.size)) return true
+    const sizeOf = (network: Network) => this.#shared?.strangersOf(network.counter) ?? network.connections.size
+    // The new connection may be closed by now.
+    const others = Math.max(0, sizeOf(this.#network(networkOf(remoteAddress))) - 1)
+    return this.#evictFromLargest(others, sizeOf)
+  }
+
+  #network(name: string): Network {
+    const counter = () => this.#shared?.networkCounter(name) ?? 0
+    return this.#networks.get(name) ?? { name, counter: counter(), connections: new Map() }
   }
 
   /**
-   * Closes the oldest connection of the address with the most connections, unless that leaves it with fewer than the
-   * new client.
+   * Closes the oldest connection of the network with the most connections, unless that leaves it with fewer than the
+   * network of the new client, which has `ownCount` others.
    */
-  #evictFromLargest(ownCount: number): boolean {
-    let largest: ReadonlyMap<string, Stranger> = new Map()
-    for (const each of this.#byAddress.values()) if (each.size > largest.size) largest = each
-    if (largest.size <= ownCount + 1) return false
-    this.#evict(...largest.entries().next().value!)
+  #evictFromLargest(ownCount: number, sizeOf: (network: Network) => number): boolean {
+    let largest: Network | undefined
+    let size = ownCount + 1
+    for (const each of this.#networks.values()) {
+      const eachSize = sizeOf(each)
+      if (eachSize <= size) continue
+      largest = each
+      size = eachSize
+    }
+    if (largest === undefined) return false
+    this.#evict(...largest.connections.entries().next().value!)
     return true
   }
 
@@ -112,11 +160,14 @@ export class UnauthenticatedConnections {
   #forget(key: string, stranger: Stranger): void {
     if (this.#all.get(key) !== stranger) return
     this.#all.delete(key)
-    const near = this.#byAddress.get(stranger.address)
-    near?.delete(key)
-    if (near?.size === 0) this.#byAddress.delete(stranger.address)
+    const { network } = stranger
+    network.connections.delete(key)
+    if (network.connections.size === 0) this.#networks.delete(network.name)
+    this.#shared?.addStranger(network.counter, -1)
   }
 }
+
+const sizeHere = ({ connections }: Network) => connections.size
 
 /** Identifies a connection. Its plain socket and its TLS socket have the same key. */
 export function connectionKey({ remoteAddress = '', remotePort = 0 }: Socket): string {

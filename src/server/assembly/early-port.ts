@@ -11,8 +11,8 @@ import { pipeline, type Step } from '../../apiserver/http/pipeline.ts'
 import { answerErrors } from '../../apiserver/http/steps/answer-errors.ts'
 import { resolveRequest } from '../../apiserver/http/steps/resolve-request.ts'
 import { stamp } from '../../apiserver/http/steps/stamp.ts'
-import type { CountingPlace } from '../../apiserver/transport/connection-counts.ts'
 import type { Listener } from '../../apiserver/transport/listener.ts'
+import type { WorkerConnections } from '../../apiserver/transport/worker-evictions.ts'
 import type { Log } from '../../base/telemetry/log.ts'
 import { type Clock, systemClock } from '../../base/time/clock.ts'
 import type { Certificates } from '../certificates/certificates.ts'
@@ -36,7 +36,7 @@ interface EarlyPortParts {
   readonly clock: Clock
   readonly log: Log
   readonly opened: AsyncDisposableStack
-  readonly counting?: CountingPlace | undefined
+  readonly counting?: WorkerConnections | undefined
 }
 
 /** Returns undefined if the port must not open before the server is ready. */

@@ -1,13 +1,10 @@
 /** Opens the listener that the flags describe. Explains system errors and how to fix them. */
 
 import { Exchange } from '../../apiserver/http/request/exchange.ts'
-import {
-  ConnectionCounts,
-  type ConnectionMaxima,
-  type CountingPlace,
-} from '../../apiserver/transport/connection-counts.ts'
+import { ConnectionCounts, type ConnectionMaxima } from '../../apiserver/transport/connection-counts.ts'
 import { maxConnectionsFor } from '../../apiserver/transport/connection-limits.ts'
 import { Listener, type Security } from '../../apiserver/transport/listener.ts'
+import type { WorkerConnections } from '../../apiserver/transport/worker-evictions.ts'
 import { UsageError } from '../../base/flags/flags.ts'
 import { openFileLimit } from '../../base/limits/open-files.ts'
 import { errorFields, type Log } from '../../base/telemetry/log.ts'
@@ -21,8 +18,8 @@ export interface ListenerParts {
   readonly maySwitch: (target: string) => boolean
   readonly clock: Clock
   readonly log: Log
-  /** Shared memory in which workers count their connections. Undefined with a single worker. */
-  readonly counting?: CountingPlace | undefined
+  /** How workers count their connections and evict some for each other. Undefined with a single worker. */
+  readonly counting?: WorkerConnections | undefined
 }
 
 /** Assumed limit of open files if the system does not report one. */
@@ -53,6 +50,7 @@ export async function openListener(
       maySwitch,
       onError,
       connections,
+      evictions: counting,
     })
   } catch (error) {
     throw explained(error as NodeJS.ErrnoException, options)

@@ -2,7 +2,7 @@
  * The place of a server among the workers of its process (`--workers`): its index, its store and the combined metrics.
  */
 
-import type { CountingPlace } from '../../apiserver/transport/connection-counts.ts'
+import type { WorkerConnections } from '../../apiserver/transport/worker-evictions.ts'
 import type { Exposing } from '../../base/telemetry/exposition.ts'
 import type { Metric } from '../../base/telemetry/metrics.ts'
 import type { LocalNodes } from '../../cluster/node-port/local-nodes.ts'
@@ -19,8 +19,8 @@ export interface WorkerPlace {
   readonly sharing: Sharing
   /** Shared counters of limits that apply to all workers together. */
   readonly limits: SharedLimits
-  /** Shared memory in which workers count their connections. */
-  readonly counting: CountingPlace
+  /** How workers count their connections and evict some for each other. */
+  readonly counting: WorkerConnections
   /** Adds the simulated nodes of all other workers to those of this one, and announces its own to them. */
   shareNodes(local: LocalNodes): void
   /** Exposes the metrics of this worker together with those of all others. */

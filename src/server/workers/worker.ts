@@ -112,7 +112,7 @@ class Worker {
 
   #place(): WorkerPlace {
     const { index, store, channel, limits } = this.#data
-    const counting = { memory: limits.connections, index }
+    const counting = { memory: limits.connections, channel, index }
     return {
       index,
       store,

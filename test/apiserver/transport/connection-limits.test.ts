@@ -6,15 +6,18 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect as connectTcp, Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import type { TLSSocket } from 'node:tls'
 import { ConnectionCounts, countingMemory } from '../../../src/apiserver/transport/connection-counts.ts'
 import { maxConnectionsFor } from '../../../src/apiserver/transport/connection-limits.ts'
+import type { ServerTransport } from '../../../src/apiserver/transport/server-transport.ts'
 import { networkOf, UnauthenticatedConnections } from '../../../src/apiserver/transport/unauthenticated-connections.ts'
 import { endHeaders, endStream, openFrames, requestFrame } from '../../support/http2-frames.ts'
 import { serve } from '../../support/in-process.ts'
+import { listen, ok, open } from '../../support/listener.ts'
 import { openSession, openSocket, untilClosed } from '../../support/raw-http.ts'
 import { type Served, startServer } from '../../support/server.ts'
-import { until } from '../../support/until.ts'
+import { soon, until } from '../../support/until.ts'
 
 const user = (name: string, ...groups: string[]) => ({ name, uid: '', groups, extra: new Map() })
 const path = '/api/v1/namespaces/default'
@@ -144,6 +147,39 @@ test('unauthenticated connections from one address are limited', { timeout: 300_
   )
 })
 
+test('a rejected client does not make the server evict a connection of another address', {
+  timeout: 300_000,
+}, async (t) => {
+  // At most 2 of 4 connections are unauthenticated, and 1 per address.
+  const onRequest = (transport: ServerTransport) => {
+    transport.peer.proved(user('admin', 'system:masters'))
+    ok(transport)
+  }
+  const port = await listen(t, { maxima: { total: 4 }, onRequest })
+  for (let i = 0; i < 2; i++) {
+    const socket = await open(port, 'http/1.1')
+    t.after(() => socket.destroy())
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+    await once(socket, 'data')
+  }
+  const openFrom = async (localAddress: string) => {
+    const socket = connectTcp({ host: '127.0.0.1', port, localAddress })
+    t.after(() => socket.destroy())
+    socket.on('error', () => socket.destroy())
+    await once(socket, 'connect')
+    return socket
+  }
+  const old = await openFrom('127.0.0.2')
+  // From this age on, the connection may be evicted for any other.
+  await setTimeout(1100)
+  const recent = (await openFrom('127.0.0.3')).resume()
+  const rejected = (await openFrom('127.0.0.3')).resume()
+  await soon(() => recent.closed || rejected.closed)
+  // The old connection still works: plain HTTP gets an explanation.
+  old.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+  assert.match(await untilClosed(old), /^HTTP\/1\.1 400 /)
+})
+
 /** Each row is one network, in different notations. */
 const networks: readonly (readonly string[])[] = [
   ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::', '2001:db8:1:2::9', '2001:0DB8:0001:0002::1', '2001:db8:1:2:0:1::'],
@@ -174,7 +210,7 @@ test('unauthenticated connections are counted per network', async () => {
   const admit = (remoteAddress: string) => {
     const address = { remoteAddress: { value: remoteAddress }, remotePort: { value: remotePort++ } }
     const socket = Object.defineProperties(new Socket(), address)
-    return strangers.admit(socket) ? socket : undefined
+    return strangers.admit(socket) !== 'rejected' ? socket : undefined
   }
   const socket = admit('2001:db8::1')
   assert.ok(socket && admit('2001:db8::1:0:0:1'))
@@ -197,6 +233,45 @@ test('connection limits apply to all workers together', { timeout: 300_000 }, as
   const more = await openFrames(server)
   more.write(requestFrame(1, { ':path': path, authorization: 'Bearer alice-token' }, endHeaders | endStream))
   await untilClosed(more)
+})
+
+/** Opens an unauthenticated connection from 127.0.0.2; undefined if the server rejects it. */
+async function openStranger(t: TestContext, server: Served): Promise<TLSSocket | undefined> {
+  const socket = await openSocket(server, 'http/1.1', '127.0.0.2').catch(() => undefined)
+  if (socket === undefined) return undefined
+  t.after(() => socket.destroy())
+  socket.on('error', () => socket.destroy())
+  socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n')
+  const isAnswered = await Promise.race([
+    once(socket, 'data').then(() => true),
+    once(socket, 'close').then(() => false),
+  ])
+  return isAnswered ? socket.resume() : undefined
+}
+
+test('unauthenticated connections of one worker yield to a client of another worker', {
+  timeout: 300_000,
+}, async (t) => {
+  const server = await startServer(t, ['--workers=2', '--max-connections=40'])
+  assert.equal((await connectAll(t, server, 'alice-token', 38)).length, 38)
+  let strangers: TLSSocket[] = []
+  for (let attempt = 0; attempt < 12; attempt++) {
+    // The kernel chooses the workers. In about half of the attempts, the other worker has both strangers, or the
+    // administrator's worker has none.
+    await until(
+      async () => {
+        const socket = await openStranger(t, server)
+        strangers = [...strangers, ...(socket === undefined ? [] : [socket])].filter(({ closed }) => !closed)
+        return strangers.length
+      },
+      (count) => count >= 2,
+    )
+    const admin = await connect(t, server, 'admin-token')
+    assert.notEqual(admin, undefined, `attempt ${attempt}`)
+    await soon(() => strangers.some(({ closed }) => closed))
+    assert.equal(admin!.closed, false)
+    admin!.destroy()
+  }
 })
 
 test('workers count connections in shared memory, and a restarted worker starts at zero', () => {
