@@ -169,7 +169,10 @@ export class UnauthenticatedConnections {
 
 const sizeHere = ({ connections }: Network) => connections.size
 
-/** Identifies a connection. Its plain socket and its TLS socket have the same key. */
-export function connectionKey({ remoteAddress = '', remotePort = 0 }: Socket): string {
-  return `${remoteAddress} ${remotePort}`
+/**
+ * Identifies a connection. Its plain socket and its TLS socket have the same key. Contains the server's address because
+ * a client can connect to several addresses of the server from one port.
+ */
+export function connectionKey({ remoteAddress = '', remotePort = 0, localAddress = '' }: Socket): string {
+  return `${remoteAddress} ${remotePort} ${localAddress}`
 }

@@ -8,7 +8,10 @@ import { once } from 'node:events'
 import { Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { ConnectionCounts, countingMemory } from '../../../src/apiserver/transport/connection-counts.ts'
-import { UnauthenticatedConnections } from '../../../src/apiserver/transport/unauthenticated-connections.ts'
+import {
+  connectionKey,
+  UnauthenticatedConnections,
+} from '../../../src/apiserver/transport/unauthenticated-connections.ts'
 import { WorkerEvictions } from '../../../src/apiserver/transport/worker-evictions.ts'
 
 const limits = { total: 100, perAddress: 100, minTime: Number.POSITIVE_INFINITY }
@@ -131,4 +134,17 @@ test('few connections wait, and one network cannot take all their places', async
     waiting.map(({ destroyed }) => destroyed),
     [true, false, false, false],
   )
+})
+
+test('connections from one port to two addresses of the server both count', async (t) => {
+  const [one, other] = startWorkers(t, 2)
+  const [first, second] = ['10.0.0.8', '10.0.0.9'].map((localAddress) =>
+    socketWith({ remoteAddress: '10.0.0.2', remotePort: 1, localAddress, localPort: 6443 }),
+  )
+  for (const socket of [first!, second!]) assert.equal(other!.strangers.admit(socket), 'admitted')
+  // A user who is authenticated on one connection is not the user of the other.
+  other!.strangers.knows(connectionKey(first!))
+  assert.equal(other!.strangers.find(first!), undefined)
+  assert.ok(other!.strangers.find(second!) === second)
+  assert.deepEqual(one!.counts.otherWorkersWithStrangers(), [1])
 })
