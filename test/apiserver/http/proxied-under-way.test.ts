@@ -73,6 +73,10 @@ test('proxied requests to many pods leave file descriptors for other clients and
   const other = openSession(server)
   t.after(() => other.destroy())
   assert.equal(await begin(other, `${pods}/p0:${port}/proxy/`, 'bob-token'), 200)
+  // Two users who take all they can get leave some requests for administrators.
+  const all = Array.from({ length: 64 }, () => begin(other, `${pods}/p1:${port}/proxy/`, 'bob-token'))
+  assert.ok((await Promise.all(all)).includes(429))
+  assert.equal(await begin(other, `${pods}/p2:${port}/proxy/`, 'admin-token'), 200)
 })
 
 /** An HTTPS server that keeps idle connections open forever, and a relay to it. */

@@ -1,7 +1,8 @@
 /**
  * Counts the requests that this server forwards to other servers. Each uses its own connection and may last
  * indefinitely. The counts are limited per backend, per user and in total. Otherwise one user with access to many pods
- * could exhaust this process's file descriptors and block all new connections.
+ * could exhaust this process's file descriptors and block all new connections. Some requests are reserved for
+ * `system:masters`, so that several users together cannot keep administrators from logs and exec sessions.
  */
 import { superusers, type User } from '../../../api/model/user.ts'
 
@@ -31,6 +32,8 @@ const keptFiles = 64
 /** Minimum share of all file descriptors, in case `--max-connections` leaves fewer. */
 const minPart = 1 / 16
 const minPerServer = 64
+/** Part of each limit that is reserved for `system:masters`. */
+const reservedPart = 0.05
 
 export class RequestsUnderWay {
   readonly #limits: UnderWayLimits
@@ -47,9 +50,11 @@ export class RequestsUnderWay {
    */
   begin(server: string, user: User): (() => void) | ReachedLimit {
     const { perServer, perUser, inAll } = this.#limits
-    if ((this.#byServer.get(server) ?? 0) >= perServer) return 'server'
-    if (!user.groups.includes(superusers) && (this.#byUser.get(user.name) ?? 0) >= perUser) return 'user'
-    if (this.#all >= inAll) return 'all'
+    const isSuperuser = user.groups.includes(superusers)
+    const available = (limit: number) => (isSuperuser ? limit : limit - Math.floor(reservedPart * limit))
+    if ((this.#byServer.get(server) ?? 0) >= available(perServer)) return 'server'
+    if (!isSuperuser && (this.#byUser.get(user.name) ?? 0) >= perUser) return 'user'
+    if (this.#all >= available(inAll)) return 'all'
     this.#add(server, user.name, 1)
     return () => this.#add(server, user.name, -1)
   }
