@@ -35,13 +35,13 @@ export interface Destination {
   /** Whether to accept any certificate. Only for objects in which a user explicitly requests this. */
   readonly isUnverified?: boolean
   readonly credentials: Credentials
+  /** Maximum number of idle connections. By default, all connections may stay open for later requests. */
+  readonly maxIdle?: number
   /** Uses plain HTTP with one connection per request: 'tcp', or a function that creates the connection. */
   readonly plain?: 'tcp' | (() => Duplex)
 }
 
 const idleMs = 60_000
-/** Maximum number of idle connections to a node agent, because users can reach many agents. */
-const maxIdlePerAgent = 2
 /** Maximum number of destinations with open connections. */
 const maxDestinations = 256
 
@@ -121,7 +121,7 @@ export class Connections {
     for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy()
   }
 
-  #optionsOf({ authority, isUnverified = false, commonName, credentials }: Destination): AgentOptions {
+  #optionsOf({ authority, isUnverified = false, commonName, credentials, maxIdle }: Destination): AgentOptions {
     const { certificate, key } = credentials
     return {
       ...(commonName === undefined ? {} : requireCommonName(commonName)),
@@ -129,7 +129,7 @@ export class Connections {
       // file descriptors.
       keepAlive: !isUnverified || certificate !== undefined,
       maxSockets: this.#maxPerDestination,
-      maxFreeSockets: commonName === undefined ? this.#maxPerDestination : maxIdlePerAgent,
+      maxFreeSockets: maxIdle ?? this.#maxPerDestination,
       timeout: idleMs,
       rejectUnauthorized: !isUnverified,
       // Created once, because parsing the certificates for each connection would cost more than a call.

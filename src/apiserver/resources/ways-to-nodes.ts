@@ -45,6 +45,8 @@ export interface AgentTrust {
 }
 
 const defaultAgentPort = 10250
+/** Maximum number of idle connections to an agent, because users can reach many agents. */
+const maxIdle = 2
 
 /** The scheme and port of a request to a pod or a node. */
 export interface Target {
@@ -82,12 +84,12 @@ export class WaysToNodes {
     const local = localNodes.find(name)
     if (local !== undefined) {
       const { host, port } = local
-      return { host, port, serverName: name, hostHeader: name, commonName, ...(await localTrust()) }
+      return { host, port, serverName: name, hostHeader: name, commonName, maxIdle, ...(await localTrust()) }
     }
     const port = agentPort(node)
     const { host, address } = await this.#reachable(node, port)
-    const named = requiresNodeSubject ? { commonName } : {}
-    return { host: address, port, serverName: host, hostHeader: hostHeader(host, port), ...named, ...(await trust()) }
+    const named = { serverName: host, hostHeader: hostHeader(host, port), ...(requiresNodeSubject && { commonName }) }
+    return { host: address, port, ...named, maxIdle, ...(await trust()) }
   }
 
   /** Returns the destination of any other port of a node. */

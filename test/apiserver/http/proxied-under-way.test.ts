@@ -12,9 +12,14 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import type { Node } from '../../../src/api/kinds/core/node.ts'
+import { parseRange } from '../../../src/api/model/ip-range.ts'
 import type { Destination } from '../../../src/apiserver/outbound/connections.ts'
 import { noCredentials } from '../../../src/apiserver/outbound/credentials.ts'
 import { HttpsRelay } from '../../../src/apiserver/outbound/https-relay.ts'
+import { AddressPolicy } from '../../../src/apiserver/resources/allowed-address.ts'
+import { WaysToNodes } from '../../../src/apiserver/resources/ways-to-nodes.ts'
+import { LocalNodes } from '../../../src/cluster/node-port/local-nodes.ts'
 import { giveAccount } from '../../support/accounts.ts'
 import { authorityExtensions, certificatesIn } from '../../support/openssl-certificates.ts'
 import { openSession } from '../../support/raw-http.ts'
@@ -107,7 +112,7 @@ async function startUpstream(t: TestContext) {
     assert.equal(String(await body.toArray()), 'done')
   }
   const open = () => new Promise<number>((resolve) => upstream.getConnections((_, count) => resolve(count)))
-  return { authority: authority.certificate, send, open }
+  return { authority: authority.certificate, port, relay, send, open }
 }
 
 // An idle connection would stay open for a minute without being counted.
@@ -117,8 +122,30 @@ test('a connection to a port that any user can choose is closed after its reques
   await untilTrue(async () => (await open()) === 0)
 })
 
-test('only a few idle connections to a node agent are kept open', async (t) => {
-  const { authority, send, open } = await startUpstream(t)
-  await Promise.all(Array.from({ length: 10 }, () => send({ authority, commonName: 'system:node:n' })))
-  await untilTrue(async () => (await open()) <= 2)
-})
+for (const requiresNodeSubject of [true, false])
+  test(`only a few idle connections to a node agent are kept (requiresNodeSubject: ${requiresNodeSubject})`, async (t) => {
+    const { authority, port, relay, send, open } = await startUpstream(t)
+    const trust = async () => ({ authority, credentials: noCredentials })
+    const ways = new WaysToNodes({
+      lookup: { getLatest: () => undefined } as never,
+      relay,
+      localNodes: new LocalNodes(),
+      trust,
+      localTrust: trust,
+      requiresNodeSubject,
+      addressTypes: ['InternalIP'],
+      timeoutMs: 10_000,
+      addresses: new AddressPolicy({
+        allowed: [parseRange('127.0.0.1/32')!],
+        ownAddress: () => undefined,
+        advertised: '',
+      }),
+    })
+    const status = {
+      addresses: [{ type: 'InternalIP', address: '127.0.0.1' }],
+      daemonEndpoints: { kubeletEndpoint: { Port: port } },
+    }
+    const destination = await ways.toAgent({ metadata: { name: 'n' }, status } as Node)
+    await Promise.all(Array.from({ length: 10 }, () => send(destination)))
+    await untilTrue(async () => (await open()) <= 2, 5_000)
+  })
