@@ -97,6 +97,11 @@ const behaviours: { readonly [name: string]: Behaviour } = {
     if (call.review.request.object.metadata.labels?.crash !== undefined) call.response.socket?.destroy()
     else reply(call, { allowed: false, status: { code: 403, message: 'no' } })
   },
+  // Never answers for some objects and denies all others.
+  'hang-or-deny': (call) => {
+    if (call.review.request.object.metadata.labels?.hang === undefined)
+      reply(call, { allowed: false, status: { code: 403, message: 'no' } })
+  },
   // Valid JSON that is expensive to parse.
   'many-values': ({ response }) => void response.end(`[${'[],'.repeat(1_500_000)}[]]`),
   'huge-patch': (call) => patch(call, [{ op: 'add', path: '/data', value: { big: 'x'.repeat(8 * 1024 * 1024) } }]),

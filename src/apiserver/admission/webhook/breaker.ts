@@ -1,12 +1,17 @@
 /**
  * Circuit breaker of a webhook. It opens after five consecutive failures: then the failure policy applies at once, and
- * one call every ten seconds probes whether the webhook responds again. Only failures to reach the webhook count
+ * a few calls every ten seconds probe whether the webhook responds again. Only failures to reach the webhook count
  * (timeout, connection, certificate). Any response closes the breaker, even an invalid one.
+ *
+ * A webhook may hang because of the object of one client. Each probe is therefore for another tenant than the calls
+ * that failed before it: one tenant can neither open the breaker for the others nor keep it open.
  */
 import type { Clock } from '../../../base/time/clock.ts'
 
 const maxFailures = 5
 const probeEveryMs = 10_000
+/** Maximum number of tenants whose calls fail in one interval, including those that opened the breaker. */
+const maxProbers = 4
 
 export interface BreakerState {
   readonly open: boolean
@@ -29,33 +34,49 @@ export class Breaker {
   #lastLatencyMs: number | undefined
   /** Time of the next probe while the breaker is open, on the monotonic clock. */
   #nextProbe = 0
+  /** Time of the last response, on the monotonic clock. */
+  #lastAnswerAt = Number.NEGATIVE_INFINITY
+  /** Tenants whose calls failed, or that have probed, since the last interval began. */
+  readonly #probers = new Set<string>()
 
   constructor(clock: Clock) {
     this.#clock = clock
   }
 
   /**
-   * Returns why the webhook must not be called; undefined if it may be. The result of every allowed call must be
-   * reported.
+   * Returns why the webhook must not be called for this tenant; undefined if it may be. The result of every allowed
+   * call must be reported.
    */
-  refusal(): string | undefined {
+  refusal(tenant: string): string | undefined {
     if (!this.#open) return undefined
     const now = this.#clock.monotonic()
-    if (now < this.#nextProbe)
+    if (now >= this.#nextProbe) {
+      this.#nextProbe = now + probeEveryMs
+      this.#probers.clear()
+    } else if (this.#probers.has(tenant) || this.#probers.size >= maxProbers) {
       return `the circuit breaker is open after ${this.#failures} failures; the last one: ${this.#lastError}`
-    this.#nextProbe = now + probeEveryMs
+    }
+    this.#probers.add(tenant)
     return undefined
+  }
+
+  /** Whether the webhook has responded to any call since this time, on the monotonic clock. */
+  hasAnsweredSince(time: number): boolean {
+    return this.#lastAnswerAt >= time
   }
 
   answered(ms: number): void {
     this.#calls++
     this.#failures = 0
+    this.#lastAnswerAt = this.#clock.monotonic()
+    this.#probers.clear()
     this.#lastLatencyMs = ms
   }
 
-  failed(error: string): void {
+  failed(error: string, tenant: string): void {
     this.#calls++
     this.#failures++
+    if (this.#probers.size < maxProbers) this.#probers.add(tenant)
     this.#lastError = error
     this.#lastFailureAt = this.#clock.now()
     if (this.#open) this.#nextProbe = this.#clock.monotonic() + probeEveryMs

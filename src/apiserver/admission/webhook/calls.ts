@@ -42,8 +42,9 @@ export interface Question extends Candidate {
 /** `isLate` tells whether the webhook's timeout has passed, which includes applying its patch. */
 export type Use<T> = (verdict: Verdict, isLate: () => boolean) => T | Promise<T>
 
-/** Timeout and duration of a call in milliseconds. */
+/** Start, timeout and duration of a call in milliseconds. */
 interface SpentTime {
+  readonly began: number
   readonly timeoutMs: number
   readonly elapsedMs: number
 }
@@ -114,7 +115,7 @@ export class WebhookCalls {
     const { reviewVersion, breaker } = webhook
     if (reviewVersion === undefined)
       throw new CallError('answer', 'it understands no version of AdmissionReview that this server can send')
-    const open = breaker.refusal()
+    const open = breaker.refusal(tenantOf(request))
     if (open !== undefined) throw new CallError('connection', open)
     const began = this.#parts.clock.monotonic()
     const elapsed = () => this.#parts.clock.monotonic() - began
@@ -131,7 +132,7 @@ export class WebhookCalls {
       breaker.answered(elapsed())
       return { used, said: told(verdict) }
     } catch (error) {
-      if (error instanceof CallError) this.#note(webhook, error, { timeoutMs, elapsedMs: elapsed() })
+      if (error instanceof CallError) this.#note(question, error, { began, timeoutMs, elapsedMs: elapsed() })
       if (error instanceof ApiError) breaker.answered(elapsed())
       throw error
     }
@@ -160,21 +161,30 @@ export class WebhookCalls {
    * Records the result in the breaker. Only failures to reach the webhook count. A webhook that responds is alive,
    * whatever the response: otherwise a client could open the breaker for all others with objects that the webhook
    * cannot handle. A webhook that closes the connection after receiving a request may have crashed because of that
-   * request alone. Local limits and calls cut off before the webhook's own timeout are inconclusive.
+   * request alone. Local limits and calls cut off before the webhook's own timeout are inconclusive. A webhook that
+   * responds to other calls during a call that times out is alive too.
    */
-  #note(webhook: Webhook, error: CallError, { timeoutMs, elapsedMs }: SpentTime): void {
-    if (error.fault === 'answer') webhook.breaker.answered(elapsedMs)
-    else if (inconclusiveFaults.has(error.fault)) webhook.breaker.undecided()
-    else if (error.fault !== 'timeout' || timeoutMs >= webhook.timeoutMs) this.#countFailure(webhook, error)
+  #note(question: Question, error: CallError, { began, timeoutMs, elapsedMs }: SpentTime): void {
+    const { breaker, timeoutMs: ownTimeoutMs } = question.webhook
+    if (error.fault === 'answer') breaker.answered(elapsedMs)
+    else if (inconclusiveFaults.has(error.fault)) breaker.undecided()
+    else if (error.fault !== 'timeout' || (timeoutMs >= ownTimeoutMs && !breaker.hasAnsweredSince(began)))
+      this.#countFailure(question, error)
   }
 
-  #countFailure({ breaker, configuration, name }: Webhook, error: CallError): void {
+  #countFailure({ webhook, request }: Question, error: CallError): void {
+    const { breaker, configuration, name } = webhook
     const before = breaker.state
-    breaker.failed(error.message)
+    breaker.failed(error.message, tenantOf(request))
     const fields = { configuration, webhook: name, error: error.message }
     if (before.failures === 0) this.#parts.log.warn('cannot call admission webhook', fields)
     if (!before.open && breaker.state.open) this.#parts.log.warn('admission webhook circuit breaker opened', fields)
   }
+}
+
+/** Whose calls may fail together: those of a namespace or, outside of namespaces, of a user. */
+function tenantOf({ namespace, user }: AdmissionRequest): string {
+  return namespace === '' ? `user ${user.name}` : `namespace ${namespace}`
 }
 
 function controlOf({ phase }: Webhook) {

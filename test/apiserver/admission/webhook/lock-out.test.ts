@@ -30,18 +30,34 @@ await client.post('/api/v1/namespaces', { metadata: { name: 'hooked', labels: { 
 test('a circuit breaker opens after five failures, probes every ten seconds and closes after a response', () => {
   let now = 0
   const breaker = new Breaker({ now: () => now, monotonic: () => now })
-  for (let i = 0; i < 4; i++) breaker.failed('x')
+  for (let i = 0; i < 4; i++) breaker.failed('x', 'a')
   breaker.answered(1)
   for (let i = 0; i < 5; i++) {
-    assert.equal(breaker.refusal(), undefined)
-    breaker.failed('no')
+    assert.equal(breaker.refusal('a'), undefined)
+    breaker.failed('no', 'a')
   }
-  assert.match(breaker.refusal()!, /open after 5 failures; the last one: no/)
+  assert.match(breaker.refusal('a')!, /open after 5 failures; the last one: no/)
   now = 10_000
-  assert.equal(breaker.refusal(), undefined)
-  assert.ok(breaker.refusal())
+  assert.equal(breaker.refusal('a'), undefined)
+  assert.ok(breaker.refusal('a'))
   breaker.answered(2)
-  assert.deepEqual([breaker.refusal(), breaker.state.open], [undefined, false])
+  assert.deepEqual([breaker.refusal('a'), breaker.state.open], [undefined, false])
+})
+
+test('an open breaker allows few probes, each of another tenant than the failed calls', () => {
+  let now = 0
+  const breaker = new Breaker({ now: () => now, monotonic: () => now })
+  for (let i = 0; i < 5; i++) breaker.failed('late', 'attacker')
+  const allowed = () =>
+    ['attacker', 'a', 'b', 'c', 'd', 'e', 'a'].filter((tenant) => {
+      const isAllowed = breaker.refusal(tenant) === undefined
+      if (isAllowed) breaker.failed('late', tenant)
+      return isAllowed
+    })
+  assert.deepEqual(allowed(), ['a', 'b', 'c'])
+  now = 10_000
+  // A tenant who always gets the first probe cannot keep the others from probing.
+  assert.deepEqual(allowed(), ['attacker', 'a', 'b', 'c'])
 })
 
 test('webhooks with the policy Ignore share the request timeout, and others get their full timeout', () => {
@@ -91,28 +107,56 @@ test('a webhook that crashes on some objects is still called for other objects',
   await unconfigure(client, 'validating', 'crashing')
 })
 
+test('objects for which a webhook hangs do not open its breaker for another namespace', async () => {
+  await client.post('/api/v1/namespaces', { metadata: { name: 'victim', labels: { hooked: 'yes' } } })
+  const hanging = webhook(webhooks, '/hang-or-deny', { failurePolicy: 'Ignore', timeoutSeconds: 1 })
+  await configure(client, 'validating', 'hanging', [hanging])
+  const posts = Array.from({ length: 7 }, (_, i) =>
+    client.post(maps, { metadata: { name: `hang${i}`, labels: { hang: 'yes' } } }),
+  )
+  assert.ok((await Promise.all(posts)).every(({ status }) => status === 201))
+  const others = '/api/v1/namespaces/victim/configmaps'
+  assert.equal((await client.post(others, { metadata: { name: 'denied' } })).status, 403)
+  await unconfigure(client, 'validating', 'hanging')
+})
+
+test('a timeout does not count if the webhook responded to another call meanwhile', async () => {
+  const { breaker, ask, time } = probedWebhook('/hang', { timeoutSeconds: 1 })
+  breaker.answered(1)
+  const hanging = Array.from({ length: 6 }, () => ask())
+  time.now++
+  breaker.answered(1)
+  await Promise.all(hanging)
+  assert.deepEqual([breaker.state.open, breaker.state.failures], [false, 0])
+  time.now++
+  await ask()
+  assert.equal(breaker.state.failures, 1)
+})
+
 /** A webhook whose breaker has just allowed a probe, with a real client and a test clock. */
-function probedWebhook(path: string) {
+function probedWebhook(path: string, settings: object = {}) {
   const time = { now: 0 }
   const clock = { now: () => time.now, monotonic: () => time.now }
   const configuration = {
     metadata: { name: 'probed' },
-    webhooks: [webhook(webhooks, path, { failurePolicy: 'Ignore' })],
+    webhooks: [webhook(webhooks, path, { failurePolicy: 'Ignore', ...settings })],
   }
   const [hook] = compileConfiguration(configuration as never, 'validating', clock)
-  for (let i = 0; i < 5; i++) hook!.breaker.failed('away')
+  for (let i = 0; i < 5; i++) hook!.breaker.failed('away', 'namespace other')
   time.now = 10_000
   const caller = new HttpsCaller('test')
   after(() => caller.close())
   const destinations = new Destinations({} as never, { byName: new Map(), byDefault: undefined })
-  const parts = { clock, caller, destinations, metrics: new WebhookMetrics(), requestLimitMs: 60_000 }
+  const log = { warn: () => {} }
+  const parts = { clock, caller, destinations, metrics: new WebhookMetrics(), log, requestLimitMs: 60_000 }
   const ask = async (abandoned = new AbortController().signal) => {
-    const request = { dryRun: false, operation: 'CREATE', warn: () => {}, abandoned: () => abandoned }
+    const asked = { dryRun: false, operation: 'CREATE', namespace: 'hooked' }
+    const request = { ...asked, warn: () => {}, abandoned: () => abandoned }
     const reviews = { write: async () => '{"request":{"uid":"x"}}' }
     const question = { webhook: hook, request, reviews, calls: 1, allCalls: 1 } as unknown as Question
     return await new WebhookCalls(parts as never).ask(question, () => 'asked')
   }
-  return { breaker: hook!.breaker, ask }
+  return { breaker: hook!.breaker, ask, time }
 }
 
 test('an invalid response closes an open breaker, so that bad objects cannot keep it open', async () => {
@@ -124,10 +168,10 @@ test('an invalid response closes an open breaker, so that bad objects cannot kee
 test('the next call probes again after the client of a probe disconnects or the webhook crashes', async () => {
   const left = probedWebhook('/hang')
   await assert.rejects(left.ask(AbortSignal.timeout(50)), { code: 504 })
-  assert.deepEqual([left.breaker.state.open, left.breaker.refusal()], [true, undefined])
+  assert.deepEqual([left.breaker.state.open, left.breaker.refusal('namespace hooked')], [true, undefined])
   const crashed = probedWebhook('/reset')
   await crashed.ask()
-  assert.deepEqual([crashed.breaker.state.open, crashed.breaker.refusal()], [true, undefined])
+  assert.deepEqual([crashed.breaker.state.open, crashed.breaker.refusal('namespace hooked')], [true, undefined])
 })
 
 test('no response, whatever its status and content, opens the breaker', async () => {
