@@ -72,7 +72,7 @@ export class Failures {
 function checkFailure(failure: Failure): void {
   const { code } = failure as { code?: number }
   if (code !== undefined && !(Number.isInteger(code) && code >= 400 && code <= 599))
-    throw new TypeError(`${code} is not the code of a failure: use one from 400 to 599`)
+    throw new TypeError(`${code} is not an error code: use 400 to 599`)
 }
 
 const reasons: { readonly [code: number]: string } = {

@@ -102,7 +102,7 @@ function flagsOf(options: TestServerOptions, directory: string): Flags {
     'emulated-version',
   ]
   const misplaced = ours.find((name) => flags.some((flag) => flag.split('=')[0] === `--${name}`))
-  if (misplaced !== undefined) throw new UsageError(`--${misplaced}: a test server decides this; see TestServerOptions`)
+  if (misplaced !== undefined) throw new UsageError(`--${misplaced} is set by the test server: see TestServerOptions`)
   return parseFlags({ ...serverFlags, ...upFlags }, [
     ...[`--profile=${profile}`, `--data-dir=${join(directory, 'data')}`, '--admin-kubeconfig=', '--secure-port=0'],
     ...['--bind-address=127.0.0.1', '--shutdown-grace-period=0s', '--ephemeral'],
@@ -116,7 +116,7 @@ function flagsOf(options: TestServerOptions, directory: string): Flags {
 function storedOf(snapshot: Snapshot | undefined, { profile }: Pick<Flags, 'profile'>): StoredSnapshot | undefined {
   if (snapshot !== undefined && snapshot.profile !== profile)
     throw new TypeError(
-      `the snapshot is of the profile ${snapshot.profile} and the server of ${profile}: names in a state cannot change`,
+      `the snapshot has the profile ${snapshot.profile} and cannot be used by a server with the profile ${profile}`,
     )
   return snapshot as StoredSnapshot | undefined
 }

@@ -66,7 +66,7 @@ for (const [args, told] of wrong) {
 }
 
 test('the server accepts each flag only once', () => {
-  assert.throws(() => parseFlags(flags, ['-A', '--all']), /--all is given twice/)
+  assert.throws(() => parseFlags(flags, ['-A', '--all']), /--all is specified twice/)
 })
 
 test('a flag with an optional value takes the next argument only if it is an allowed value', () => {

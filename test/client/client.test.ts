@@ -264,7 +264,7 @@ test('a request with an invalid name is not sent', async (t) => {
   await assert.rejects(client.get(configMaps, { name: 'a' }), TypeError)
   await assert.rejects(
     client.create(configMaps, { ...configMap('a'), metadata: { name: 'a' } }),
-    /^TypeError: configmaps "a" is in a namespace: which one was not said$/,
+    /^TypeError: configmaps "a" is namespaced: specify a namespace$/,
   )
 })
 

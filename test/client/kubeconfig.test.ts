@@ -86,9 +86,9 @@ test('no current context is needed if a server or cluster is specified', () => {
   assert.equal(read({ files: [alone], server: 'https://other' }).transport.server, 'https://other')
   assert.equal(read({ files: [alone], clusterName: 'c' }).transport.server, server)
   assert.equal(read({ files: [none], server: 'https://other' }).transport.server, 'https://other')
-  assert.throws(() => read({ files: [none], clusterName: 'c' }), /there is no client config/)
+  assert.throws(() => read({ files: [none], clusterName: 'c' }), /no kubeconfig found/)
   assert.throws(() => read({ files: [alone] }), /no current-context is set/)
-  assert.throws(() => read({ files: [none], server: 'https://other', context: 'x' }), /there is no client config/)
+  assert.throws(() => read({ files: [none], server: 'https://other', context: 'x' }), /no kubeconfig found/)
 })
 
 test('the default kubeconfig locations are searched in order', () => {
@@ -103,8 +103,8 @@ test('the default kubeconfig locations are searched in order', () => {
 })
 
 const wrong: readonly (readonly [string, unknown, RegExp])[] = [
-  ['is no YAML', 'a: [secret', /wrong is not YAML: see line \d+$/],
-  ['is no object', '[]', /wrong is not a client config$/],
+  ['is no YAML', 'a: [secret', /wrong is not valid YAML: see line \d+$/],
+  ['is no object', '[]', /wrong is not a kubeconfig$/],
   ['is empty', '', /wrong: no current-context is set/],
   [
     'has no such context',
@@ -116,9 +116,13 @@ const wrong: readonly (readonly [string, unknown, RegExp])[] = [
   ['has a name twice', config({}, {}, { users: [{ name: 'u' }, { name: 'u' }] }), /users has "u" more than once$/],
   ['has no server', config({}, {}), /cluster "c": server is missing$/],
   ['has an odd server', config({ server: 'http://x' }, {}), /cluster "c": server is not an address such as https/],
-  ['has a number for a token', config({ server }, { token: 5 }), /user "u": token is not a text$/],
+  ['has a number for a token', config({ server }, { token: 5 }), /user "u": token is not a string$/],
   ['names a missing file', config({ server }, { tokenFile: 'none' }), /user "u": tokenFile names .*none, which is not/],
-  ['has no key', config({ server }, { 'client-certificate-data': base64(one.certificate) }), /client-key go together$/],
+  [
+    'has no key',
+    config({ server }, { 'client-certificate-data': base64(one.certificate) }),
+    /client-key must be specified together$/,
+  ],
   [
     'has a key of another',
     config({ server }, { 'client-certificate-data': base64(one.certificate), 'client-key-data': base64(two.key) }),
@@ -157,7 +161,7 @@ for (const [how, content, told] of wrong) {
 test('a missing kubeconfig is reported', () => {
   assert.throws(
     () => read({ files: ['/nonexistent/a'] }),
-    /there is no client config: \/nonexistent\/a: no such file or directory$/,
+    /no kubeconfig found: \/nonexistent\/a: no such file or directory$/,
   )
 })
 

@@ -92,5 +92,5 @@ test('documents without a Protobuf encoding are read and sent as JSON', async (t
   assert.equal((await client.read<{ major: string }>('/version')).major, '1')
   await assert.rejects(client.get(configMaps, inDefault('none')), isNotFound)
   assert.ok((await discover(client)).types.some(({ plural }) => plural === 'configmaps'))
-  await assert.rejects(client.list(configMaps), /no Protobuf form is known of ConfigMapList in v1/)
+  await assert.rejects(client.list(configMaps), /ConfigMapList in v1 has no Protobuf encoding/)
 })

@@ -73,5 +73,5 @@ test('the error names a proxy that rejects the request or is unreachable', async
     return (error.cause as Error).message
   }
   assert.equal(await told(`http://${host}`), `the proxy ${host} answered 407 when asked to connect`)
-  assert.equal(await told('http://127.0.0.1:1'), 'the proxy 127.0.0.1:1 is not reached')
+  assert.equal(await told('http://127.0.0.1:1'), 'cannot connect to the proxy 127.0.0.1:1')
 })

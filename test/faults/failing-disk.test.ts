@@ -41,7 +41,7 @@ describe('the store on a failing disk', () => {
           assert.deepEqual(outcomes.during, new Array(10).fill('StoreError'))
           assert.equal(outcomes.after, 'StoreError')
           assert.deepEqual(outcomes.visibleAfter, ['before'])
-          assert.match(outcomes.failed!, /cannot be written: EIO/)
+          assert.match(outcomes.failed!, /cannot write the data file: EIO/)
           assert.deepEqual(reopened, ['before'])
         },
         size,

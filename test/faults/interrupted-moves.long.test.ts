@@ -118,7 +118,7 @@ async function isComplete(target: Target): Promise<boolean> {
   try {
     store = await target.open()
   } catch (error) {
-    assert.match(String(error), /is not complete: a restore or migration into it was interrupted/)
+    assert.match(String(error), /is incomplete: a restore or migration into it was interrupted/)
     return false
   }
   const { length } = await entriesOf(store)

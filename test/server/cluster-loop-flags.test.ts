@@ -7,7 +7,7 @@ import { clusterLoopFlags, clusterLoopOptions, podRangesOf } from '../../src/ser
 const read = (...args: string[]) => ({ ...parseFlags(clusterLoopFlags, args), serviceClusterIpRange: [] })
 
 for (const [args, message] of [
-  [['--allocate-node-cidrs'], /needs --cluster-cidr/],
+  [['--allocate-node-cidrs'], /requires --cluster-cidr/],
   [['--allocate-node-cidrs', '--cluster-cidr=10.0.0.0/16', '--node-cidr-mask-size=8'], /use \/16 to \/32/],
   [['--allocate-node-cidrs', '--cluster-cidr=10.0.0.0/16,fd00::/48', '--node-cidr-mask-size=24'], /-ipv4 and -ipv6/],
   [['--allocate-node-cidrs', '--cluster-cidr=fd00::/32'], /use \/32 to \/48/],

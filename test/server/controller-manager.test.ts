@@ -149,7 +149,7 @@ test('an invalid command line of the manager is reported in one line', async (t)
     ],
     [['--controllers=-nothing'], /no control loop "nothing"/],
     [['--leader-elect-lease-duration=5s'], /longer than the renew deadline/],
-    [[`--cluster-signing-cert-file=${pki}/ca.crt`], /go together/],
+    [[`--cluster-signing-cert-file=${pki}/ca.crt`], /must be specified together/],
     [
       [`--cluster-signing-cert-file=${pki}/ca.crt`, `--cluster-signing-key-file=${pki}/serving.key`],
       /not that of the certificate/,
@@ -169,7 +169,7 @@ test('an invalid command line of the manager is reported in one line', async (t)
       /for all signers/,
     ],
     [['--root-ca-file=/nowhere'], /--root-ca-file: cannot read/],
-    [[`--service-account-private-key-file=${pki}/ca.crt`], /holds no private key/],
+    [[`--service-account-private-key-file=${pki}/ca.crt`], /contains no private key/],
     [['--cluster-signing-duration=1m'], /at least 10m/],
     [['--concurrent-namespace-syncs=0'], /--concurrent-namespace-syncs/],
   ]

@@ -55,7 +55,7 @@ async function failingDisk(t: TestContext) {
 for (const [what, failure, why, form] of [
   ['a sync', 's 5', /Input\/output error/, test],
   ['a sync for want of space', 's 28', /No space left/, longTest],
-  ['a write of data', 'w 5', /cannot be written: EIO/, test],
+  ['a write of data', 'w 5', /cannot write the data file: EIO/, test],
   ['a write that only lmdb sees', 'p 5', /the data file failed: Input\/output error/, test],
 ] as const)
   form(`after ${what} that failed the server is not ready, says why, and ends`, async (t) => {
@@ -80,7 +80,7 @@ test('a server whose store thread has ended becomes unready, logs the reason and
   const client = server.client()
   assert.equal((await client.post(configMaps, named('before'))).status, 201)
   server.process.kill('SIGWINCH')
-  await assertEnds(server, client, /the thread of the store has ended/)
+  await assertEnds(server, client, /the store thread has ended/)
   await server.restart()
   assert.equal((await server.client().get(`${configMaps}/before`)).status, 200)
 })

@@ -96,12 +96,15 @@ test('flags set the default toleration seconds of pods', async (t) => {
 test('invalid values of serving flags are rejected', async (t) => {
   for (const [flag, expected] of [
     ['--tls-min-version=VersionTLS10', /"VersionTLS10" is not one of VersionTLS12, VersionTLS13/],
-    ['--tls-cipher-suites=TLS_RSA_WITH_RC4_128_SHA', /is not a suite that is served; known are TLS_ECDHE_ECDSA_WITH/],
-    ['--goaway-chance=0.5', /is not such a part: use 0 to 0.02/],
-    ['--max-connections=5', /is not such a number: use 16 or more, or 0/],
-    ['--max-connections-per-user=0', /is not such a number: use 1 or more/],
+    [
+      '--tls-cipher-suites=TLS_RSA_WITH_RC4_128_SHA',
+      /is not a supported cipher suite; supported are TLS_ECDHE_ECDSA_WITH/,
+    ],
+    ['--goaway-chance=0.5', /is not a valid probability: use 0 to 0.02/],
+    ['--max-connections=5', /is not a valid number of connections: use 16 or more, or 0/],
+    ['--max-connections-per-user=0', /is not a valid number: use 1 or more/],
     ['--strict-transport-security-directives=preload', /max-age=SECONDS is missing/],
-    ['--max-requests-inflight=-1', /is not a whole number from 0 on/],
+    ['--max-requests-inflight=-1', /is not a non-negative whole number/],
   ] as const) {
     const { errors } = await startFailing(t, [flag])
     assert.match(errors, expected)

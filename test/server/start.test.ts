@@ -73,21 +73,24 @@ const wrongFlags: readonly (readonly [string[], RegExp])[] = [
   [['--secure-port=-1'], /--secure-port/],
   [['--secure-port=0x10'], /--secure-port/],
   [['--secure-port'], /--secure-port needs a value/],
-  [['--secure-port=0', '--secure-port=0'], /--secure-port is given twice/],
+  [['--secure-port=0', '--secure-port=0'], /--secure-port is specified twice/],
   [['--service-cluster-ip-range=10.0.0.0/30'], /--service-cluster-ip-range: 10\.0\.0\.0\/30 is too small/],
   [['--service-cluster-ip-range=010.0.0.0/24'], /"010\.0\.0\.0\/24" is not a range of addresses/],
-  [['--advertise-address=010.0.0.1'], /--advertise-address: "010\.0\.0\.1" is not an IP address/],
+  [
+    ['--advertise-address=010.0.0.1'],
+    /--advertise-address: "010\.0\.0\.1" is not an IP address: use one such as 127\.0\.0\.1/,
+  ],
   [['--service-node-port-range=0-1'], /--service-node-port-range: "0-1" is not a range of ports/],
   [['--kubelet-preferred-address-types=Elsewhere'], /--kubelet-preferred-address-types: "Elsewhere" is no type/],
-  [['--bind-address=localhost'], /--bind-address: "localhost" is not an IP address/],
-  [['--data-dir='], /--data-dir: a directory is needed/],
+  [['--bind-address=localhost'], /--bind-address: "localhost" is not an IP address: use one such as 127\.0\.0\.1/],
+  [['--data-dir='], /--data-dir: a directory is required/],
   [
     ['--authorization-mode=Everything'],
     /unknown mode "Everything"; known are Node, RBAC, ABAC, Webhook, AlwaysAllow, AlwaysDeny/,
   ],
   [['--authorization-mode='], /at least one mode/],
   [['--authorization-mode=constructor'], /unknown mode "constructor"/],
-  [['--authorization-mode=Node,RBAC,Node'], /--authorization-mode: Node is given twice/],
+  [['--authorization-mode=Node,RBAC,Node'], /--authorization-mode: Node is specified twice/],
   [['--profile=openshift'], /unknown profile "openshift"; known are orch, kubernetes/],
   [['--profile=__proto__'], /unknown profile/],
   [['--history-duration=soon'], /--history-duration: "soon" is not a duration/],
@@ -171,28 +174,28 @@ test('errors about missing and invalid files name the file but do not quote it',
   file('damaged/data.mdb', 'x'.repeat(10_000))
   const garbage = file('garbage.pem', '-----BEGIN CERTIFICATE-----\nc2VjcmV0\n-----END CERTIFICATE-----\n')
   const table: readonly (readonly [string[], RegExp])[] = [
-    [[`--tls-cert-file=${garbage}`], /--tls-cert-file and --tls-private-key-file go together/],
+    [[`--tls-cert-file=${garbage}`], /--tls-cert-file and --tls-private-key-file must be specified together/],
     [
       [`--tls-cert-file=${directory}/none`, `--tls-private-key-file=${garbage}`],
       /--tls-cert-file: cannot read .*none: ENOENT/,
     ],
     [
       [`--tls-cert-file=${garbage}`, `--tls-private-key-file=${garbage}`],
-      /--tls-cert-file: .* holds no PEM certificate/,
+      /--tls-cert-file: .* contains no usable PEM certificate/,
     ],
     [
       [`--tls-cert-file=${file('one.crt', one.certificate)}`, `--tls-private-key-file=${join(directory, 'one.crt')}`],
-      /--tls-private-key-file: .*one\.crt holds no PEM key/,
+      /--tls-private-key-file: .*one\.crt contains no usable PEM key/,
     ],
     [
       [`--tls-cert-file=${join(directory, 'one.crt')}`, `--tls-private-key-file=${file('two.key', two.key)}`],
-      /the key in .*two\.key is not that of the certificate in .*one\.crt/,
+      /the key in .*two\.key does not match the certificate in .*one\.crt/,
     ],
     [['--tls-san=good.example,bad name'], /--tls-san: not a DNS name: "bad name"/],
     [['--tls-san=010.1.2.3'], /--tls-san: not a DNS name: "010\.1\.2\.3"/],
     [['--cors-allowed-origins=(x'], /--cors-allowed-origins: "\(x" is not a regular expression/],
     [[`--client-ca-file=${directory}/none`], /--client-ca-file: cannot read .*none/],
-    [[`--client-ca-file=${file('empty.pem', '')}`], /--client-ca-file: .*holds no PEM certificate/],
+    [[`--client-ca-file=${file('empty.pem', '')}`], /--client-ca-file: .*contains no PEM certificate/],
     [[`--client-ca-file=${garbage}`], /--client-ca-file/],
     [[`--token-auth-file=${directory}/none`], /--token-auth-file: cannot read .*none/],
     [[`--token-auth-file=${directory}`], /--token-auth-file: cannot read .*: it is a directory/],
@@ -207,7 +210,7 @@ test('errors about missing and invalid files name the file but do not quote it',
     [['--token-auth-file=/dev/zero'], /--token-auth-file: cannot read \/dev\/zero: it is not a regular file/],
     [
       [`--data-dir=${file('plain', 'x')}`],
-      /plain cannot be used: .*plain is not a directory; choose another with --data-dir/,
+      /cannot use the data directory .*plain: .*plain is not a directory; choose another one with --data-dir/,
     ],
     [[`--data-dir=${join(directory, 'plain', 'x')}`], /cannot be used: ENOTDIR.*--data-dir/],
     [['--data-dir=/proc/x'], /\/proc\/x cannot be used: ENOENT.*--data-dir/],
@@ -278,7 +281,10 @@ test('a server with its data directory', async (t) => {
 
   await t.test('the error for a data directory in use contains advice', async () => {
     const second = await failedStart([`--data-dir=${server.directory}/data`, '--admin-kubeconfig=', '--secure-port=0'])
-    assert.match(second.said, /data directory .* is in use by another process: stop that one, or use another directory/)
+    assert.match(
+      second.said,
+      /data directory .* is in use by another process: stop that process, or use another directory/,
+    )
     assert.equal(second.code, 1)
     assert.equal((await server.client().get('/livez')).status, 200)
   })
@@ -311,7 +317,7 @@ test('a server with its data directory', async (t) => {
     const meta = file.openDB({ name: 'meta', keyEncoding: 'binary', encoding: 'binary' })
     await meta.put(Buffer.from('format'), Buffer.from([0, 0, 0, 99]))
     await file.close()
-    await assert.rejects(server.restart(), /the data has format 99, this program reads format 3/)
+    await assert.rejects(server.restart(), /the data has format 99, but this program reads format 3/)
   })
 })
 

@@ -26,7 +26,7 @@ test('etcd TLS flags are rejected without --etcd-servers', async () => {
   const { options } = await readServerFlags('apiserver', ['--workers=2', '--etcd-cafile=ca.crt'])
   const log = openTestLog()
   const opening = openSharedStore(options, { onFailed: () => {}, log, stopping: new AbortController().signal })
-  await assert.rejects(opening, /--etcd-cafile goes with --etcd-servers/)
+  await assert.rejects(opening, /--etcd-cafile requires --etcd-servers/)
 })
 
 describeAsOne('workers are one server', { flags: async () => [], keepsHistory: true })

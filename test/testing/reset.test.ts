@@ -171,7 +171,7 @@ test('a snapshot can be restored only under the same profile', async () => {
   const snapshot = await server.snapshot()
   await assert.rejects(
     startTestServer({ profile: 'orch', from: snapshot }),
-    /of the profile kubernetes and the server of orch/,
+    /has the profile kubernetes and cannot be used by a server with the profile orch/,
   )
 })
 

@@ -57,7 +57,7 @@ export type Functions = ReadonlyMap<string, readonly Overload[]>
 /** `define('string.(string) bool', ...)` is a method of strings, `define('(string) int', ...)` a plain function. */
 export function define(form: string, call: Implementation, costs: Costs = {}): Overload {
   const match = /^(?:(.*)\.)?\((.*)\) (.+)$/.exec(form)
-  if (match === null) throw new TypeError(`not the form of a function: ${form}`)
+  if (match === null) throw new TypeError(`invalid function signature: ${form}`)
   const [, target, params = '', result = ''] = match
   const texts = target === undefined ? splitTypes(params) : [target, ...splitTypes(params)]
   const parameters = new Map<string, CelType>()

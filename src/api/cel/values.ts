@@ -206,5 +206,5 @@ const classes: readonly (readonly [abstract new (...args: never[]) => object, Ki
 function kindOfObject(value: object | null): KindName {
   if (value === null) return 'null_type'
   for (const [type, kind] of classes) if (value instanceof type) return kind
-  throw new TypeError('a value of no type')
+  throw new TypeError('value without a type')
 }

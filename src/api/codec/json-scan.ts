@@ -86,7 +86,7 @@ export function endOfString(text: string, start: number): number {
 
 /** The error for half of a surrogate pair, which UTF-8 cannot encode. */
 export function loneSurrogate(sequence: string): ApiError {
-  return badRequest(`the body holds half of a surrogate pair: ${sequence}`)
+  return badRequest(`the body contains an unpaired surrogate: ${sequence}`)
 }
 
 /** The error for a document with more values than an object may have. */

@@ -116,7 +116,7 @@ export function stringifyJson(value: Json, order?: Order, room = Number.POSITIVE
     case 'string':
       return writeText(value, room)
     case 'number':
-      if (!Number.isFinite(value)) throw new TypeError(`${value} cannot be written as JSON`)
+      if (!Number.isFinite(value)) throw new TypeError(`${value} cannot be encoded as JSON`)
       return String(value)
     case 'boolean':
     case 'bigint':
@@ -124,7 +124,7 @@ export function stringifyJson(value: Json, order?: Order, room = Number.POSITIVE
     default:
       if (value instanceof WrittenJson) return value.text
       if (value === null) return 'null'
-      if (value === undefined) throw new TypeError('an undefined value cannot be written as JSON')
+      if (value === undefined) throw new TypeError('an undefined value cannot be encoded as JSON')
       if (room <= 0) throw tooDeep()
       if (Array.isArray(value)) return writeArray(value, elementOrder(order), room - 1)
       return `{${stringifyMembers(value, order, room - 1)}}`

@@ -102,10 +102,10 @@ class Reader {
     const document = this.#events[this.#next++]
     if (document === undefined) return null
     if (document.type !== EVENT_ID.DOCUMENT) throw new TypeError('a document was expected')
-    if (document.directives.some(({ kind }) => kind === 'tag')) throw badRequest('the body may not declare tags')
+    if (document.directives.some(({ kind }) => kind === 'tag')) throw badRequest('the body must not declare YAML tags')
     const value = this.#node()
     this.#next++
-    if (this.#next < this.#events.length) throw badRequest('the body holds more than one YAML document')
+    if (this.#next < this.#events.length) throw badRequest('the body contains more than one YAML document')
     return value
   }
 
@@ -132,7 +132,8 @@ class Reader {
     if (event.type === EVENT_ID.SCALAR) return this.#scalar(event)
     const tag = event.tagStart < 0 ? '' : coreTag(this.#slice(event.tagStart, event.tagEnd))
     const isMap = event.type === EVENT_ID.MAPPING
-    if (tag !== '' && tag !== (isMap ? 'map' : 'seq')) throw badRequest(`a YAML tag !!${tag} does not fit its value`)
+    if (tag !== '' && tag !== (isMap ? 'map' : 'seq'))
+      throw badRequest(`the YAML tag !!${tag} does not match its value`)
     this.#size += 2
     // Only collections add a level; scalars do not.
     this.#deepest = this.#place.length + 1
@@ -192,7 +193,7 @@ class Reader {
     const key = this.#node()
     // A key is not counted separately from its value.
     this.#count--
-    if (typeof key === 'object') throw badRequest(`a key of a map must be a text: ${pathText(this.#place, '?')}`)
+    if (typeof key === 'object') throw badRequest(`map keys must be strings: ${pathText(this.#place, '?')}`)
     return String(key)
   }
 
@@ -208,7 +209,7 @@ class Reader {
   #copy({ anchorStart, anchorEnd }: { readonly anchorStart: number; readonly anchorEnd: number }): Json {
     const name = this.#slice(anchorStart, anchorEnd)
     const anchored = this.#anchors.get(name)
-    if (anchored === undefined) throw badRequest(`the YAML alias *${name.slice(0, 100)} names no anchor before it`)
+    if (anchored === undefined) throw badRequest(`the YAML alias *${name.slice(0, 100)} refers to an undefined anchor`)
     const { value, size, height, count } = anchored
     this.#count += count
     this.#size += size
@@ -227,7 +228,7 @@ class Reader {
 
 /** Adds merged members. The map's own members take precedence, then those of the first merged map. */
 function mergeInto(map: JsonObject, source: Json): void {
-  if (!isObject(source)) throw badRequest('a YAML merge key (<<) takes a map or a list of maps')
+  if (!isObject(source)) throw badRequest('the value of a YAML merge key (<<) must be a map or a list of maps')
   for (const key of Object.keys(source)) if (!Object.hasOwn(map, key)) setKey(map, key, own(source, key)!)
 }
 
@@ -261,18 +262,18 @@ function tagged(tag: string, text: string): Scalar {
   if (name === 'binary') return textOfBase64(text)
   const value = plainScalar(text)
   if (Object.hasOwn(fits, name) && fits[name]!(value)) return value
-  throw badRequest(`a YAML tag !!${name.slice(0, 50)} does not fit its value`)
+  throw badRequest(`the YAML tag !!${name.slice(0, 50)} does not match its value`)
 }
 
 /** The value of `!!binary` is the text that its base64 encodes, as in kube-apiserver. JSON has no bytes. */
 function textOfBase64(text: string): string {
   const encoded = text.replaceAll(/[\r\n]/g, '')
   if (encoded.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(encoded))
-    throw badRequest('the YAML value of a tag !!binary is not base64')
+    throw badRequest('a YAML !!binary value is not valid base64')
   const bytes = Uint8Array.from(atob(encoded), (character) => character.charCodeAt(0))
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch {
-    throw badRequest('the YAML value of a tag !!binary is not base64 of a text in UTF-8')
+    throw badRequest('a YAML !!binary value does not decode to UTF-8 text')
   }
 }

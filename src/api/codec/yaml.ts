@@ -8,6 +8,6 @@ import { parseYamlText } from './yaml-text.ts'
 export function parseYaml(bytes: Buffer, limit: number): ParsedJson {
   if (!isUtf8(bytes)) throw badRequest('the body is not valid UTF-8')
   const text = bytes.toString('utf8')
-  if (text.startsWith('\ufeff')) throw badRequest('the body begins with a byte order mark: send it without')
+  if (text.startsWith('\ufeff')) throw badRequest('the body begins with a byte order mark: remove it')
   return parseYamlText(text, limit)
 }

@@ -52,7 +52,7 @@ export function only(args: readonly Value[]): Value {
 
 /** Returns a string argument of the named function. */
 export function text(value: Value, name: string): string {
-  if (typeof value !== 'string') throw new TypeError(`${name} takes a text, not ${typeName(value)}`)
+  if (typeof value !== 'string') throw new TypeError(`${name} requires a string, not ${typeName(value)}`)
   return value
 }
 
@@ -76,7 +76,7 @@ function lengthOf(value: Value): number {
 /** Returns the element of a list or map at a key. */
 export function elementOf(item: Value, key: Value): Value {
   if (isObject(item)) {
-    if (typeof key !== 'string') throw new TypeError(`the key of a map is a text, not ${typeName(key)}`)
+    if (typeof key !== 'string') throw new TypeError(`a map key must be a string, not ${typeName(key)}`)
     return own(item, key)
   }
   if (!Array.isArray(item) && typeof item !== 'string')

@@ -60,7 +60,7 @@ const grammar: Grammar = {
   splitFilter: (text) => {
     const [, left, operator, right] = /^([^!<>=]+)([!<>=]+)(.+)$/s.exec(text) ?? []
     if (left === undefined || right === undefined) return undefined
-    if (!isOperator(operator)) throw new UsageError(`jsonpath: ${operator} is no operator`)
+    if (!isOperator(operator)) throw new UsageError(`jsonpath: unknown operator ${operator}`)
     return { left, operator, right }
   },
   operand: (text) => {

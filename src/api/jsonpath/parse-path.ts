@@ -27,8 +27,7 @@ export interface Grammar {
 
 /** The steps of a path. `depth`: the number of filters around it. */
 export function parseSteps(text: string, grammar: Grammar, depth = 0): Step[] {
-  if (depth > grammar.maxDepth)
-    throw new UsageError(`jsonpath: more than ${grammar.maxDepth} filters are nested in each other`)
+  if (depth > grammar.maxDepth) throw new UsageError(`jsonpath: more than ${grammar.maxDepth} nested filters`)
   return new PathParser(text, grammar, depth).parse()
 }
 
@@ -143,9 +142,7 @@ class PathParser {
   }
 
   #fault(rest = this.#text.slice(this.#place)): UsageError {
-    return new UsageError(
-      `jsonpath: ${JSON.stringify(rest.slice(0, 40))} in ${JSON.stringify(this.#text)} is not understood`,
-    )
+    return new UsageError(`jsonpath: unexpected ${JSON.stringify(rest.slice(0, 40))} in ${JSON.stringify(this.#text)}`)
   }
 }
 

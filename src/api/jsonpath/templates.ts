@@ -235,13 +235,12 @@ function closingBrace(template: string, open: number): number {
     else if (c === '"' || c === "'") quote = c
     else if (c === '}') return i
   }
-  throw new UsageError(`jsonpath: the brace at ${JSON.stringify(template.slice(open, open + 20))} is not closed`)
+  throw new UsageError(`jsonpath: missing closing brace for ${JSON.stringify(template.slice(open, open + 20))}`)
 }
 
 /** `tokens`: the last comes first. `depth`: the number of ranges around. */
 function partsUntilEnd(tokens: Token[], depth: number): Part[] {
-  if (depth > maxNestedRanges)
-    throw new UsageError(`jsonpath: more than ${maxNestedRanges} ranges are nested in each other`)
+  if (depth > maxNestedRanges) throw new UsageError(`jsonpath: more than ${maxNestedRanges} nested ranges`)
   const parts: Part[] = []
   for (let token = tokens.pop(); token !== undefined; token = tokens.pop()) {
     if (!token.inBraces) parts.push({ text: token.text })

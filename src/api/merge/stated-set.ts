@@ -96,7 +96,7 @@ function addMember(children: Map<string, FieldSet>, step: string, set: FieldSet)
 
 function refuseUnknown(schema: Membered, name: string, path: FieldPath): void {
   if (schema.type !== 'object' || schema.open || Object.hasOwn(schema.fields, name)) return
-  throw badRequest(`unknown field "${path}": an applied object states known fields only`)
+  throw badRequest(`unknown field "${path}": an applied object may contain only known fields`)
 }
 
 function isBlank(value: Json): boolean {

@@ -61,7 +61,7 @@ function unescaped(value: string, term: string): string {
         )
       text += next
     } else if (unit === '=') {
-      throw badRequest(`invalid field selector ${JSON.stringify(shorten(term, 100))}: '=' in a value is written '\\='`)
+      throw badRequest(`invalid field selector ${JSON.stringify(shorten(term, 100))}: escape '=' in a value as '\\='`)
     } else {
       text += unit
     }

@@ -121,7 +121,7 @@ async function missing(
 
 const undecided =
   'the server could not find out in time whether the user has all rights that this would give: ' +
-  'split the rules into several roles, or ask somebody who may escalate or bind'
+  'split the rules into several roles, or ask a user with the escalate or bind permission'
 
 const titles = [
   ['apiGroups', 'APIGroups'],

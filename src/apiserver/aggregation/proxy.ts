@@ -63,7 +63,7 @@ function unavailable({ name }: Backend, why: string): ApiError {
 }
 
 function busy({ name }: Backend): ApiError {
-  const message = `too many requests to the backend of the APIService "${name}" are under way; try again`
+  const message = `too many requests to the backend of the APIService "${name}" are in progress; try again`
   return new ApiError(429, 'TooManyRequests', message, { retryAfterSeconds: 1 })
 }
 

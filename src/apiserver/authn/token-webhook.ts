@@ -49,7 +49,8 @@ export function tokenWebhook(parts: TokenWebhookParts): Authenticator {
       } catch (error) {
         parts.onFailure(error)
         // A local limit does not make the token invalid. The client must retry.
-        if (error instanceof NoFreeConnection) throw tooManyRequests('the token webhook has too many calls under way')
+        if (error instanceof NoFreeConnection)
+          throw tooManyRequests('too many calls to the token webhook are in progress')
         return { value: unchecked, ttlMs: 0 }
       }
     })
@@ -109,11 +110,11 @@ function userOf(told: Json | undefined): User {
 }
 
 function readUser(told: Json | undefined): User {
-  if (!isObject(told)) throw new Error('the token webhook knows the token, and does not say whose it is')
+  if (!isObject(told)) throw new Error('the response of the token webhook has no user')
   const name = own(told, 'username')
   if (typeof name !== 'string' || name === '') throw new Error('the user that the token webhook tells has no username')
   const uid = own(told, 'uid') ?? ''
-  if (typeof uid !== 'string') throw new Error('status.user.uid of the token webhook is not a text')
+  if (typeof uid !== 'string') throw new Error('status.user.uid in the response of the token webhook is not a string')
   const extra = own(told, 'extra') ?? {}
   if (!isObject(extra)) throw new Error('status.user.extra of the token webhook is not an object')
   return {
@@ -126,6 +127,6 @@ function readUser(told: Json | undefined): User {
 
 function texts(value: Json, place: string): string[] {
   if (!Array.isArray(value) || !value.every((item) => typeof item === 'string'))
-    throw new Error(`${place} of the token webhook is not a list of texts`)
+    throw new Error(`${place} in the response of the token webhook is not a list of strings`)
   return value
 }

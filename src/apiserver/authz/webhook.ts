@@ -62,7 +62,7 @@ async function call(parts: WebhookParts, spec: JsonObject, trace: Traced | undef
     parts.onFailure(error)
     // A local limit is no reason to skip the webhook, which might have denied the request.
     if (error instanceof NoFreeConnection)
-      throw tooManyRequests('the authorization webhook has too many calls under way')
+      throw tooManyRequests('too many calls to the authorization webhook are in progress')
     return silence
   }
 }

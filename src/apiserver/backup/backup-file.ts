@@ -27,9 +27,9 @@ export async function writeBackupFile(
     await syncDirectory(dirname(file))
     return contents
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') throw new BackupError(`${file} is there already, and nothing is overwritten`)
+    if (codeOf(error) === 'EEXIST') throw new BackupError(`${file} already exists: choose another file`)
     if (codeOf(error) === undefined) throw error
-    throw new BackupError(`the backup cannot be written: ${messageOf(error)}`, { cause: error })
+    throw new BackupError(`cannot write the backup: ${messageOf(error)}`, { cause: error })
   } finally {
     await rm(temporary, { force: true }).catch(() => {})
   }
@@ -68,6 +68,6 @@ export async function openBackup(file: string): Promise<BackupReader> {
     return await BackupReader.open(file === '-' ? process.stdin : createReadStream(file, { highWaterMark: 256 * 1024 }))
   } catch (error) {
     if (codeOf(error) === undefined) throw error
-    throw new BackupError(`the backup cannot be read: ${messageOf(error)}`, { cause: error })
+    throw new BackupError(`cannot read the backup: ${messageOf(error)}`, { cause: error })
   }
 }

@@ -143,7 +143,7 @@ export class BackupReader {
     const reader = new FrameReader(chunks)
     try {
       const start = await reader.take(magic.length)
-      if (!start.equals(magic)) throw new BackupError('this is not a backup of orch')
+      if (!start.equals(magic)) throw new BackupError('the file is not an orch backup')
       reader.hash.update(start)
       const { type, payload } = await reader.frame()
       if (type !== frames.header) throw new BackupError('the backup is damaged: it has no header')
@@ -182,7 +182,7 @@ export class BackupReader {
         this.contents = checkEnd(parse(payload), counts.finish(this.#frames.hash))
         return await this.#frames.assertEnd()
       }
-      if (type !== frames.entry) throw new BackupError(`the backup is damaged: a part of the unknown type ${type}`)
+      if (type !== frames.entry) throw new BackupError(`the backup is damaged: a part has the unknown type ${type}`)
       const entry = readEntry(payload)
       counts.add(entry)
       page.push(entry)
@@ -207,13 +207,14 @@ function readHeader(value: JsonObject): BackupHeader {
     Number.isSafeInteger(revision) &&
     typeof created === 'string' &&
     typeof program === 'string'
-  if (!isSound) throw new BackupError('the backup is damaged: its header is not one')
+  if (!isSound) throw new BackupError('the backup is damaged: its header is invalid')
   return { format, profile, revision: revision as number, created, program }
 }
 
 function readEntry(payload: Buffer): Entry {
   const size = payload.length < 10 ? Number.POSITIVE_INFINITY : payload.readUInt16LE(8)
-  if (payload.length < 10 + size) throw new BackupError('the backup is damaged: an entry is shorter than it says')
+  if (payload.length < 10 + size)
+    throw new BackupError('the backup is damaged: an entry is shorter than its declared length')
   return {
     revision: Number(payload.readBigUInt64LE(0)),
     key: payload.toString('utf8', 10, 10 + size),
@@ -225,7 +226,7 @@ function checkEnd(told: JsonObject, found: BackupContents): BackupContents {
   for (const name of ['entries', 'bytes', 'sha256'] as const)
     if (told[name] !== found[name])
       throw new BackupError(
-        `the backup is damaged: its end says ${name} ${String(told[name])}, but it is ${found[name]}`,
+        `the backup is damaged: its trailer declares ${name} ${String(told[name])}, but ${found[name]} was found`,
       )
   return found
 }
@@ -237,7 +238,7 @@ function parse(payload: Buffer): JsonObject {
   } catch {
     // Not valid JSON. Reported below.
   }
-  throw new BackupError('the backup is damaged: a part that should be an object is none')
+  throw new BackupError('the backup is damaged: a part is not a JSON object')
 }
 
 /** Reads frames from a byte stream. */
@@ -262,7 +263,7 @@ class FrameReader {
     let length = this.#held.length
     while (length < size) {
       const { value, done } = await this.#chunks.next()
-      if (done) throw new BackupError('the backup is cut short: make it again, or use another one')
+      if (done) throw new BackupError('the backup is truncated: make it again, or use another backup')
       parts.push(value)
       length += value.length
     }
@@ -274,7 +275,7 @@ class FrameReader {
   async frame(): Promise<{ type: number; payload: Buffer }> {
     const head = await this.take(headBytes)
     const size = head.readUInt32LE(1)
-    if (size > maxFrameBytes) throw new BackupError('the backup is damaged: a part is longer than any can be')
+    if (size > maxFrameBytes) throw new BackupError('the backup is damaged: a part exceeds the maximum length')
     const rest = await this.take(size + checkBytes)
     const payload = rest.subarray(0, size)
     if (crc32(payload, crc32(head)) !== rest.readUInt32LE(size))
@@ -285,6 +286,6 @@ class FrameReader {
 
   async assertEnd(): Promise<void> {
     const { done } = this.#held.length > 0 ? { done: false } : await this.#chunks.next()
-    if (!done) throw new BackupError('the backup is damaged: something follows its end')
+    if (!done) throw new BackupError('the backup is damaged: there is data after its end')
   }
 }

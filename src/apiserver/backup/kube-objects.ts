@@ -156,7 +156,7 @@ function readIfJson(bytes: Buffer): JsonObject {
 
 function readJson(bytes: Buffer): JsonObject {
   const { value } = parseJson(bytes)
-  if (!isObject(value) || !isObject(value.metadata)) throw new Unconvertible('it is not an object of the API')
+  if (!isObject(value) || !isObject(value.metadata)) throw new Unconvertible('the value is not an API object')
   return value
 }
 

@@ -35,6 +35,6 @@ async function* pagesOf(store: Store, first: Awaited<ReturnType<Store['list']>>)
 
 function tooSlow(revision: Revision): BackupError {
   return new BackupError(
-    `the state at revision ${revision} was forgotten before all of it was read: read it faster, or raise --history-duration`,
+    `revision ${revision} expired before the backup was complete: read the backup faster, or raise --history-duration`,
   )
 }

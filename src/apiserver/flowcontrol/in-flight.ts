@@ -29,7 +29,7 @@ export class InFlight {
     if (limit > 0 && this.#count[kind] >= limit) {
       this.#dropped[kind].value++
       throw tooManyRequests(
-        `too many requests: ${limit} that ${kind === 'readOnly' ? 'read' : 'write'} are in flight already; try again`,
+        `too many requests: ${limit} ${kind === 'readOnly' ? 'read' : 'write'} requests are already in flight; try again`,
       )
     }
     this.#count[kind]++

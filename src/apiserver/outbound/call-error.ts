@@ -71,7 +71,8 @@ export function callErrorOf(error: NodeJS.ErrnoException, { serverName, isRepeat
   if (isOwnLimit(error)) return new CallError('limit', `the server cannot open another connection (${code})`)
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
     return new CallError('tls', `x509: certificate is not valid for ${serverName}`)
-  if (code === wrongCommonName) return new CallError('tls', `x509: certificate is of somebody else: ${error.message}`)
+  if (code === wrongCommonName)
+    return new CallError('tls', `x509: certificate is valid for another name: ${error.message}`)
   const certificateFault = certificateFaults[code]
   if (certificateFault !== undefined)
     return new CallError('tls', certificateFault, code === selfSigned ? 'verify' : undefined)

@@ -119,7 +119,7 @@ export class HttpsRelay {
       })
       outgoing.on('response', (response) => begin(answerOf(response, undefined)))
       outgoing.on('upgrade', (response, socket, head) => {
-        const why = upgrade === undefined ? 'nobody asked to switch protocols' : upgradeFault(response, upgrade)
+        const why = upgrade === undefined ? 'an unexpected switch of protocols' : upgradeFault(response, upgrade)
         if (why !== undefined) {
           socket.destroy()
           fail(new CallError('answer', why))
@@ -183,7 +183,7 @@ function framing(method: string, body: RelayedBody | undefined): string[] {
 function upgradeFault({ headers }: IncomingMessage, asked: string): string | undefined {
   const wanted = asked.split(',').map((protocol) => protocol.trim().toLowerCase())
   const chosen = (headers.upgrade ?? '').trim().toLowerCase()
-  return wanted.includes(chosen) ? undefined : 'the protocol was switched to one that nobody asked for'
+  return wanted.includes(chosen) ? undefined : 'the connection was upgraded to a protocol that was not requested'
 }
 
 /**
@@ -199,7 +199,7 @@ function sendBody(outgoing: ClientRequest, { body }: RelayedRequest, fail: (erro
   let sent = 0
   let ended = false
   const breakOff = () => {
-    if (!ended) fail(new CallError('aborted', 'the body broke off before its end'))
+    if (!ended) fail(new CallError('aborted', 'the body is incomplete'))
   }
   const onData = (chunk: Buffer) => {
     sent += chunk.length

@@ -38,7 +38,7 @@ type Spec = NonNullable<ObjectHistory['spec']>
 
 async function answer(parts: HistoryParts, spec: Spec, user: User) {
   const { namespace = '', name = '', before = '', limit = 0 } = spec
-  if (name === '') throw badRequest('spec.name is needed: the name of the object')
+  if (name === '') throw badRequest('spec.name is required: set the name of the object')
   const { type, sees } = await pastAccess(parts, spec, user)
   const leave = type.historyReaders.enter(user.name)
   try {

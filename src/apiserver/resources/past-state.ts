@@ -39,7 +39,8 @@ async function answer(parts: HistoryParts, spec: Spec, user: User) {
     const revision = await revisionOf(type, spec)
     // A caller who may see only the existing object must not see an earlier object of the same name.
     if (sees === 'present' && revision < (await lastDeletion(type, { namespace, name }))) throw notFound(type, name)
-    if (after !== '' && !after.startsWith(type.cache.prefix)) throw badRequest('spec.continue is not from an answer')
+    if (after !== '' && !after.startsWith(type.cache.prefix))
+      throw badRequest('spec.continue is invalid: use the value that the server returned')
     const { items, next } = await pastObjects(type, {
       namespace,
       name,
@@ -55,7 +56,7 @@ async function answer(parts: HistoryParts, spec: Spec, user: User) {
 }
 
 async function revisionOf(type: Resource, { revision = '', time = '' }: Spec): Promise<number> {
-  if ((revision === '') === (time === '')) throw badRequest('one of spec.revision and spec.time is needed')
+  if ((revision === '') === (time === '')) throw badRequest('either spec.revision or spec.time is required')
   const journal = journalOf(type)
   if (revision !== '') return parseVersion(revision)
   const ms = Date.parse(time)

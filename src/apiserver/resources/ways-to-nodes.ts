@@ -159,7 +159,7 @@ export function agentErrors(node: string): PassageErrors {
       fault === 'timeout'
         ? timeout(`the agent of node "${node}" gave ${message}`)
         : new ApiError(500, 'InternalError', `error dialing backend: the agent of node "${node}": ${message}`),
-    busy: () => tooManyRequests(`too many requests to node "${node}" are under way; try again`),
+    busy: () => tooManyRequests(`too many requests to node "${node}" are in progress; try again`),
     unusable: (why) => new ApiError(502, 'InternalError', `the agent of node "${node}" cannot be used: ${why}`),
   }
 }
@@ -171,7 +171,7 @@ export function proxyErrors(what: string): PassageErrors {
       fault === 'timeout'
         ? timeout(`${what} gave ${message}`)
         : new ApiError(503, 'ServiceUnavailable', `error trying to reach service: ${what}: ${message}`),
-    busy: () => tooManyRequests(`too many requests to ${what} are under way; try again`),
+    busy: () => tooManyRequests(`too many requests to ${what} are in progress; try again`),
     unusable: (why) => new ApiError(502, 'InternalError', `${what} cannot be used: ${why}`),
   }
 }

@@ -15,7 +15,7 @@ export class BoundedMap<K, V> {
   readonly #entries = new Map<K, V>()
 
   constructor(maxSize: number) {
-    if (!(maxSize >= 1)) throw new RangeError('a bounded map needs room for at least one entry')
+    if (!(maxSize >= 1)) throw new RangeError('the capacity of a bounded map must be at least 1')
     this.#maxSize = maxSize
   }
 

@@ -198,7 +198,7 @@ export function runToCompletion<T>(work: Steps<T>): T {
   for (;;) {
     const step = work.next()
     if (step.done) return step.value
-    if (step.value instanceof Promise) throw new TypeError('this work has to wait, and cannot be done in one stretch')
+    if (step.value instanceof Promise) throw new TypeError('this task must wait and cannot run synchronously')
   }
 }
 

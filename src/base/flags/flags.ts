@@ -126,7 +126,7 @@ export function parseFlags<F extends Flags>(flags: F, args: readonly string[]): 
   const { options, words } = parseCommandLine(flags, args)
   for (const [name, texts] of scan(flags, args).given)
     if (texts.length > 1 && findFlag(flags, name).readAll === undefined)
-      throw new UsageError(`--${name} is given twice`)
+      throw new UsageError(`--${name} is specified twice`)
   if (words.length > 0) throw new UsageError(`unexpected argument ${JSON.stringify(words[0])}: flags begin with --`)
   return options
 }

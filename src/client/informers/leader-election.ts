@@ -77,7 +77,7 @@ export async function leadOnce(
   const candidate = new Candidate({ ...defaults, ...options })
   if (!(await candidate.acquire(signal))) return false
   const over = new AbortController()
-  const end = () => over.abort(new TransportError('this program no longer leads'))
+  const end = () => over.abort(new TransportError('this process is no longer the leader'))
   signal.addEventListener('abort', end)
   if (signal.aborted) end()
   const term = { signal: over.signal, mayGoOn: () => !over.signal.aborted && candidate.isCurrent() }
@@ -96,7 +96,7 @@ export async function leadOnce(
 /** Returns a transport that rejects requests after the end of the term. */
 export function withinTerm(transport: Transport, term: Term): Transport {
   return async (request) => {
-    if (!term.mayGoOn()) throw new TransportError('this program no longer leads')
+    if (!term.mayGoOn()) throw new TransportError('this process is no longer the leader')
     return await transport({ ...request, signal: AbortSignal.any([request.signal, term.signal]) })
   }
 }
@@ -150,7 +150,7 @@ class Candidate {
     if (held?.spec?.holderIdentity !== identity) return
     const spec = { ...held.spec, holderIdentity: '', leaseDurationSeconds: 1, renewTime: this.#timestamp() }
     try {
-      const late = () => new TransportError('the lease could not be given up in time')
+      const late = () => new TransportError('cannot release the lease in time')
       await withDeadline({ ms: timing.retryPeriodMs, outer: undefined, late }, (signal) =>
         client.update(kinds.Lease, { ...held, spec }, { signal }),
       )
@@ -168,7 +168,7 @@ class Candidate {
     const { retryPeriodMs, renewDeadlineMs } = this.#options.timing
     const began = this.#now()
     const ms = this.isCurrent() ? this.#heldSince + renewDeadlineMs - began : Math.max(retryPeriodMs, 1000)
-    const late = () => new TransportError('the lease was not answered in time')
+    const late = () => new TransportError('the request for the lease timed out')
     try {
       const isHeld = await withDeadline({ ms, outer: signal, late }, (bounded) => this.#attempt(began, bounded))
       if (isHeld) this.#heldSince = began

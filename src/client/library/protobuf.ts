@@ -9,7 +9,7 @@ import { protobufKinds } from './protobuf-kinds.ts'
 /** `domain` is the domain suffix of the server's built-in API groups. */
 export function protobufFor(domain: string): ContentForm {
   const vendor = profileNames.map(vendorOf).find(({ groupDomain }) => groupDomain === domain)
-  if (vendor === undefined) throw new Error(`no Protobuf form is known of servers whose groups end in ${domain}`)
+  if (vendor === undefined) throw new Error(`Protobuf is not supported for servers whose API groups end in ${domain}`)
   const documents = new ProtobufDocuments(vendor, protobufKinds)
   return {
     mediaType: documents.mediaType,

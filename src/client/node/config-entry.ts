@@ -25,7 +25,7 @@ export function requiredText(entry: Entry, field: string): string {
 export function optionalText(entry: Entry, field: string): string | undefined {
   const value = optional(entry, field)
   if (value === undefined || value === '') return undefined
-  if (typeof value !== 'string') throw fault(entry, field, 'is not a text')
+  if (typeof value !== 'string') throw fault(entry, field, 'is not a string')
   return value
 }
 
@@ -38,7 +38,7 @@ export function optionalFlag(entry: Entry, field: string): boolean {
 export function textList(entry: Entry, field: string): string[] {
   const value = optional(entry, field) ?? []
   if (!Array.isArray(value) || !value.every((item) => typeof item === 'string'))
-    throw fault(entry, field, 'is not a list of texts')
+    throw fault(entry, field, 'is not a list of strings')
   return value
 }
 

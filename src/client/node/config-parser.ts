@@ -11,6 +11,6 @@ export async function parserFor(files: readonly string[]): Promise<ConfigParser>
 
 const parsePlain: ConfigParser = (file, text) => {
   const content = parsePlainYaml(text)
-  if (content === undefined) throw new ConfigError(`${file} was changed while it was read: try again`)
+  if (content === undefined) throw new ConfigError(`${file} changed while it was being read: try again`)
   return content
 }

@@ -10,7 +10,7 @@ export const parseConfigYaml: ConfigParser = (file, text) => {
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error
     // The parser's message quotes the text, which may be secret.
-    throw new ConfigError(`${file} is not YAML: see line ${(error.mark?.line ?? 0) + 1}`)
+    throw new ConfigError(`${file} is not valid YAML: see line ${(error.mark?.line ?? 0) + 1}`)
   }
 }
 

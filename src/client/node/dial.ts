@@ -47,7 +47,7 @@ export async function dial(options: DialOptions, certificate: ClientCertificate 
       ...(tunnel && { socket: tunnel }),
     })
   } catch (error) {
-    throw new TransportError(`${options.server} is not reached`, { cause: error })
+    throw new TransportError(`cannot connect to ${options.server}`, { cause: error })
   }
 }
 
@@ -127,7 +127,7 @@ async function tunnelThrough(proxy: string, target: { host: string; port: number
       refuse(answer.statusCode)
     })
     call.once('error', (error) =>
-      reject(new Error(`the proxy ${new URL(proxy).host} is not reached`, { cause: error })),
+      reject(new Error(`cannot connect to the proxy ${new URL(proxy).host}`, { cause: error })),
     )
     call.end()
   })

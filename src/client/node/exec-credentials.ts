@@ -95,7 +95,7 @@ function isSame(one: Credentials, other: Credentials): boolean {
 
 function isInteractive({ command, interactiveMode }: ExecPlugin, { interactive }: ExecSurroundings): boolean {
   if (interactiveMode === 'Always' && !interactive)
-    throw new ConfigError(`the credential plugin ${command} needs a terminal, and the standard input is none`)
+    throw new ConfigError(`the credential plugin ${command} needs a terminal, but standard input is not a terminal`)
   return interactiveMode !== 'Never' && interactive
 }
 
@@ -122,7 +122,7 @@ async function runPlugin(plugin: ExecPlugin, { env, interactive, timeoutMs, sign
     const timer = setTimeout(() => {
       child.kill('SIGKILL')
       child.stdout.destroy()
-      reject(new ConfigError(`the credential plugin ${plugin.command} has not ended after ${timeoutMs / 1000} s`))
+      reject(new ConfigError(`the credential plugin ${plugin.command} did not exit within ${timeoutMs / 1000} s`))
     }, timeoutMs)
     const chunks: Buffer[] = []
     let size = 0
@@ -179,7 +179,7 @@ function readOutput(plugin: ExecPlugin, output: string): Got {
 function credentialsOf(status: JsonObject, refuse: (what: string) => ConfigError): Credentials {
   const text = (field: string): string | undefined => {
     const value = own(status, field) ?? ''
-    if (typeof value !== 'string') throw refuse(`printed a status whose ${field} is not a text`)
+    if (typeof value !== 'string') throw refuse(`printed a status whose ${field} is not a string`)
     return value === '' ? undefined : value
   }
   const [token, certificate, key] = ['token', 'clientCertificateData', 'clientKeyData'].map(text)

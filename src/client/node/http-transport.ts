@@ -49,7 +49,7 @@ export class HttpTransport {
   constructor(options: HttpTransportOptions) {
     const { server, certificate, token, credentials } = options
     if (!isSecure(server) && (certificate ?? token ?? credentials) !== undefined)
-      throw new TransportError(`${server} is not secure: no credentials are sent there; use https`)
+      throw new TransportError(`credentials are not sent to ${server} because it does not use https`)
     this.#options = options
     this.#prefix = new URL(options.server).pathname.replace(/\/$/, '')
   }
@@ -186,7 +186,8 @@ async function readRefusal(answer: TransportResponse): Promise<TransportResponse
   let size = 0
   for await (const chunk of answer.body) {
     size += chunk.length
-    if (size > maxRefusal) throw new TransportError(`the server refused with more than ${maxRefusal} bytes`)
+    if (size > maxRefusal)
+      throw new TransportError(`the error response of the server is longer than ${maxRefusal} bytes`)
     chunks.push(chunk)
   }
   return { ...answer, body: Readable.from(chunks) }

@@ -79,7 +79,7 @@ function answerOf(call: ClientRequest, signal: AbortSignal): Promise<TransportRe
       if (signal.aborted) return reject(signal.reason)
       if (error instanceof TransportError) return reject(error)
       const Kind = call.reusedSocket ? StaleConnection : TransportError
-      reject(new Kind('the connection broke before an answer', { cause: error }))
+      reject(new Kind('the connection closed before a response arrived', { cause: error }))
     })
   })
 }
@@ -90,10 +90,10 @@ async function* bodyOf(answer: IncomingMessage, signal: AbortSignal): AsyncGener
     for await (const chunk of answer) yield chunk
   } catch (error) {
     signal.throwIfAborted()
-    throw new TransportError('the connection broke in the middle of an answer', { cause: error })
+    throw new TransportError('the connection closed before the response was complete', { cause: error })
   }
   signal.throwIfAborted()
-  if (!answer.complete) throw new TransportError('the connection broke in the middle of an answer')
+  if (!answer.complete) throw new TransportError('the connection closed before the response was complete')
 }
 
 function plain({ headers }: IncomingMessage): { [name: string]: string } {

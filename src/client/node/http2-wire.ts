@@ -44,7 +44,7 @@ export class Http2Wire implements Wire {
   #connection(): Connection {
     for (const connection of this.#connections) if (connection.hasRoom) return connection
     if (this.#connections.size >= maxConnections)
-      throw new TransportError(`more than ${maxConnections * maxStreams} requests at once`)
+      throw new TransportError(`more than ${maxConnections * maxStreams} concurrent requests`)
     return this.#add(this.#options.dial())
   }
 
@@ -116,7 +116,7 @@ class Connection {
   async #begin({ method, path, headers, body, signal }: WireRequest): Promise<ClientHttp2Stream> {
     const session = this.#session ?? (await orAborted(this.#opening, signal))
     // A destroyed session is not `closed` and may emit its event late.
-    if (session.closed || session.destroyed) throw new TransportError(`the connection to ${this.#server} has ended`)
+    if (session.closed || session.destroyed) throw new TransportError(`the connection to ${this.#server} is closed`)
     const stream = session.request(
       { ...headers, ':method': method, ':path': path },
       { endStream: body === undefined, signal },
@@ -152,7 +152,11 @@ function keepAlive(session: ClientHttp2Session, pingMs: number): NodeJS.Timeout 
 function answerOf(stream: ClientHttp2Stream, signal: AbortSignal): Promise<TransportResponse> {
   return new Promise((resolve, reject) => {
     const fail = (cause?: unknown) =>
-      reject(signal.aborted ? signal.reason : new TransportError('the connection broke before an answer', { cause }))
+      reject(
+        signal.aborted
+          ? signal.reason
+          : new TransportError('the connection closed before a response arrived', { cause }),
+      )
     stream.on('error', fail)
     stream.once('close', () => fail())
     stream.once('response', (headers) =>
@@ -167,12 +171,12 @@ async function* bodyOf(stream: ClientHttp2Stream, signal: AbortSignal): AsyncGen
     for await (const chunk of stream) yield chunk
   } catch (error) {
     signal.throwIfAborted()
-    throw new TransportError('the connection broke in the middle of an answer', { cause: error })
+    throw new TransportError('the connection closed before the response was complete', { cause: error })
   }
   signal.throwIfAborted()
   // When a connection breaks, its streams end like complete ones except for these flags.
   if (stream.aborted || (stream.rstCode ?? 0) !== 0)
-    throw new TransportError('the connection broke in the middle of an answer')
+    throw new TransportError('the connection closed before the response was complete')
 }
 
 function plain(headers: IncomingHttpHeaders): { [name: string]: string } {

@@ -28,7 +28,7 @@ export function readConfigFile(file: string): JsonObject {
   const text = textIfThere(file)
   if (text === undefined || text.trim() === '') return emptyConfig()
   const content = parseConfigYaml(file, text)
-  if (!isObject(content)) throw new ConfigError(`${file} is not a client config`)
+  if (!isObject(content)) throw new ConfigError(`${file} is not a kubeconfig`)
   return content
 }
 

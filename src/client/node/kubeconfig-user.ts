@@ -94,7 +94,7 @@ function certificateOf(user: Entry): Pick<UserCredentials, 'certificate' | 'key'
   const certificate = pemOf(user, 'client-certificate')
   const key = pemOf(user, 'client-key')
   if ((certificate === undefined) !== (key === undefined))
-    throw fault(user, 'client-certificate', 'and client-key go together')
+    throw fault(user, 'client-certificate', 'and client-key must be specified together')
   if (certificate !== undefined) checkPem(user, 'client-certificate', { cert: certificate, key })
   return { certificate, key }
 }
@@ -120,7 +120,8 @@ function basicOf(user: Entry): { authorization?: string } {
   const username = optionalText(user, 'username')
   const password = optionalText(user, 'password')
   if (username === undefined && password === undefined) return {}
-  if (username === undefined || password === undefined) throw fault(user, 'username', 'and password go together')
+  if (username === undefined || password === undefined)
+    throw fault(user, 'username', 'and password must be specified together')
   if (optionalText(user, 'token') !== undefined) throw fault(user, 'token', 'and username exclude each other')
   return { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` }
 }

@@ -174,18 +174,18 @@ function sourcesOf({ files, parse }: Pick<ConfigChoice, 'files' | 'parse'>): Sou
 
 function refuseNone({ files }: Pick<ConfigChoice, 'files'>, sources: readonly Source[]): void {
   if (sources.length === 0)
-    throw new MissingConfigError(`there is no client config: ${files.join(', ')}: no such file or directory`)
+    throw new MissingConfigError(`no kubeconfig found: ${files.join(', ')}: no such file or directory`)
 }
 
 function readSource(file: string, parse: ConfigParser): Source | undefined {
   const text = textIfThere(file)
   if (text === undefined) return undefined
   const content = parse(file, text)
-  if (content !== null && !isObject(content)) throw new ConfigError(`${file} is not a client config`)
+  if (content !== null && !isObject(content)) throw new ConfigError(`${file} is not a kubeconfig`)
   const version = own(content ?? {}, 'apiVersion') ?? 'v1'
   if (version !== 'v1')
     throw new ConfigError(
-      `error loading config file ${JSON.stringify(file)}: apiVersion is ${JSON.stringify(version)}, and not v1`,
+      `error loading config file ${JSON.stringify(file)}: apiVersion is ${JSON.stringify(version)} instead of v1`,
     )
   return { file, content: content ?? {} }
 }
@@ -223,7 +223,7 @@ const namedAtMost = 10
 function findEntry(sources: readonly Source[], sort: EntrySort, name: string): Entry {
   for (const { file, content } of sources) {
     const matches = entriesOf(file, content, `${sort}s`).filter((entry) => own(entry, 'name') === name)
-    if (matches.length > 1) throw new ConfigError(`${file}: ${sort}s has ${JSON.stringify(name)} more than once`)
+    if (matches.length > 1) throw new ConfigError(`${file}: ${sort}s contains ${JSON.stringify(name)} more than once`)
     if (matches.length === 0) continue
     const inner = own(matches[0]!, sort) ?? {}
     const title = `${sort} ${JSON.stringify(name)}`

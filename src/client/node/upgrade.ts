@@ -62,7 +62,7 @@ export async function requestUpgrade(
         .finally(() => socket.destroy())
     })
     call.once('error', (error) =>
-      reject(signal.aborted ? signal.reason : new TransportError('the connection broke', { cause: error })),
+      reject(signal.aborted ? signal.reason : new TransportError('the connection closed', { cause: error })),
     )
     call.end()
   })
@@ -73,7 +73,8 @@ async function bodyOf(answer: IncomingMessage): Promise<Buffer> {
   let size = 0
   for await (const chunk of answer) {
     size += chunk.length
-    if (size > maxRefusal) throw new TransportError(`the server refused with more than ${maxRefusal} bytes`)
+    if (size > maxRefusal)
+      throw new TransportError(`the error response of the server is longer than ${maxRefusal} bytes`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)

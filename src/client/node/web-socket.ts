@@ -57,7 +57,7 @@ export class WebSocketClient {
     socket.on('error', () => {})
     if (headers['sec-websocket-accept'] !== accept) {
       socket.destroy()
-      throw new TransportError('the server changed the protocol, but not to a WebSocket')
+      throw new TransportError('the server switched to another protocol than WebSocket')
     }
     return new WebSocketClient(upgraded, await WebSocketFraming.open('client', maxMessage))
   }
@@ -93,10 +93,10 @@ export class WebSocketClient {
           this.#socket.end()
           return
         case 'fault':
-          throw new TransportError(`the server does not keep to the protocol of WebSockets: ${message.reason}`)
+          throw new TransportError(`the server violated the WebSocket protocol: ${message.reason}`)
       }
     }
-    if (!this.#closing) throw new TransportError('the connection ended in the middle')
+    if (!this.#closing) throw new TransportError('the connection closed unexpectedly')
   }
 
   async *#received(): AsyncGenerator<Message> {
@@ -110,7 +110,7 @@ export class WebSocketClient {
     await new Promise<void>((resolve, reject) => {
       const settle = () => {
         this.#socket.off('drain', settle).off('close', settle)
-        if (this.#socket.destroyed) reject(new TransportError('the connection ended in the middle'))
+        if (this.#socket.destroyed) reject(new TransportError('the connection closed unexpectedly'))
         else resolve()
       }
       this.#socket.on('drain', settle).on('close', settle)

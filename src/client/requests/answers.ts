@@ -34,7 +34,7 @@ function readJson(text: string): unknown {
   try {
     return parseJson(text)
   } catch (error) {
-    throw new TransportError(`the answer is no JSON document: ${messageOf(error)}`, { cause: error })
+    throw new TransportError(`the response is not valid JSON: ${messageOf(error)}`, { cause: error })
   }
 }
 
@@ -44,7 +44,7 @@ function readForm(form: ContentForm, bytes: Uint8Array): unknown {
     return form.read(bytes)
   } catch (error) {
     const reason = messageOf(error)
-    throw new TransportError(`the answer in ${form.mediaType} cannot be read: ${reason}`, { cause: error })
+    throw new TransportError(`cannot decode the ${form.mediaType} response: ${reason}`, { cause: error })
   }
 }
 
@@ -65,7 +65,7 @@ async function* bounded(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8
   let size = 0
   for await (const chunk of chunks) {
     size += chunk.length
-    if (size > maxAnswerBytes) throw new TransportError(`the answer is longer than ${maxAnswerBytes} bytes`)
+    if (size > maxAnswerBytes) throw new TransportError(`the response is longer than ${maxAnswerBytes} bytes`)
     yield chunk
   }
 }

@@ -281,7 +281,7 @@ export class Client {
   }
 
   async #call<T>(request: RawRequest): Promise<T> {
-    const late = () => new TransportError(`${request.method} ${request.path} was not answered in time`)
+    const late = () => new TransportError(`${request.method} ${request.path} timed out`)
     return await withDeadline({ ms: this.#timeoutMs, outer: request.signal, late }, async (signal) => {
       const response = await this.open({ ...request, signal })
       try {

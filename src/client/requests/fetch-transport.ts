@@ -50,7 +50,7 @@ async function answered(response: Promise<Response>, signal: AbortSignal): Promi
     return await response
   } catch (error) {
     signal.throwIfAborted()
-    throw new TransportError('the server is not reached, or does not allow this origin', { cause: error })
+    throw new TransportError('cannot reach the server, or the server does not allow this origin', { cause: error })
   }
 }
 
@@ -71,6 +71,6 @@ async function read(reader: ReadableStreamDefaultReader<Uint8Array>, signal: Abo
     return await reader.read()
   } catch (error) {
     signal.throwIfAborted()
-    throw new TransportError('the connection broke in the middle of an answer', { cause: error })
+    throw new TransportError('the connection closed before the response was complete', { cause: error })
   }
 }

@@ -24,7 +24,7 @@ export function readPage<T>({ apiVersion, kind, metadata, items }: ListBody<T>):
 export function checkExact({ resourceVersion, resourceVersionMatch }: ListOptions, page: ListPage<unknown>): void {
   if (resourceVersionMatch !== 'Exact' || page.resourceVersion === resourceVersion) return
   throw new TransportError(
-    `the list is not of the version ${resourceVersion} that was asked for, but of ${page.resourceVersion}`,
+    `the server returned a list at version ${page.resourceVersion} instead of the requested version ${resourceVersion}`,
   )
 }
 

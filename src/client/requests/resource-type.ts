@@ -102,7 +102,7 @@ export function creationPath(
   { namespace, name = '' }: { readonly namespace?: string | undefined; readonly name?: string | undefined },
 ): string {
   if (type.namespaced && namespace === undefined)
-    throw new TypeError(`${typeName(type)} "${name}" is in a namespace: which one was not said`)
+    throw new TypeError(`${typeName(type)} "${name}" is namespaced: specify a namespace`)
   return collectionPath(type, namespace)
 }
 
@@ -113,7 +113,7 @@ export class NameError extends TypeError {
 
 /** An empty name would turn an object's path into that of its collection. */
 function segment(text: string): string {
-  if (text === '' || text === '.' || text === '..') throw new NameError(`${JSON.stringify(text)} is not a name`)
+  if (text === '' || text === '.' || text === '..') throw new NameError(`${JSON.stringify(text)} is not a valid name`)
   return encodeURIComponent(text)
 }
 

@@ -76,7 +76,7 @@ async function* readable<E>({ mediaType }: ContentForm, events: AsyncIterable<E>
     yield* events
   } catch (error) {
     if (error instanceof TransportError || !isError(error) || error.name !== 'WireError') throw error
-    throw new TransportError(`an event in ${mediaType} cannot be read: ${error.message}`, { cause: error })
+    throw new TransportError(`cannot decode a ${mediaType} watch event: ${error.message}`, { cause: error })
   }
 }
 
@@ -100,9 +100,9 @@ function readEvent<T extends ObjectBase = ApiObject>({ type, object }: RawEvent<
     case 'ERROR':
       throw isStatus(object)
         ? new StatusError(object, request)
-        : new TransportError('a watch brought an error that is no Status')
+        : new TransportError('the watch returned an error event without a Status')
     default:
-      throw new TransportError(`a watch brought an event of the unknown type ${JSON.stringify(type)}`)
+      throw new TransportError(`the watch returned an event of unknown type ${JSON.stringify(type)}`)
   }
 }
 
@@ -125,6 +125,6 @@ export async function* lines(chunks: AsyncIterable<Uint8Array>, maxBytes: number
     if (start === chunk.length) continue
     parts.push(chunk.subarray(start))
     size += chunk.length - start
-    if (size > maxBytes) throw new TransportError(`a line of a watch is longer than ${maxBytes} bytes`)
+    if (size > maxBytes) throw new TransportError(`a watch event is longer than ${maxBytes} bytes`)
   }
 }

@@ -25,7 +25,7 @@ function checkWord(word: string, known: readonly string[]): void {
   const hint = closestMatch(name, known)
   const meant = hint === undefined ? '.' : `; did you mean ${hint}?`
   throw new UsageError(
-    `--controllers: there is no control loop ${JSON.stringify(name)}${meant} There are: ${known.join(', ')}`,
+    `--controllers: unknown control loop ${JSON.stringify(name)}${meant} Known are: ${known.join(', ')}`,
   )
 }
 

@@ -33,7 +33,8 @@ export function readConfiguration(content: Json): Settings {
   )
   const names = profiles.map(({ schedulerName }) => schedulerName)
   const twice = names.find((name, i) => names.indexOf(name) !== i)
-  if (twice !== undefined) throw new ConfigurationFault(`profiles: ${JSON.stringify(twice)} is there more than once`)
+  if (twice !== undefined)
+    throw new ConfigurationFault(`profiles: ${JSON.stringify(twice)} is specified more than once`)
   const seconds = (name: string, otherwise: number) => numberAt(file[name] ?? otherwise, name, 3600) * 1000
   const timing = {
     ...defaultTiming,

@@ -179,7 +179,7 @@ class Conversation implements ServerTransport {
   }
 
   cut(): void {
-    this.leave(new TransportError('the server has cut off its answer'))
+    this.leave(new TransportError('the server aborted the response'))
   }
 
   /** Ends the request on the client's side. Unread response bytes are dropped. */
@@ -197,7 +197,7 @@ class Conversation implements ServerTransport {
   finish(error: unknown): void {
     this.#forget()
     // Creating an error is expensive, so check first.
-    if (!this.isOver) this.leave(new TransportError('the server gave no complete answer', { cause: error }))
+    if (!this.isOver) this.leave(new TransportError('the response of the server is incomplete', { cause: error }))
   }
 
   async *#read(): AsyncGenerator<Uint8Array> {
@@ -213,7 +213,7 @@ class Conversation implements ServerTransport {
         })
       }
     } finally {
-      if (!this.isOver) this.leave(new TransportError('the reader has left'))
+      if (!this.isOver) this.leave(new TransportError('the client stopped reading'))
     }
   }
 

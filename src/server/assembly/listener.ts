@@ -62,7 +62,7 @@ export function maximaOf({ maxConnections, maxConnectionsPerUser: perUser }: Max
   const openFiles = openFileLimit() ?? usualOpenFiles
   if (maxConnections > openFiles) {
     throw new UsageError(
-      `--max-connections=${maxConnections} is more than the ${openFiles} files that this process may open: raise that limit (ulimit -n), or choose fewer`,
+      `--max-connections=${maxConnections} exceeds the limit of ${openFiles} open files: raise the limit (ulimit -n), or use a lower value`,
     )
   }
   return { total: maxConnections || maxConnectionsFor(openFiles), perUser }

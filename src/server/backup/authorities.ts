@@ -47,7 +47,7 @@ export async function adoptAuthority(dataDir: string, { key, value }: Entry): Pr
   const pair = JSON.parse(Buffer.from(value).toString()) as CertifiedKey
   const held = await readPair(place)
   if (held !== undefined && (held.certificate !== pair.certificate || held.key !== pair.key))
-    throw new BackupError(`${place} holds another CA than the backup, and nothing is overwritten: move it away first`)
+    throw new BackupError(`${place} contains another CA than the backup and is not overwritten: move it away first`)
   await adoptCa(place, pair)
 }
 

@@ -34,7 +34,7 @@ import { bytesText, countText, ProgressLine, type Terminal } from './progress-li
 export async function backup(options: OptionsOf<typeof backupFlags>, terminal: Terminal): Promise<void> {
   const { to, kubeconfig } = options
   const isDirect = options.dataDir !== '' || options.etcdServers.length > 0
-  if (isDirect && kubeconfig !== '') throw new UsageError('--kubeconfig is for the backup of a running server')
+  if (isDirect && kubeconfig !== '') throw new UsageError('--kubeconfig can only be used to back up a running server')
   if (isDirect) assertOnePlace(options, ['data-dir', 'etcd-servers'])
   await using chunks = isDirect ? await ofPlace(options, terminal) : await ofServer(kubeconfig)
   const progress = new ProgressLine(terminal, 'backup')
@@ -92,7 +92,7 @@ async function writeToOutput(chunk: Buffer): Promise<void> {
 }
 
 function unwritten({ message }: Error): BackupError {
-  return new BackupError(`the backup is not complete: the standard output cannot be written: ${message}`)
+  return new BackupError(`the backup is incomplete: cannot write to standard output: ${message}`)
 }
 
 /** `orch restore`: loads a backup into an empty store. */
@@ -104,7 +104,9 @@ export async function restore(options: OptionsOf<typeof restoreFlags>, terminal:
   const reader = await openBackup(from)
   const { header } = reader
   if (profile !== '' && profile !== header.profile)
-    throw new BackupError(`the backup is of the profile ${header.profile}, not ${profile}: names in it cannot change`)
+    throw new BackupError(
+      `the backup has the profile ${header.profile} and cannot be restored with the profile ${profile}`,
+    )
   const load = {
     id: `backup ${header.created} ${header.revision} ${sha}`,
     above: revisionAbove(header.revision, Date.parse(header.created), Date.now()),
@@ -149,7 +151,7 @@ export async function check(options: OptionsOf<typeof checkFlags>, terminal: Ter
   const { backup: file, setAside } = options
   const isBackup = file !== ''
   if (isBackup && (options.dataDir !== '' || options.etcdServers.length > 0 || setAside !== ''))
-    throw new UsageError('--backup goes alone')
+    throw new UsageError('--backup cannot be combined with other flags')
   if (isBackup) return await checkBackup(file, terminal)
   assertOnePlace(options, ['data-dir', 'etcd-servers'])
   const store = await openPlace(options, terminal.warn)

@@ -17,7 +17,7 @@ export interface BackupSource {
 /** Yields the chunks of a backup and returns a summary of its contents. */
 export async function* makeBackup({ store, dataDir }: BackupSource): AsyncGenerator<Buffer, BackupContents> {
   const profile = await store.get(profileKey)
-  if (profile === undefined) throw new BackupError('the store holds nothing yet: there is nothing to back up')
+  if (profile === undefined) throw new BackupError('the store is empty: there is nothing to back up')
   const { revision, pages } = await snapshotOf(store)
   const header = {
     format: backupFormat,

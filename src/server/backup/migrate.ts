@@ -25,7 +25,7 @@ export async function migrate(options: MigrateOptions, terminal: Terminal): Prom
   assertOnePlace(from, ['from-data-dir', 'from-etcd-servers'])
   assertOnePlace(options, ['data-dir', 'etcd-servers'])
   if (options.fromKubernetes && from.dataDir !== '')
-    throw new UsageError('--from-kubernetes goes with --from-etcd-servers')
+    throw new UsageError('--from-kubernetes requires --from-etcd-servers')
   await using source = options.fromKubernetes ? await ofKubernetes(from) : await ofStore(from, terminal)
   const { snapshot, id } = source
   const now = Date.now()

@@ -15,7 +15,7 @@ const retention = { time: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFIN
 /** Throws UsageError unless exactly one of the two kinds of stores is named. */
 export function assertOnePlace({ dataDir, etcdServers }: StorePlace, names: readonly [string, string]): void {
   const count = (dataDir === '' ? 0 : 1) + (etcdServers.length === 0 ? 0 : 1)
-  if (count !== 1) throw new UsageError(`use either --${names[0]} or --${names[1]}`)
+  if (count !== 1) throw new UsageError(`specify either --${names[0]} or --${names[1]}`)
 }
 
 /** Opens an existing store. Nothing expires and no history is compacted while a command uses it. */
@@ -25,7 +25,7 @@ export async function openPlace(place: StorePlace, warn: (text: string) => void)
     return await EtcdStore.open({ ...etcdOf(place), historyMs, onWarning: warn, onWaiting: warn })
   }
   const directory = place.dataDir
-  if (!existsSync(join(directory, 'data.mdb'))) throw new StoreError(`there is no store in ${directory}`)
+  if (!existsSync(join(directory, 'data.mdb'))) throw new StoreError(`${directory} does not contain a store`)
   const { LmdbStore } = await import('../../storage/store/lmdb/store.ts')
   const clock = { ...systemClock, every: () => () => {} }
   return await LmdbStore.open({ directory, historyMs, retention, clock, onWarning: warn })
@@ -45,7 +45,7 @@ export async function loadPlace(place: StorePlace, load: Load): Promise<Loading>
 export function etcdOf(place: Omit<StorePlace, 'dataDir'>) {
   const { etcdServers, etcdPrefix, etcdCafile, etcdCertfile, etcdKeyfile } = place
   if ((etcdCertfile === '') !== (etcdKeyfile === ''))
-    throw new UsageError('the certificate and the key of a client of etcd go together')
+    throw new UsageError('the client certificate and the key for etcd must be specified together')
   return {
     endpoints: etcdServers,
     prefix: etcdPrefix,

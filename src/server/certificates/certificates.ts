@@ -244,7 +244,7 @@ async function writeConfig(file: string, text: string): Promise<void> {
     await replaceFile(file, text, 0o600)
   } catch (error) {
     throw new UsageError(
-      `--admin-kubeconfig: cannot write ${file}: ${messageOf(error)}; name a file that can be written, or none with --admin-kubeconfig=`,
+      `--admin-kubeconfig: cannot write ${file}: ${messageOf(error)}; use another file, or --admin-kubeconfig= to write none`,
       { cause: error },
     )
   }

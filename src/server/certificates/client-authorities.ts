@@ -68,19 +68,19 @@ const pemBlock = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
 /** Throws UsageError if the file is invalid. */
 export function readAuthorities(flag: string, file: string): X509Certificate[] {
   const blocks = readFlagFile(flag, file).match(pemBlock) ?? []
-  if (blocks.length === 0) throw new UsageError(`--${flag}: ${file} holds no PEM certificate`)
+  if (blocks.length === 0) throw new UsageError(`--${flag}: ${file} contains no PEM certificate`)
   const found = blocks.map((pem, index) => {
     try {
       return new X509Certificate(pem)
     } catch {
-      throw new UsageError(`--${flag}: certificate ${index + 1} in ${file} is not one`)
+      throw new UsageError(`--${flag}: certificate ${index + 1} in ${file} is invalid`)
     }
   })
   for (const [index, certificate] of found.entries()) {
     // TLS follows a chain to its root and does not trust an intermediate certificate.
     if (!found.some((other) => certificate.checkIssued(other)))
       throw new UsageError(
-        `--${flag}: certificate ${index + 1} in ${file} is signed by an authority that the file does not hold: add that one`,
+        `--${flag}: certificate ${index + 1} in ${file} is signed by a CA that is not in the file: add that CA`,
       )
   }
   return found

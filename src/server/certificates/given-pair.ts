@@ -47,7 +47,7 @@ export function followGivenPair(flags: PairFlags, reloading: Reloading): GivenPa
 export function readGivenPair({ certificate, key }: PairFlags): CertifiedKey | undefined {
   if (certificate.file === '' && key.file === '') return undefined
   if (certificate.file === '' || key.file === '')
-    throw new UsageError(`--${certificate.flag} and --${key.flag} go together`)
+    throw new UsageError(`--${certificate.flag} and --${key.flag} must be specified together`)
   const pair = { certificate: readFlagFile(certificate.flag, certificate.file), key: readFlagFile(key.flag, key.file) }
   checkPair(pair, { certificate, key })
   return pair
@@ -55,10 +55,10 @@ export function readGivenPair({ certificate, key }: PairFlags): CertifiedKey | u
 
 function checkPair(pair: CertifiedKey, { certificate, key }: PairFlags): void {
   if (!canUse({ cert: pair.certificate }))
-    throw new UsageError(`--${certificate.flag}: ${certificate.file} holds no PEM certificate that can be used`)
-  if (!canUse({ key: pair.key })) throw new UsageError(`--${key.flag}: ${key.file} holds no PEM key that can be used`)
+    throw new UsageError(`--${certificate.flag}: ${certificate.file} contains no usable PEM certificate`)
+  if (!canUse({ key: pair.key })) throw new UsageError(`--${key.flag}: ${key.file} contains no usable PEM key`)
   if (!canUse({ cert: pair.certificate, key: pair.key }))
-    throw new UsageError(`--${key.flag}: the key in ${key.file} is not that of the certificate in ${certificate.file}`)
+    throw new UsageError(`--${key.flag}: the key in ${key.file} does not match the certificate in ${certificate.file}`)
 }
 
 function canUse(context: SecureContextOptions): boolean {

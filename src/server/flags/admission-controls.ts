@@ -18,7 +18,7 @@ export function findControl(name: string): ControlEntry {
   const names = allControls.map((control) => control.name)
   const hint = closestMatch(name, names)
   throw new UsageError(
-    `there is no admission control ${JSON.stringify(name)}${hint === undefined ? '.' : `; did you mean ${hint}?`} Known are ${names.join(', ')}`,
+    `unknown admission control ${JSON.stringify(name)}${hint === undefined ? '.' : `; did you mean ${hint}?`} Known are ${names.join(', ')}`,
   )
 }
 

@@ -137,7 +137,7 @@ export const authenticationFlags = {
 function readHeaderNames(value: string): string[] {
   return list(value).map((name) => {
     if (!isToken(name))
-      throw new UsageError(`${JSON.stringify(name)} is not the name of a header: use one such as X-Remote-User`)
+      throw new UsageError(`${JSON.stringify(name)} is not a header name: use one such as X-Remote-User`)
     return name.toLowerCase()
   })
 }
@@ -145,12 +145,12 @@ function readHeaderNames(value: string): string[] {
 function readIssuerUrl(value: string): string {
   const url = URL.canParse(value) ? new URL(value) : undefined
   if (value !== '' && (url?.protocol !== 'https:' || url.search !== '' || url.hash !== '' || url.username !== ''))
-    throw new UsageError(`${JSON.stringify(value)} is not the URL of an issuer: use one such as https://id.example.com`)
+    throw new UsageError(`${JSON.stringify(value)} is not an issuer URL: use one such as https://id.example.com`)
   return value
 }
 
 function readClaim(value: string): string {
-  if (value === '') throw new UsageError('the name of a claim is needed')
+  if (value === '') throw new UsageError('a claim name is required')
   return value
 }
 
@@ -165,7 +165,7 @@ function readAlgorithms(value: string): string[] {
 function readRequiredClaims(value: string): (readonly [string, string])[] {
   return list(value).map((pair) => {
     const equals = pair.indexOf('=')
-    if (equals < 1) throw new UsageError(`${JSON.stringify(pair)} is not a claim and its text: use CLAIM=TEXT`)
+    if (equals < 1) throw new UsageError(`${JSON.stringify(pair)} is not a required claim: use CLAIM=VALUE`)
     return [pair.slice(0, equals), pair.slice(equals + 1)]
   })
 }

@@ -51,9 +51,9 @@ export const authorizationFlags = {
 
 function readModes(value: string): AuthorizationMode[] {
   const modes = list(value)
-  if (modes.length === 0) throw new UsageError(`at least one mode is needed: ${authorizationModes.join(', ')}`)
+  if (modes.length === 0) throw new UsageError(`at least one mode is required: ${authorizationModes.join(', ')}`)
   return modes.map((mode, index) => {
-    if (modes.indexOf(mode) < index) throw new UsageError(`${mode} is given twice`)
+    if (modes.indexOf(mode) < index) throw new UsageError(`${mode} is specified twice`)
     const known = authorizationModes.find((candidate) => candidate === mode)
     if (known === undefined)
       throw new UsageError(`unknown mode ${JSON.stringify(mode)}; known are ${authorizationModes.join(', ')}`)

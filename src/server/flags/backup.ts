@@ -169,7 +169,7 @@ export const scheduledBackupFlags = {
 }
 
 function readRequired(value: string): string {
-  if (value === '') throw new UsageError('it is needed: name a file, or - for a pipe')
+  if (value === '') throw new UsageError('a value is required: specify a file, or - for standard input or output')
   return value
 }
 
@@ -183,7 +183,7 @@ function readOptionalPrefix(value: string): string {
 
 function readInterval(value: string): number {
   const ms = readTime(value)
-  if (ms < 1000 || ms > 24 * 24 * 3_600_000) throw new UsageError('backups are made every 1s to 576h')
+  if (ms < 1000 || ms > 24 * 24 * 3_600_000) throw new UsageError('must be a duration from 1s to 576h')
   return ms
 }
 

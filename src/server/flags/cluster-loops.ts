@@ -153,7 +153,7 @@ type ClusterOptions = OptionsOf<typeof clusterLoopFlags> & { readonly serviceClu
 export function podRangesOf(options: ClusterOptions): PodRanges | undefined {
   const { allocateNodeCidrs, clusterCidr: ranges, nodeCidrMaskSize: bits, serviceClusterIpRange: services } = options
   if (!allocateNodeCidrs) return undefined
-  if (ranges.length === 0) throw new UsageError('--allocate-node-cidrs needs --cluster-cidr')
+  if (ranges.length === 0) throw new UsageError('--allocate-node-cidrs requires --cluster-cidr')
   if (bits > 0 && ranges.length > 1)
     throw new UsageError('--node-cidr-mask-size: with two ranges use --node-cidr-mask-size-ipv4 and -ipv6')
   const ipv4Bits = bits || options.nodeCidrMaskSizeIpv4
@@ -168,7 +168,7 @@ function checkBits({ family, size, text }: IpRange, bits: number): void {
   const own = width - size.toString(2).length + 1
   if (bits < own || bits > width || bits - own > 16)
     throw new UsageError(
-      `--node-cidr-mask-size: /${bits} does not fit ${text}: use /${own} to /${Math.min(width, own + 16)}`,
+      `--node-cidr-mask-size: /${bits} is not valid for ${text}: use /${own} to /${Math.min(width, own + 16)}`,
     )
 }
 
@@ -203,11 +203,11 @@ function readPodRanges(value: string): IpRange[] {
   const ranges = list(value).map((text) => {
     const range = parsePlainRange(text)
     if (range === undefined)
-      throw new UsageError(`${JSON.stringify(text)} is not a range of addresses: use one such as 10.244.0.0/16`)
+      throw new UsageError(`${JSON.stringify(text)} is not a CIDR range: use one such as 10.244.0.0/16`)
     return range
   })
   if (ranges.length > 2 || (ranges.length === 2 && ranges[0]!.family === ranges[1]!.family))
-    throw new UsageError('there are two ranges at most, one of each family')
+    throw new UsageError('specify at most two ranges, one per IP family')
   return ranges
 }
 

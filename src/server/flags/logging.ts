@@ -21,6 +21,6 @@ export const loggingFlags = {
 }
 
 function readVerbosity(value: string): number {
-  if (!/^\d{1,2}$/.test(value)) throw new UsageError(`${JSON.stringify(value)} is not a level: use 0 to 99`)
+  if (!/^\d{1,2}$/.test(value)) throw new UsageError(`${JSON.stringify(value)} is not a log level: use 0 to 99`)
   return Number(value)
 }

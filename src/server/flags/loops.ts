@@ -134,7 +134,7 @@ const shortestSigningMs = 10 * 60_000
 
 function readSigningTime(value: string): number {
   const ms = readTime(value)
-  if (ms < shortestSigningMs) throw new UsageError('certificates live for at least 10m')
+  if (ms < shortestSigningMs) throw new UsageError('must be at least 10m')
   return ms
 }
 

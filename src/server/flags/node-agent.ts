@@ -88,7 +88,7 @@ export type NodeAgentOptions = OptionsOf<typeof nodeAgentFlags>
 
 function readName(value: string): string {
   const [fault] = value === '' ? [] : checkDnsSubdomain(value)
-  if (fault !== undefined) throw new UsageError(`${JSON.stringify(value)} is not a name of a node: ${fault}`)
+  if (fault !== undefined) throw new UsageError(`${JSON.stringify(value)} is not a valid node name: ${fault}`)
   return value
 }
 
@@ -96,7 +96,7 @@ function readLabels(value: string): { readonly [key: string]: string } {
   const pairs = list(value).map((entry) => {
     const [key = '', text, ...more] = entry.split('=')
     if (key === '' || text === undefined || more.length > 0)
-      throw new UsageError(`${JSON.stringify(entry)} is not a label: write key=value`)
+      throw new UsageError(`${JSON.stringify(entry)} is not a label: use key=value`)
     return [key, text] as const
   })
   return Object.fromEntries(pairs)
@@ -105,7 +105,8 @@ function readLabels(value: string): { readonly [key: string]: string } {
 function readTaints(value: string): Taint[] {
   return list(value).map((entry) => {
     const match = /^([^=:]+)(?:=([^:]*))?:(NoSchedule|PreferNoSchedule|NoExecute)$/.exec(entry)
-    if (match === null) throw new UsageError(`${JSON.stringify(entry)} is not a taint: write key=value:NoSchedule`)
+    if (match === null)
+      throw new UsageError(`${JSON.stringify(entry)} is not a taint: use a form such as key=value:NoSchedule`)
     return { key: match[1]!, ...(match[2] ? { value: match[2] } : {}), effect: match[3]! }
   })
 }

@@ -58,8 +58,8 @@ function readTypes(value: string): readonly string[] {
   const types = list(value)
   const unknown = types.find((type) => !addressTypes.includes(type))
   if (unknown !== undefined)
-    throw new UsageError(`${JSON.stringify(unknown)} is no type of address: use ${addressTypes.join(', ')}`)
-  if (types.length === 0) throw new UsageError(`name at least one type of address: ${addressTypes.join(', ')}`)
+    throw new UsageError(`${JSON.stringify(unknown)} is not an address type: use ${addressTypes.join(', ')}`)
+  if (types.length === 0) throw new UsageError(`specify at least one address type: ${addressTypes.join(', ')}`)
   return types
 }
 
@@ -67,9 +67,7 @@ function readRanges(value: string): readonly IpRange[] {
   return list(value).map((text) => {
     const range = parsePlainRange(text)
     if (range === undefined)
-      throw new UsageError(
-        `${JSON.stringify(text)} is not a range of addresses: use one such as 10.0.0.5/32 or fd00::/8`,
-      )
+      throw new UsageError(`${JSON.stringify(text)} is not a CIDR range: use one such as 10.0.0.5/32 or fd00::/8`)
     return range
   })
 }

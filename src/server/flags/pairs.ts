@@ -8,7 +8,7 @@ export function readPairs(text: string): Map<string, boolean> {
     if (item === '') continue
     const [name = '', value = 'true', ...rest] = item.split('=')
     if (name === '' || rest.length > 0)
-      throw new UsageError(`${JSON.stringify(item)} is not a pair: use NAME=true or NAME=false`)
+      throw new UsageError(`${JSON.stringify(item)} is not valid: use NAME=true or NAME=false`)
     pairs.set(name, readBoolean(value))
   }
   return pairs

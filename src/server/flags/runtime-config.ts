@@ -88,6 +88,6 @@ function stageOf(version: string): 'ga' | 'beta' | 'alpha' {
 function unknown(name: string, known: readonly string[]): UsageError {
   const hint = closestMatch(name, known)
   return new UsageError(
-    `--runtime-config: nothing is served as ${JSON.stringify(name)}${hint === undefined ? '' : `; did you mean ${hint}?`}`,
+    `--runtime-config: unknown API ${JSON.stringify(name)}${hint === undefined ? '' : `; did you mean ${hint}?`}`,
   )
 }

@@ -22,17 +22,20 @@ const largest = 1n << 20n
 
 export function readClusterRanges(text: string): IpRange[] {
   const ranges = text.split(',').map((item) => readClusterRange(item.trim()))
-  if (ranges.length > 2) throw new UsageError('there are two ranges at most, one of each family')
+  if (ranges.length > 2) throw new UsageError('specify at most two ranges, one per IP family')
   if (ranges.length === 2 && ranges[0]!.family === ranges[1]!.family)
-    throw new UsageError(`${ranges[0]!.text} and ${ranges[1]!.text} are of the same family: use one of each`)
+    throw new UsageError(
+      `${ranges[0]!.text} and ${ranges[1]!.text} have the same IP family: use one IPv4 and one IPv6 range`,
+    )
   return ranges
 }
 
 function readClusterRange(text: string): IpRange {
   const range = parsePlainRange(text)
   if (range === undefined)
-    throw new UsageError(`${JSON.stringify(text)} is not a range of addresses: use one such as 10.0.0.0/24`)
-  if (range.size < smallest) throw new UsageError(`${range.text} is too small: it needs ${smallest} addresses at least`)
+    throw new UsageError(`${JSON.stringify(text)} is not a CIDR range: use one such as 10.0.0.0/24`)
+  if (range.size < smallest)
+    throw new UsageError(`${range.text} is too small: use a range with at least ${smallest} addresses`)
   if (range.size > largest)
     throw new UsageError(`${range.text} is too large: use /${range.family === 'IPv4' ? 12 : 108} or a longer prefix`)
   return range
@@ -44,7 +47,7 @@ export function readPortRange(text: string): PortRange {
   const first = Number(from)
   const last = sign === undefined ? first : sign === '-' ? Number(to) : first + Number(to)
   if (from === '' || first < 1 || last > 65535 || last < first)
-    throw new UsageError(`${JSON.stringify(text)} is not a range of ports: use one such as 30000-32767`)
+    throw new UsageError(`${JSON.stringify(text)} is not a port range: use one such as 30000-32767`)
   return { first, last }
 }
 

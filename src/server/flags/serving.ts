@@ -147,14 +147,16 @@ const minConnections = 16
 function readMaxConnections(value: string): number {
   const count = Number(value)
   if (!/^\d{1,9}$/.test(value) || (count !== 0 && count < minConnections))
-    throw new UsageError(`${JSON.stringify(value)} is not such a number: use ${minConnections} or more, or 0`)
+    throw new UsageError(
+      `${JSON.stringify(value)} is not a valid number of connections: use ${minConnections} or more, or 0`,
+    )
   return count
 }
 
 function readMaxPerUser(value: string): number {
   const count = Number(value)
   if (!/^\d{1,9}$/.test(value) || count < 1)
-    throw new UsageError(`${JSON.stringify(value)} is not such a number: use 1 or more`)
+    throw new UsageError(`${JSON.stringify(value)} is not a valid number: use 1 or more`)
   return count
 }
 
@@ -163,7 +165,7 @@ const maxChance = 0.02
 function readChance(value: string): number {
   const chance = Number(value)
   if (value.trim() === '' || !(chance >= 0 && chance <= maxChance))
-    throw new UsageError(`${JSON.stringify(value)} is not such a part: use 0 to ${maxChance}, such as 0.001`)
+    throw new UsageError(`${JSON.stringify(value)} is not a valid probability: use 0 to ${maxChance}, such as 0.001`)
   return chance
 }
 
@@ -190,6 +192,6 @@ function readDirectives(value: string): string {
   if (wrong !== undefined)
     throw new UsageError(`${JSON.stringify(wrong)} is not max-age=SECONDS, includeSubDomains or preload`)
   if (directives.length > 0 && !directives.some((each) => each.startsWith('max-age=')))
-    throw new UsageError('max-age=SECONDS is missing, without which browsers ignore the header')
+    throw new UsageError('max-age=SECONDS is missing: browsers ignore the header without it')
   return directives.join('; ')
 }

@@ -56,7 +56,7 @@ function readCapacity(value: string): { readonly [resource: string]: string } {
   const given = value.split(',').map((entry) => {
     const [resource = '', amount = '', ...more] = entry.split('=')
     if (resource === '' || more.length > 0 || parseQuantity(amount) === undefined)
-      throw new UsageError(`${JSON.stringify(entry)} is not an amount of a resource: write cpu=32`)
+      throw new UsageError(`${JSON.stringify(entry)} is not a resource quantity: use a form such as cpu=32`)
     return [resource, amount] as const
   })
   return { ...usualCapacity, ...Object.fromEntries(given) }

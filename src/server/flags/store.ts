@@ -64,7 +64,7 @@ export const storeFlags = {
 }
 
 function readDirectory(value: string): string {
-  if (value === '') throw new UsageError('a directory is needed')
+  if (value === '') throw new UsageError('a directory is required')
   return value
 }
 
@@ -79,9 +79,7 @@ export function readServers(value: string): string[] {
       url.search !== '' ||
       url.username !== ''
     ) {
-      throw new UsageError(
-        `${JSON.stringify(item)} is not the address of a member: use one such as https://10.0.0.1:2379`,
-      )
+      throw new UsageError(`${JSON.stringify(item)} is not an etcd endpoint: use one such as https://10.0.0.1:2379`)
     }
     return url.origin
   })
@@ -90,14 +88,14 @@ export function readServers(value: string): string[] {
 /** Parses a key prefix in etcd. */
 export function readPrefix(value: string): string {
   if (!/^\/[!-~]{0,200}$/.test(value))
-    throw new UsageError(`${JSON.stringify(value)} is not a prefix: use one such as /orch/`)
+    throw new UsageError(`${JSON.stringify(value)} is not a valid prefix: use one such as /orch/`)
   return value
 }
 
 /** Parses the lifetime of events. Returns milliseconds. */
 export function readTtl(value: string): number {
   const ms = readTime(value)
-  if (ms < 1000 || ms > 10_000 * 3_600_000) throw new UsageError('events are kept for 1s to 10000h')
+  if (ms < 1000 || ms > 10_000 * 3_600_000) throw new UsageError('must be a duration from 1s to 10000h')
   return ms
 }
 
@@ -113,7 +111,9 @@ function readRetention(value: string): KeptHistory | undefined {
   const time = text === '0' ? 0 : readTime(text)
   const bytes = size === undefined ? defaultHistoryBytes : readSize(size)
   if (more.length > 0 || bytes === undefined || bytes < 2 ** 20 || time > 10_000 * 3_600_000)
-    throw new UsageError(`${JSON.stringify(value)} is not a time of up to 10000h and a size from 1Mi on: use 24h,256Mi`)
+    throw new UsageError(
+      `${JSON.stringify(value)} is not a duration of up to 10000h and a size of at least 1Mi, such as 24h,256Mi`,
+    )
   return { time, bytes }
 }
 
@@ -126,6 +126,6 @@ function readSize(text: string): number | undefined {
 
 function readHistory(value: string): number {
   const ms = readTime(value)
-  if (ms < 1000 || ms > 24 * 3_600_000) throw new UsageError('history is kept for 1s to 24h')
+  if (ms < 1000 || ms > 24 * 3_600_000) throw new UsageError('must be a duration from 1s to 24h')
   return ms
 }

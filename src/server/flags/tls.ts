@@ -51,7 +51,7 @@ function readSuite(name: string): string {
   const suite = suites.get(name)
   if (suite === undefined)
     throw new UsageError(
-      `${JSON.stringify(name)} is not a suite that is served; known are ${[...suites.keys()].join(', ')}`,
+      `${JSON.stringify(name)} is not a supported cipher suite; supported are ${[...suites.keys()].join(', ')}`,
     )
   return suite
 }

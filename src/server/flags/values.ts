@@ -18,12 +18,13 @@ export function readTime(value: string): number {
 }
 
 export function readAddress(value: string): string {
-  if (isIP(value) === 0) throw new UsageError(`${JSON.stringify(value)} is not an IP address`)
+  if (isIP(value) === 0)
+    throw new UsageError(`${JSON.stringify(value)} is not an IP address: use one such as 127.0.0.1`)
   return value
 }
 
 /** Parses an integer that is not negative. */
 export function readCount(value: string): number {
-  if (!/^\d{1,9}$/.test(value)) throw new UsageError(`${JSON.stringify(value)} is not a whole number from 0 on`)
+  if (!/^\d{1,9}$/.test(value)) throw new UsageError(`${JSON.stringify(value)} is not a non-negative whole number`)
   return Number(value)
 }

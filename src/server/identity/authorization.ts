@@ -96,8 +96,8 @@ function refuseUnusedFiles(options: ServerOptions): void {
   for (const { mode, flag, file } of files) {
     const given = file(options) !== ''
     const used = options.authorizationMode.includes(mode)
-    if (used && !given) throw new UsageError(`the mode ${mode} needs --${flag}`)
-    if (given && !used) throw new UsageError(`--${flag} is for the mode ${mode}: add it to --authorization-mode`)
+    if (used && !given) throw new UsageError(`the authorization mode ${mode} requires --${flag}`)
+    if (given && !used) throw new UsageError(`--${flag} requires the mode ${mode}: add it to --authorization-mode`)
   }
 }
 

@@ -134,7 +134,9 @@ function checkProxyFlags(options: ServerOptions): void {
   }
   for (const [flag, values] of Object.entries(others))
     if (values.length > 0 && authority === '')
-      throw new UsageError(`--${flag} needs --requestheader-client-ca-file: by it a proxy is told from anybody else`)
+      throw new UsageError(`--${flag} requires --requestheader-client-ca-file, which authenticates the proxy`)
   if (authority !== '' && username.length === 0)
-    throw new UsageError('--requestheader-client-ca-file needs --requestheader-username-headers, such as X-Remote-User')
+    throw new UsageError(
+      '--requestheader-client-ca-file requires --requestheader-username-headers, such as X-Remote-User',
+    )
 }

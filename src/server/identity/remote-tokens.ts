@@ -56,7 +56,7 @@ async function openidConnectOf(options: ServerOptions, parts: RemoteTokenParts):
 /** Some of these flags only work together. */
 function checkOpenidFlags(options: ServerOptions): void {
   const { oidcIssuerUrl: issuer, oidcClientId: client } = options
-  if (issuer !== '' && client === '') throw new UsageError('--oidc-issuer-url needs --oidc-client-id')
+  if (issuer !== '' && client === '') throw new UsageError('--oidc-issuer-url requires --oidc-client-id')
   if (issuer !== '') return
   const given = {
     'oidc-client-id': client,
@@ -67,7 +67,7 @@ function checkOpenidFlags(options: ServerOptions): void {
     'oidc-required-claim': options.oidcRequiredClaim.flat().join(),
   }
   for (const [flag, value] of Object.entries(given))
-    if (value !== '') throw new UsageError(`--${flag} needs --oidc-issuer-url`)
+    if (value !== '') throw new UsageError(`--${flag} requires --oidc-issuer-url`)
 }
 
 const tellEveryMs = 5_000

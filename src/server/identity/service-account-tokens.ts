@@ -39,11 +39,11 @@ export function readGivenKeys(options: ServerOptions): GivenKeys {
   const signer =
     signingFile === '' ? undefined : keysIn('service-account-signing-key-file', signingFile).find(isSigning)
   if (signingFile !== '' && signer === undefined)
-    throw new UsageError(`--service-account-signing-key-file: ${signingFile} holds no private key`)
+    throw new UsageError(`--service-account-signing-key-file: ${signingFile} contains no private key`)
   const signing = signer ?? verifying.find(isSigning)
   if (signing === undefined && verifying.length > 0)
     throw new UsageError(
-      '--service-account-key-file: there is no private key to sign with: add one, or give --service-account-signing-key-file',
+      '--service-account-key-file: no private key to sign tokens with: add one, or set --service-account-signing-key-file',
     )
   return { signing, verifying }
 }
@@ -75,7 +75,7 @@ function servingKey(file: string): (VerifyingKey | SigningKey)[] {
   try {
     return keysIn('tls-private-key-file', file)
   } catch (error) {
-    throw new UsageError(`${messageOf(error)}; give another key for tokens, with --service-account-key-file`)
+    throw new UsageError(`${messageOf(error)}; set another key for tokens with --service-account-key-file`)
   }
 }
 

@@ -85,12 +85,12 @@ function readConfig(flag: string, file: string): ClientConfig {
   try {
     const config = readClientConfig({ files: [file], parse: parseConfigYaml })
     if (!config.transport.server.startsWith('https://'))
-      throw new ConfigError(`${file}: the service must be at https://`)
+      throw new ConfigError(`${file}: the server URL must begin with https://`)
     if (config.transport.credentials !== undefined)
-      throw new ConfigError(`${file}: neither exec nor auth-provider is supported here: use a token or a certificate`)
-    if (config.transport.proxy !== undefined) throw new ConfigError(`${file}: proxy-url is not supported here`)
+      throw new ConfigError(`${file}: exec and auth-provider are not supported: use a token or a certificate`)
+    if (config.transport.proxy !== undefined) throw new ConfigError(`${file}: proxy-url is not supported`)
     if (config.transport.headers?.['impersonate-user'] !== undefined)
-      throw new ConfigError(`${file}: as is not supported here`)
+      throw new ConfigError(`${file}: impersonation (as) is not supported`)
     return config
   } catch (error) {
     if (error instanceof ConfigError) throw new UsageError(`--${flag}: ${error.message}`, { cause: error })

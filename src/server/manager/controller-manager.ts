@@ -109,7 +109,7 @@ async function openPort(options: ManagerOptions, manager: Manager) {
   const { securePort: port, bindAddress: address, tlsCertFile, tlsPrivateKeyFile } = options
   if (port === 0) return undefined
   if ((tlsCertFile === '') !== (tlsPrivateKeyFile === ''))
-    throw new UsageError('--tls-cert-file and --tls-private-key-file go together')
+    throw new UsageError('--tls-cert-file and --tls-private-key-file must be specified together')
   const pair =
     tlsCertFile === ''
       ? selfMadePair('orch-controller-manager', { dns: ['localhost'], ips: ['127.0.0.1', '::1'] }, systemClock.now())

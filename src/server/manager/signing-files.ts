@@ -54,7 +54,7 @@ function readAuthorities(options: ManagerOptions, reloading: Reloading): Signing
   const given = Object.values(own).filter((files) => isGiven(files))
   if (isGiven(all) && given.length > 0)
     throw new UsageError(
-      `--cluster-signing-cert-file is for all signers: leave it out, or --cluster-signing-${given[0]!.name}cert-file`,
+      `--cluster-signing-cert-file applies to all signers and cannot be combined with --cluster-signing-${given[0]!.name}cert-file`,
     )
   if (isGiven(all)) {
     const authority = readPair(all, reloading)
@@ -75,7 +75,8 @@ function isGiven({ certificate, key }: PairFiles): boolean {
 function readPair({ name, certificate, key }: PairFiles, reloading: Reloading): () => Issuer {
   const certificateFlag = `cluster-signing-${name}cert-file`
   const keyFlag = `cluster-signing-${name}key-file`
-  if (certificate === '' || key === '') throw new UsageError(`--${certificateFlag} and --${keyFlag} go together`)
+  if (certificate === '' || key === '')
+    throw new UsageError(`--${certificateFlag} and --${keyFlag} must be specified together`)
   const read = () => issuerIn(readFlagFile(certificateFlag, certificate), readFlagFile(keyFlag, key), certificateFlag)
   let issuer: Issuer
   reloading.follow(certificateFlag, [certificate, key], () => {
@@ -87,8 +88,8 @@ function readPair({ name, certificate, key }: PairFiles, reloading: Reloading): 
 
 function issuerIn(certificate: string, key: string, flag: string): Issuer {
   const fault = (what: string) => new UsageError(`--${flag}: ${what}`)
-  const x509 = parsed(() => new X509Certificate(certificate), fault('it holds no certificate in PEM form'))
-  const privateKey: KeyObject = parsed(() => createPrivateKey(key), fault('its key file holds no key in PEM form'))
+  const x509 = parsed(() => new X509Certificate(certificate), fault('the file contains no PEM certificate'))
+  const privateKey: KeyObject = parsed(() => createPrivateKey(key), fault('the key file contains no PEM key'))
   if (!x509.ca) throw fault('it is not the certificate of an authority')
   if (!x509.checkPrivateKey(privateKey)) throw fault('the key is not that of the certificate')
   parsed(() => schemeOfKey(privateKey), fault('the key is of a type that does not sign certificates'))
@@ -121,7 +122,7 @@ function followed<T>(reloading: Reloading, { flag, file }: FlagFile, read: (flag
 
 function readBundle(flag: string, file: string): string {
   const text = readFlagFile(flag, file)
-  parsed(() => new X509Certificate(text), new UsageError(`--${flag}: ${file} holds no certificate in PEM form`))
+  parsed(() => new X509Certificate(text), new UsageError(`--${flag}: ${file} contains no PEM certificate`))
   return text
 }
 
@@ -133,8 +134,8 @@ function tokenIssuer(file: string, reloading: Reloading): NonNullable<FileOption
 function readSigningKey(flag: string, file: string) {
   const key = parsed(
     () => readKeys(readFlagFile(flag, file)).find(isSigning),
-    new UsageError(`--${flag}: ${file} holds no key that signs tokens`),
+    new UsageError(`--${flag}: ${file} contains no key that can sign tokens`),
   )
-  if (key === undefined) throw new UsageError(`--${flag}: ${file} holds no private key`)
+  if (key === undefined) throw new UsageError(`--${flag}: ${file} contains no private key`)
   return key
 }

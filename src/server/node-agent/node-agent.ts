@@ -38,7 +38,7 @@ export async function startNodeAgent(
   options: NodeAgentOptions,
   { log, stopping }: { readonly log: Log; readonly stopping: AbortSignal },
 ): Promise<NodeAgent> {
-  if (options.name === '') throw new UsageError('--name is needed: the name of the node')
+  if (options.name === '') throw new UsageError('--name is required: specify the name of the node')
   const clock = systemClock
   const stages =
     options.stages.length === 0 ? undefined : readStageFiles(options.stages, (file) => readFlagFile('stages', file))

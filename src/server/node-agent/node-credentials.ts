@@ -136,10 +136,10 @@ async function readIdentity({ kubeconfig, nodeName }: CredentialFiles, now: numb
   if (!existsSync(kubeconfig)) return undefined
   const { server, authority, certificate: pair } = await readConfig(kubeconfig)
   if (authority === undefined || pair === undefined)
-    throw new UsageError(`--kubeconfig: ${kubeconfig} has no certificate of a node, or names no CA`)
+    throw new UsageError(`--kubeconfig: ${kubeconfig} has no node certificate or no CA`)
   const certificate = new X509Certificate(pair.certificate)
   if (!certificate.subject.split('\n').includes(`CN=system:node:${nodeName}`))
-    throw new UsageError(`--kubeconfig: the certificate in ${kubeconfig} is not that of the node ${nodeName}`)
+    throw new UsageError(`--kubeconfig: the certificate in ${kubeconfig} does not belong to node ${nodeName}`)
   return certificate.validToDate.getTime() > now ? { server, authority, pair } : undefined
 }
 
@@ -152,7 +152,7 @@ async function join(
   { log, stopping }: { log: Log; stopping: AbortSignal },
 ): Promise<Identity> {
   if (bootstrapKubeconfig === '')
-    throw new UsageError(`--bootstrap-kubeconfig is needed: ${kubeconfig} has no valid certificate of the node`)
+    throw new UsageError(`--bootstrap-kubeconfig is required: ${kubeconfig} has no valid node certificate`)
   const { server, authority: named, token } = await readConfig(bootstrapKubeconfig)
   const text = (await token?.()) ?? ''
   const [, id = '', secret = ''] = tokenForm.exec(text) ?? []

@@ -14,11 +14,11 @@ import { openRawStore } from '../store/store.ts'
 /** Runs `orch encryption rewrite` with the flags of the server. `tell` prints messages for the user. */
 export async function encryptionCommand(args: readonly string[], tell: (line: string) => void): Promise<void> {
   const [command, ...rest] = args
-  if (command !== 'rewrite') throw new UsageError('use orch encryption rewrite')
+  if (command !== 'rewrite') throw new UsageError('unknown command: use orch encryption rewrite')
   const options = parseFlags(serverFlags, rest)
   const encrypted = await readEncryptionFile(options, { allowsSharedOldNames: true })
   if (encrypted === undefined)
-    throw new UsageError('--encryption-provider-config is needed: it says what is encrypted, and how')
+    throw new UsageError('--encryption-provider-config is required: it configures what is encrypted, and how')
   const store = await openRawStore(options, openLog({}))
   const events = prefixOf('core', 'events')
   try {

@@ -44,7 +44,7 @@ export async function envtestCommand(args: readonly string[]): Promise<readonly 
   const [program, ...rest] = args
   if (program === 'etcd') return await runEtcd(rest)
   if (program === 'kube-apiserver') return await apiServerArgs(rest)
-  throw new UsageError(`orch envtest stands in for etcd or kube-apiserver, not for ${JSON.stringify(program ?? '')}`)
+  throw new UsageError(`orch envtest replaces etcd or kube-apiserver, not ${JSON.stringify(program ?? '')}`)
 }
 
 async function runEtcd(args: readonly string[]): Promise<undefined> {
@@ -57,9 +57,7 @@ async function runEtcd(args: readonly string[]): Promise<undefined> {
   const { listenClientUrls } = parseFlags(etcdFlags, args)
   const [address = ''] = listenClientUrls.split(',')
   if (!URL.canParse(address) || new URL(address).protocol !== 'http:')
-    throw new UsageError(
-      `--listen-client-urls: ${JSON.stringify(address)} is not an address such as http://127.0.0.1:2379`,
-    )
+    throw new UsageError(`--listen-client-urls: ${JSON.stringify(address)} is not a URL such as http://127.0.0.1:2379`)
   const { hostname, port } = new URL(address)
   const server = createServer((request, response) => {
     const isHealth = request.url === '/health'
@@ -87,12 +85,9 @@ async function apiServerArgs(args: readonly string[]): Promise<readonly string[]
 function isWithoutEffect(arg: string): boolean {
   if (arg === '--allow-privileged' || arg === '--allow-privileged=true') return true
   if (arg.startsWith('--allow-privileged='))
-    throw new UsageError(
-      '--allow-privileged=false is not supported: privileged containers are a matter of policies here',
-    )
+    throw new UsageError('--allow-privileged=false is not supported: use policies to restrict privileged containers')
   if (arg === '--insecure-port=0') return true
-  if (arg.startsWith('--insecure-port'))
-    throw new UsageError('--insecure-port: there is no insecure port, leave it at 0')
+  if (arg.startsWith('--insecure-port')) throw new UsageError('--insecure-port is not supported: use 0')
   return false
 }
 

@@ -21,7 +21,7 @@ export function withEphemeralDefaults(args: readonly string[], known: Flags): re
   const isGiven = (name: string) => args.some((arg) => arg === `--${name}` || arg.startsWith(`--${name}=`))
   for (const name of ['etcd-servers', 'data-dir'])
     if (isGiven(name))
-      throw new UsageError(`--${name} and --ephemeral exclude each other: an ephemeral server keeps nothing`)
+      throw new UsageError(`--${name} and --ephemeral are mutually exclusive: an ephemeral server keeps no data`)
   const directory = ephemeralDirectory()
   return [
     ...args,

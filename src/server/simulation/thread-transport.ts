@@ -104,7 +104,7 @@ class ThreadExchange {
           })
       }
     } finally {
-      this.#leave(new TransportError('the reader has left'))
+      this.#leave(new TransportError('the client stopped reading'))
     }
   }
 

@@ -19,7 +19,7 @@ export async function claimProfile(store: Store, profile: ProfileName): Promise<
     ? `start with --profile=${stored}, or with another data directory`
     : 'start with another data directory'
   throw new UsageError(
-    `the store was made with the profile ${JSON.stringify(stored)}, and names in it cannot change: ${remedy}`,
+    `the store was created with the profile ${JSON.stringify(stored)}, which cannot be changed: ${remedy}`,
   )
 }
 

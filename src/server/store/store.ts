@@ -117,7 +117,7 @@ type EtcdFileFlags = Pick<ServerOptions, 'etcdCafile' | 'etcdCertfile' | 'etcdKe
 export function assertNoEtcdFiles(options: EtcdFileFlags): void {
   const idle = (['etcdCafile', 'etcdCertfile', 'etcdKeyfile'] as const).find((name) => options[name] !== '')
   if (idle !== undefined)
-    throw new UsageError(`--${idle.toLowerCase().replace('etcd', 'etcd-')} goes with --etcd-servers`)
+    throw new UsageError(`--${idle.toLowerCase().replace('etcd', 'etcd-')} requires --etcd-servers`)
 }
 
 /** Opens the store of a worker. Warnings about etcd are logged once, by the thread that watches etcd. */
@@ -202,7 +202,7 @@ export async function openingEtcd<T>(
 function etcdOptionsOf(options: ServerOptions): EtcdOptions {
   const { etcdServers, etcdPrefix, etcdCafile, etcdCertfile, etcdKeyfile, historyDuration } = options
   if ((etcdCertfile === '') !== (etcdKeyfile === ''))
-    throw new UsageError('--etcd-certfile and --etcd-keyfile go together')
+    throw new UsageError('--etcd-certfile and --etcd-keyfile must be specified together')
   const tls = {
     ...(etcdCafile === '' ? {} : { ca: readFlagFile('etcd-cafile', etcdCafile) }),
     ...(etcdCertfile === ''

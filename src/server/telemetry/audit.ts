@@ -41,7 +41,7 @@ export async function openAudit(options: ServerOptions, means: AuditMeans): Prom
   const { vendor, opened } = means
   const given = options.auditPolicyFile !== ''
   if (!given && (options.auditLogPath !== '' || options.auditWebhookConfigFile !== ''))
-    throw new UsageError(`--${policyFlag} is needed where audit events are to be written: it says which`)
+    throw new UsageError(`--${policyFlag} is required for audit logs: it selects the events to record`)
   const policy = given
     ? await readPolicyFile(options.auditPolicyFile, vendor)
     : writesOnly((id) => groupName(vendor, id))

@@ -45,7 +45,7 @@ function assertClaims({ key, takes = [], releases = [], lifetimeSeconds }: Write
   if (claims.length > maxClaims) throw new StoreError(`a write can reserve and release at most ${maxClaims} keys`)
   if (lifetimeSeconds !== undefined && takes.length > 0)
     throw new StoreError('a key with a lifetime cannot reserve keys')
-  if (new Set([key, ...claims]).size <= claims.length) throw new StoreError('a write names a key twice')
+  if (new Set([key, ...claims]).size <= claims.length) throw new StoreError('a write contains a key twice')
   for (const claim of claims) assertKey(claim)
 }
 

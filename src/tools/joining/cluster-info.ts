@@ -51,7 +51,9 @@ export async function trustCluster({ server, token, pins, signal }: TrustRequest
   const authority = pinned(authoritiesIn(await readConfig(kubeconfig)), pins).join('')
   const again = await readInfo({ server, authority }, signal)
   if (verified(again, token).kubeconfig !== kubeconfig)
-    throw new JoinError('cluster-info says something else over a verified connection: somebody may be in between')
+    throw new JoinError(
+      'cluster-info differs over a verified connection: the first connection may have been intercepted',
+    )
   return { vendor, authority }
 }
 
@@ -81,7 +83,7 @@ async function readInfo(
     const path = objectPath(kinds.ConfigMap, clusterInfo)
     const object = await new Client(transport.send).read<Json>(path, { signal })
     const data = isObject(object) ? object.data : undefined
-    if (!isObject(data)) throw new JoinError('cluster-info of that server is empty')
+    if (!isObject(data)) throw new JoinError('cluster-info of the server is empty')
     return data
   } finally {
     transport.close()
@@ -92,19 +94,21 @@ async function readInfo(
 export function verified(data: Data, token: Token): { vendor: Vendor; kubeconfig: string } {
   const { kubeconfig } = data
   const entry = Object.hasOwn(data, signaturePrefix + token.id) ? data[signaturePrefix + token.id] : undefined
-  if (typeof kubeconfig !== 'string') throw new JoinError('cluster-info of that server has no kubeconfig')
+  if (typeof kubeconfig !== 'string') throw new JoinError('cluster-info of the server has no kubeconfig')
   if (typeof entry !== 'string')
     throw new JoinError(
-      `cluster-info is not signed by the token ${token.id}: it is wrong, has expired, or its cluster does not sign`,
+      `cluster-info has no signature for the token ${token.id}: the token is wrong, has expired, or cannot sign`,
     )
   const parts = entry.split('.')
   const [header = '', payload, signature = ''] = parts
-  if (parts.length !== 3 || payload !== '') throw new JoinError('the signature of cluster-info is not a detached one')
+  if (parts.length !== 3 || payload !== '') throw new JoinError('the signature of cluster-info is not a detached JWS')
   checkHeader(header, token)
   const content = `${header}.${Buffer.from(kubeconfig).toString('base64url')}`
   const vendor = profileNames.map(vendorOf).find((each) => isSignedWith(signingKeyOf(each, token), content, signature))
   if (vendor === undefined)
-    throw new JoinError('cluster-info is not signed by this token: the token is wrong, or somebody is in between')
+    throw new JoinError(
+      'the signature of cluster-info does not match the token: the token is wrong, or the connection is intercepted',
+    )
   return { vendor, kubeconfig }
 }
 
@@ -112,7 +116,7 @@ function checkHeader(text: string, { id }: Token): void {
   const header = parsed(() => parseJson(Buffer.from(text, 'base64url').toString()) as Json)
   if (!isObject(header) || header.alg !== 'HS256' || Object.hasOwn(header, 'crit'))
     throw new JoinError('the signature of cluster-info is not HS256')
-  if (header.kid !== id) throw new JoinError('the signature of cluster-info is by another token')
+  if (header.kid !== id) throw new JoinError('the signature of cluster-info belongs to another token')
 }
 
 function parsed<T>(parse: () => T): T | undefined {
@@ -157,7 +161,7 @@ function authoritiesIn(config: Json): X509Certificate[] {
   const data = cluster['certificate-authority-data']
   const found = parsed(() => certificatesIn(typeof data === 'string' ? Buffer.from(data, 'base64').toString() : ''))
   if (found === undefined || found.length === 0)
-    throw new JoinError('cluster-info names no CA by which the server can be verified')
+    throw new JoinError('cluster-info contains no CA to verify the server with')
   return found
 }
 
@@ -170,7 +174,7 @@ function pinOf({ publicKey }: X509Certificate): string {
 /** Returns the pins of all PEM certificates. Throws JoinError if there is none or one is invalid. */
 export function pinsOf(pem: string): string[] {
   const found = parsed(() => certificatesIn(pem)) ?? []
-  if (found.length === 0) throw new JoinError('the CA of the client config is not a certificate in PEM form')
+  if (found.length === 0) throw new JoinError('the CA in the kubeconfig is not a PEM certificate')
   return found.map(pinOf)
 }
 
@@ -181,6 +185,6 @@ function pinned(authorities: readonly X509Certificate[], pins: readonly string[]
   const trusted = pins.length === 0 ? authorities : authorities.filter((each) => pins.includes(pinOf(each)))
   const shown = authorities.slice(0, maxShownPins).map(pinOf)
   if (trusted.length === 0)
-    throw new JoinError(`the CA of that cluster is ${shown.join(' or ')}, which --ca-cert-hash does not name`)
+    throw new JoinError(`the CA of the cluster is ${shown.join(' or ')}, which does not match --ca-cert-hash`)
   return trusted.map((each) => each.toString())
 }

@@ -52,9 +52,9 @@ type JoinOptions = OptionsOf<typeof joinFlags>
 /** Throws UsageError and JoinError. Reports progress through `say`. */
 export async function join(options: JoinOptions, say: (line: string) => void): Promise<void> {
   for (const name of ['server', 'token', 'node-name', 'kubeconfig'] as const)
-    if (options[name === 'node-name' ? 'nodeName' : name] === '') throw new UsageError(`--${name} is needed`)
+    if (options[name === 'node-name' ? 'nodeName' : name] === '') throw new UsageError(`--${name} is required`)
   const { server, kubeconfig, nodeName, caCertHash: pins } = options
-  if (existsSync(kubeconfig)) throw new UsageError(`--kubeconfig: ${kubeconfig} is there already: name another file`)
+  if (existsSync(kubeconfig)) throw new UsageError(`--kubeconfig: ${kubeconfig} already exists: choose another file`)
   const [id = '', secret = ''] = options.token.split('.')
   const token = { id, secret }
   const signal = AbortSignal.timeout(options.timeout)
@@ -79,19 +79,20 @@ function readServer(value: string): string {
 /** The error message does not repeat an invalid token, which may be a valid one with a typo. */
 function readToken(value: string): string {
   if (value !== '' && !tokenForm.test(value))
-    throw new UsageError('a token has the form abcdef.0123456789abcdef: six and sixteen of a-z and 0-9')
+    throw new UsageError('a token must have the form abcdef.0123456789abcdef: 6 and 16 characters of a-z and 0-9')
   return value
 }
 
 function readPin(value: string): string {
   const pin = value.toLowerCase()
-  if (!/^sha256:[0-9a-f]{64}$/.test(pin)) throw new UsageError('a hash has the form sha256:<64 digits of 0-9 and a-f>')
+  if (!/^sha256:[0-9a-f]{64}$/.test(pin))
+    throw new UsageError('a hash must have the form sha256:<64 hexadecimal digits>')
   return pin
 }
 
 function readNode(value: string): string {
   const [fault] = value === '' ? [] : checkDnsSubdomain(value)
-  if (fault !== undefined) throw new UsageError(`${JSON.stringify(value)} is not a name of a node: ${fault}`)
+  if (fault !== undefined) throw new UsageError(`${JSON.stringify(value)} is not a valid node name: ${fault}`)
   return value
 }
 

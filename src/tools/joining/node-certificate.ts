@@ -84,7 +84,8 @@ async function issued(
     while (!signal.aborted)
       for await (const event of watch(client, type, selection)) {
         if (event.type === 'BOOKMARK') continue
-        if (event.type === 'DELETED') throw new JoinError(`the request ${name} was deleted before it was signed`)
+        if (event.type === 'DELETED')
+          throw new JoinError(`the certificate signing request ${name} was deleted before it was signed`)
         seen = event.object
         const { certificate } = seen.status ?? {}
         if (certificate) return Buffer.from(certificate, 'base64').toString()
@@ -100,12 +101,14 @@ function refuseEnded({ metadata, status }: CertificateSigningRequest): void {
   const ended = (status?.conditions ?? []).find(({ type }) => type === 'Denied' || type === 'Failed')
   if (ended === undefined) return
   const word = ended.type === 'Denied' ? 'was denied' : 'failed'
-  throw new JoinError(`the request ${metadata.name} ${word}: ${ended.message || ended.reason || 'no reason is given'}`)
+  throw new JoinError(
+    `the certificate signing request ${metadata.name} ${word}: ${ended.message || ended.reason || 'no reason given'}`,
+  )
 }
 
 function pendingReason(name: string, seen: CertificateSigningRequest | undefined): string {
   const isApproved = (seen?.status?.conditions ?? []).some(({ type }) => type === 'Approved')
   return isApproved
-    ? `the request ${name} is approved, but nobody has signed it in time: does the control loop csrsigning run?`
-    : `nobody has approved the request ${name} in time: approve it with "orchctl certificate approve ${name}" and join again, or let the control loop csrapproving do so`
+    ? `the certificate signing request ${name} was approved but not signed in time: check that the control loop csrsigning runs`
+    : `the certificate signing request ${name} was not approved in time: approve it with "orchctl certificate approve ${name}" and join again, or run the control loop csrapproving`
 }

@@ -67,9 +67,9 @@ export async function tokenCommand(args: readonly string[], print: (line: string
   if (verb === 'create') {
     const { options, words } = parseCommandLine(createFlags, rest)
     const [given, ...more] = words
-    if (more.length > 0) throw new UsageError('orch token create takes at most one token')
+    if (more.length > 0) throw new UsageError('orch token create accepts at most one token')
     if (given !== undefined && !tokenForm.test(given))
-      throw new UsageError('a token has the form abcdef.0123456789abcdef')
+      throw new UsageError('a token must have the form abcdef.0123456789abcdef')
     return await withCluster(options, (cluster) =>
       createToken(cluster, { ...options, token: given ?? newToken() }, print),
     )
@@ -77,7 +77,7 @@ export async function tokenCommand(args: readonly string[], print: (line: string
   if (verb !== 'list' && verb !== 'delete') throw new UsageError('use orch token create, list or delete')
   const { options, words } = parseCommandLine(connectionFlags, rest)
   if (verb === 'list') return await withCluster(options, (cluster) => listTokens(cluster, print))
-  if (words.length === 0) throw new UsageError('orch token delete needs the id of a token, as orch token list shows it')
+  if (words.length === 0) throw new UsageError('orch token delete requires a token ID, as shown by orch token list')
   await withCluster(options, async (cluster) => {
     for (const word of words) await deleteToken(cluster, word, print)
   })
@@ -109,7 +109,7 @@ async function vendorAt(client: Client): Promise<Vendor> {
   const { groups } = await client.read<{ groups: { name: string }[] }>('/apis')
   const names = new Set(groups.map(({ name }) => name))
   const vendor = profileNames.map(vendorOf).find((each) => names.has(groupName(each, 'certificates')))
-  if (vendor === undefined) throw new JoinError('the server has the groups of no known profile')
+  if (vendor === undefined) throw new JoinError('the API groups of the server match no known profile')
   return vendor
 }
 
@@ -195,7 +195,7 @@ function printable(value: string): string {
 /** Deletes a token by its ID. Also accepts the whole token. */
 async function deleteToken({ client }: Cluster, word: string, print: (line: string) => void): Promise<void> {
   const id = tokenForm.exec(word)?.[1] ?? word
-  if (!/^[a-z0-9]{6}$/.test(id)) throw new UsageError('the id of a token has six of a-z and 0-9')
+  if (!/^[a-z0-9]{6}$/.test(id)) throw new UsageError('a token ID must have 6 characters of a-z and 0-9')
   try {
     await client.delete(kinds.Secret, { namespace, name: tokenSecretName(id) })
     print(`token ${id} is deleted`)

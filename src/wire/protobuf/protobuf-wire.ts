@@ -52,7 +52,7 @@ export class WireReader {
   next(): number {
     if (this.#at === this.#end) return 0
     this.#varint()
-    if (this.#high !== 0) throw new WireError('a tag longer than 32 bits')
+    if (this.#high !== 0) throw new WireError('a tag is longer than 32 bits')
     const field = this.#low >>> 3
     if (field === 0) throw new WireError('field number 0')
     this.wireType = wireTypeOf(this.#low & 7)
@@ -207,7 +207,7 @@ export class WireReader {
         this.#skipGroup(field, depth + 1)
         return
       case groupEnd:
-        throw new WireError(`the end of group ${field} without its start`)
+        throw new WireError(`group ${field} ends without a start`)
       case fixed32:
         this.#take(4)
         return
@@ -218,9 +218,9 @@ export class WireReader {
     if (depth > maxDepth) throw new WireError(`groups nested deeper than ${maxDepth}`)
     for (;;) {
       const inner = this.next()
-      if (inner === 0) throw new WireError(`group ${field} without its end`)
+      if (inner === 0) throw new WireError(`group ${field} has no end`)
       if (this.wireType === groupEnd) {
-        if (inner !== field) throw new WireError(`group ${field} ended by ${inner}`)
+        if (inner !== field) throw new WireError(`group ${field} is ended by group ${inner}`)
         return
       }
       this.#skip(this.wireType, inner, depth)
@@ -234,13 +234,13 @@ export class WireReader {
   }
 
   #checkedLength(): number {
-    if (this.#high !== 0 || this.#low > this.#end - this.#at) throw new WireError('a length beyond the end')
+    if (this.#high !== 0 || this.#low > this.#end - this.#at) throw new WireError('a length exceeds the message')
     return this.#low
   }
 
   #take(count: number): number {
     const start = this.#at
-    if (count > this.#end - start) throw new WireError('a value beyond the end')
+    if (count > this.#end - start) throw new WireError('a value exceeds the message')
     this.#at = start + count
     return start
   }
@@ -250,7 +250,7 @@ export class WireReader {
     let low = 0
     let high = 0
     for (let shift = 0; shift < 70; shift += 7) {
-      if (this.#at === this.#end) throw new WireError('a varint beyond the end')
+      if (this.#at === this.#end) throw new WireError('a varint exceeds the message')
       const byte = this.#bytes[this.#at++]!
       const bits = byte & 0x7f
       if (shift < 28) low |= bits << shift
@@ -264,7 +264,7 @@ export class WireReader {
         return
       }
     }
-    throw new WireError('a varint longer than ten bytes')
+    throw new WireError('a varint is longer than ten bytes')
   }
 
   #expect(wireType: WireType): void {

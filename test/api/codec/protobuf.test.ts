@@ -349,7 +349,7 @@ test('times are truncated to the precision of the field, and an empty time is ab
     [0, -1],
     [0, 1_000_000_000],
   ] as const)
-    assert.throws(() => readMessage(everything, time(7, seconds, nanos)), /time: a time out of range/)
+    assert.throws(() => readMessage(everything, time(7, seconds, nanos)), /time: the time is out of range/)
 })
 
 const malformed: { readonly [what: string]: readonly [bytes: string, message: RegExp] } = {
@@ -360,17 +360,17 @@ const malformed: { readonly [what: string]: readonly [bytes: string, message: Re
   'a wrong type in a nested message': ['72020801', /^objects\.a: field 1 has wire type 0/],
   'text that is not UTF-8': ['0a02c328', /^text: field 1 is not UTF-8$/],
   'a key that is not UTF-8': ['62040a02c328', /^texts: field 1 is not UTF-8$/],
-  'a group': ['9b06 9c06', /^field 99 is a group, which is not accepted$/],
-  'a group in a message': ['72 02 1b1c', /^objects: field 3 is a group, which is not accepted$/],
+  'a group': ['9b06 9c06', /^field 99 is a group, which is not supported$/],
+  'a group in a message': ['72 02 1b1c', /^objects: field 3 is a group, which is not supported$/],
   'the end of a group': ['9c06', /^field 99 is a group/],
-  'a length beyond the end': ['0a7f61', /^text: a length beyond the end$/],
-  'a length of 2^31-1': ['0affffffff07', /^text: a length beyond the end$/],
-  'a negative length': ['0affffffffffffffffff01', /^text: a length beyond the end$/],
-  'a message longer than its container': ['72020a05', /^objects\.a: a length beyond the end$/],
-  'a truncated varint': ['1880', /^small: a varint beyond the end$/],
-  'a truncated tag': ['80', /^a varint beyond the end$/],
+  'a length beyond the end': ['0a7f61', /^text: a length exceeds the message$/],
+  'a length of 2^31-1': ['0affffffff07', /^text: a length exceeds the message$/],
+  'a negative length': ['0affffffffffffffffff01', /^text: a length exceeds the message$/],
+  'a message longer than its container': ['72020a05', /^objects\.a: a length exceeds the message$/],
+  'a truncated varint': ['1880', /^small: a varint exceeds the message$/],
+  'a truncated tag': ['80', /^a varint exceeds the message$/],
   'field 0': ['0001', /^field number 0$/],
-  'neither number nor string': ['52020802', /^port: neither a number nor a string$/],
+  'neither number nor string': ['52020802', /^port: must be a number or a string$/],
   'invalid JSON': ['5a030a017b', /^any: the body is not valid JSON/],
 }
 
@@ -421,15 +421,15 @@ test('the envelope of a document names its type, and a document without an envel
     { ...type, message: '0a0161' },
   )
   for (const [bytes, message] of [
-    ['', /^it is empty$/],
-    ['6b3873', /^it does not begin with 6b 38 73 00$/],
+    ['', /^the message is empty$/],
+    ['6b3873', /^the prefix 6b 38 73 00 is missing$/],
     ['783873000a00', /^it does not begin with/],
     ['6b387300 1a0467 7a6970', /^contentEncoding "gzip" is not accepted$/],
     ['6b387300 2204 6a736f6e', /^contentType "json" is not accepted$/],
     ['6b387300 1005', /^field 2 has wire type 0/],
     ['6b387300 0b0c', /^field 1 has wire type 3/],
     ['6b387300 2b2c', /^field 5 is a group/],
-    ['6b387300 12ff', /varint beyond the end/],
+    ['6b387300 12ff', /varint exceeds the message/],
   ] as const)
     assert.throws(() => open(Buffer.from(bytes.replaceAll(' ', ''), 'hex')), { name: 'WireError', message }, bytes)
 })

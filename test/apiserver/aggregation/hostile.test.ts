@@ -32,7 +32,7 @@ const refusals: readonly (readonly [path: string, status: number, message: RegEx
   ['reset', 503, /the connection was cut/],
   ['huge-head', 503, /HPE_HEADER_OVERFLOW/],
   ['odd-status', 502, /the status 999/],
-  ['uninvited-switch', 502, /nobody asked to switch protocols/],
+  ['uninvited-switch', 502, /an unexpected switch of protocols/],
 ]
 
 test('malformed backend responses are not forwarded', async () => {

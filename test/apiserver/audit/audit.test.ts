@@ -273,7 +273,7 @@ test('invalid audit flags and files are rejected at startup', async (t) => {
   const broken = join(directory, 'broken.yaml')
   writeFileSync(broken, 'apiVersion: audit.orch.io/v1\nkind: Policy\nrules: [{ level: Some }]\n')
   const attempts: [flags: string[], why: RegExp][] = [
-    [[`--audit-log-path=${logFile}`], /--audit-policy-file is needed/],
+    [[`--audit-log-path=${logFile}`], /--audit-policy-file is required/],
     [[`--audit-policy-file=${broken}`], /broken\.yaml: rules\[0\]\.level/],
     [[`--audit-policy-file=${directory}/none`], /cannot read/],
     [[`--audit-policy-file=${policyFile}`, `--audit-log-path=${directory}`], /--audit-log-path: cannot write/],

@@ -246,9 +246,11 @@ test('a proxy flag without the flags that it requires is rejected', { timeout: 3
   const { proxies } = makeWorld(t)
   const authority = `--requestheader-client-ca-file=${proxies.certificateFile}`
   const rows: readonly (readonly [readonly string[], RegExp])[] = [
-    ...usual.map((flag) => [[flag], /^orch: --requestheader-.* needs --requestheader-client-ca-file: .*\n$/] as const),
-    [[authority], /--requestheader-client-ca-file needs --requestheader-username-headers/],
-    [[authority, usual[1]!], /--requestheader-client-ca-file needs --requestheader-username-headers/],
+    ...usual.map(
+      (flag) => [[flag], /^orch: --requestheader-.* requires --requestheader-client-ca-file, .*\n$/] as const,
+    ),
+    [[authority], /--requestheader-client-ca-file requires --requestheader-username-headers/],
+    [[authority, usual[1]!], /--requestheader-client-ca-file requires --requestheader-username-headers/],
     [[authority, '--requestheader-username-headers=X-Remote-User,a b'], /"a b" is not the name of a header/],
     [['--requestheader-client-ca-file=/dev/null', usual[0]!], /--requestheader-client-ca-file: cannot read/],
   ]

@@ -54,7 +54,7 @@ it('an invalid key in the store stops the start with a one-line error that does 
       assert.match(
         message,
         new RegExp(
-          `^orch: what the store holds as .* \\(${key}\\) is none: restore it, or delete it; if it is encrypted, start with --encryption-provider-config$`,
+          `^orch: the value stored as .* \\(${key}\\) is invalid: restore it, or delete it; if it is encrypted, start with --encryption-provider-config$`,
           'm',
         ),
       )

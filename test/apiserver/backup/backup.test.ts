@@ -93,7 +93,7 @@ test('a backup of a running server can be restored; old revisions are expired, a
   await old.server.stop()
   await backupBy(`--to=${file}`, `--data-dir=${dataDir}`)
   assert.equal(statSync(file).mode & 0o777, 0o600)
-  await assert.rejects(backupBy(`--to=${file}`, `--data-dir=${dataDir}`), /is there already/)
+  await assert.rejects(backupBy(`--to=${file}`, `--data-dir=${dataDir}`), /already exists/)
   await old.stop()
 
   let seen = ''
@@ -141,10 +141,10 @@ test('checking a backup prints its contents', async () => {
 
 /** Ways to damage a backup, and the expected errors. */
 const spoiled: { readonly [name: string]: { spoil: (bytes: Buffer) => Buffer; told: RegExp } } = {
-  truncated: { spoil: (bytes) => bytes.subarray(0, bytes.length - 20), told: /cut short/ },
+  truncated: { spoil: (bytes) => bytes.subarray(0, bytes.length - 20), told: /truncated/ },
   'truncated between two frames': {
     spoil: (bytes) => bytes.subarray(0, bytes.lastIndexOf(Buffer.from([3]))),
-    told: /cut short|damaged/,
+    told: /truncated|damaged/,
   },
   'a flipped bit': {
     spoil: (bytes) => {
@@ -156,7 +156,7 @@ const spoiled: { readonly [name: string]: { spoil: (bytes: Buffer) => Buffer; to
   },
   'trailing data': { spoil: (bytes) => Buffer.concat([bytes, Buffer.of(1)]), told: /follows its end/ },
   'another file': { spoil: () => Buffer.from('#!/bin/sh\necho hello\n'), told: /not a backup of orch/ },
-  nothing: { spoil: () => Buffer.alloc(0), told: /cut short/ },
+  nothing: { spoil: () => Buffer.alloc(0), told: /truncated/ },
 }
 
 test('a damaged, truncated, foreign or newer backup is rejected, and nothing is written', async () => {
@@ -207,7 +207,7 @@ test('restoring into a store with data is rejected, and a partially restored sto
   await restoreBy(`--from=${file}`, `--data-dir=${target}`)
   await assert.rejects(
     restoreBy(`--from=${file}`, `--data-dir=${target}`),
-    /holds data already, and nothing is overwritten/,
+    /already contains data: choose a new directory/,
   )
 
   const half = newPlace()
@@ -216,10 +216,7 @@ test('restoring into a store with data is rejected, and a partially restored sto
   const loading = await loadDirectory(half, load)
   await loading.write([{ key: 'meta/left', revision: 2, value: Buffer.from('x') }])
   await loading.close()
-  await assert.rejects(
-    LmdbStore.open({ directory: half }),
-    /is not complete: a restore or migration into it was interr/,
-  )
+  await assert.rejects(LmdbStore.open({ directory: half }), /is incomplete: a restore or migration into it was interr/)
   const again = await loadDirectory(half, load)
   assert.equal(again.done, 1)
   await again.close()
@@ -241,7 +238,7 @@ test('a closed standard output does not crash backup commands, and an incomplete
   assert.deepEqual(await runUnread('check', `--backup=${file}`), { code: 0, said: '' })
   const { code, said } = await runUnread('backup', `--data-dir=${dataDir}`, '--to=-')
   assert.equal(code, 1)
-  assert.match(said, /^orch: the backup is not complete: the standard output cannot be written: .*EPIPE\n$/)
+  assert.match(said, /^orch: the backup is incomplete: cannot write to standard output: .*EPIPE\n$/)
 })
 
 /** Runs `orch` with a closed standard output. */

@@ -83,8 +83,8 @@ test('a migration to etcd and back keeps keys and values and increases revisions
   const store = await LmdbStore.open({ directory: second })
   assert.ok(store.revision() > Math.max(...inEtcd.map(({ revision }) => revision)))
   assert.deepEqual(bare(await entriesOf(store)), bare(wanted))
-  await assert.rejects(migrateBy(...fromEtcd(prefix), `--data-dir=${second}`), /holds data already/)
-  await assert.rejects(migrateBy(`--from-data-dir=${second}`, ...toEtcd(prefix)), /holds keys under .* already/)
+  await assert.rejects(migrateBy(...fromEtcd(prefix), `--data-dir=${second}`), /already contains data/)
+  await assert.rejects(migrateBy(`--from-data-dir=${second}`, ...toEtcd(prefix)), /already contains keys under/)
 })
 
 test('a store with an interrupted migration cannot be opened, and the migration can be resumed', async () => {
@@ -96,7 +96,7 @@ test('a store with an interrupted migration cannot be opened, and the migration 
   const loading = await loadEtcd(options, { id: `${source} ${revision}`, above: 1000 })
   await loading.write(wanted.slice(0, 250))
   await loading.close()
-  await assert.rejects(openEtcd(prefix), /is not complete: a restore or migration into it was interrupted/)
+  await assert.rejects(openEtcd(prefix), /is incomplete: a restore or migration into it was interrupted/)
   const lines = await migrateBy(`--from-data-dir=${source}`, ...toEtcd(prefix))
   assert.match(lines.join('\n'), /resuming an interrupted load after 250 entries/)
   assert.deepEqual(bare(await entriesOf(await openEtcd(prefix))), bare(wanted))
@@ -124,17 +124,20 @@ test('foreign keys under the prefix prevent a migration, and a check lists them'
   const prefix = newPrefix()
   const put = { key: Buffer.from(`${prefix}theirs`).toString('base64'), value: Buffer.from('x').toString('base64') }
   await fetch(`${cluster.endpoints[0]}/v3/kv/put`, { method: 'POST', body: JSON.stringify(put) })
-  await assert.rejects(migrateBy(`--from-data-dir=${await makeStore(1)}`, ...toEtcd(prefix)), /holds keys .*theirs/)
+  await assert.rejects(migrateBy(`--from-data-dir=${await makeStore(1)}`, ...toEtcd(prefix)), /contains keys .*theirs/)
   const terminal = recordingTerminal()
   assert.equal(await check(parseFlags(checkFlags, toEtcd(prefix)), terminal), false)
   assert.match(terminal.lines.join('\n'), /^theirs .*a key that this program does not know/)
 })
 
 test('conflicting migration flags are rejected', async () => {
-  await assert.rejects(migrateBy(`--data-dir=${newDirectory()}`), /use either --from-data-dir or --from-etcd-servers/)
-  await assert.rejects(migrateBy('--from-data-dir=x'), /use either --data-dir or --etcd-servers/)
+  await assert.rejects(
+    migrateBy(`--data-dir=${newDirectory()}`),
+    /specify either --from-data-dir or --from-etcd-servers/,
+  )
+  await assert.rejects(migrateBy('--from-data-dir=x'), /specify either --data-dir or --etcd-servers/)
   const nowhere = newDirectory()
-  await assert.rejects(migrateBy(`--from-data-dir=${nowhere}`, ...toEtcd(newPrefix())), /there is no store in/)
+  await assert.rejects(migrateBy(`--from-data-dir=${nowhere}`, ...toEtcd(newPrefix())), /does not contain a store/)
   assert.equal(existsSync(nowhere), false)
 })
 

@@ -263,20 +263,20 @@ test('malformed Protobuf messages are rejected with a reason', async () => {
   const good = writeDocument(named('refused'), message)
   const deep = Buffer.concat(Array(50_000).fill(Buffer.from('0affffff7f', 'hex')))
   const rows: [string, Buffer, number, RegExp][] = [
-    ['nothing', Buffer.alloc(0), 400, /it is empty/],
+    ['nothing', Buffer.alloc(0), 400, /the message is empty/],
     ['another prefix', Buffer.concat([Buffer.from('x'), good.subarray(1)]), 400, /does not begin with 6b 38 73 00/],
     ['JSON', Buffer.from(JSON.stringify(named('refused'))), 400, /does not begin with/],
-    ['cut off', good.subarray(0, -5), 400, /beyond the end/],
+    ['cut off', good.subarray(0, -5), 400, /exceeds the message/],
     ['another kind', writeDocument({ ...named('refused'), kind: 'Secret' }, message), 400, /this path takes ConfigMap/],
     ['another version', writeDocument({ ...named('refused'), apiVersion: 'v2' }, message), 400, /this path takes/],
     ['a wrong wire type', sealed('1202 0801'), 400, /metadata: field 1 has wire type 0, not 2/],
     ['a group', sealed('1204 9b06 9c06'), 400, /group/],
     ['a group around everything', sealed('2b2c'), 400, /group/],
-    ['a length bomb', sealed('12ffffffff07'), 400, /a length beyond the end/],
-    ['a negative length', sealed('12ffffffffffffffffff01'), 400, /a length beyond the end/],
+    ['a length bomb', sealed('12ffffffff07'), 400, /a length exceeds the message/],
+    ['a negative length', sealed('12ffffffffffffffffff01'), 400, /a length exceeds the message/],
     ['an endless varint', sealed(`18${'ff'.repeat(20)}`), 400, /varint|wire type/],
     ['invalid UTF-8', sealed('1206 0a04 0a02c328'), 400, /metadata\.name: field 1 is not UTF-8/],
-    ['endless nesting', sealed(`12ffff0f${deep.subarray(0, 1000).toString('hex')}`), 400, /beyond the end/],
+    ['endless nesting', sealed(`12ffff0f${deep.subarray(0, 1000).toString('hex')}`), 400, /exceeds the message/],
     [
       'too many values',
       writeDocument(

@@ -57,7 +57,7 @@ test('a page of an allowed origin can read, write and watch, and a page of anoth
   const refused = `return await client.list(ConfigMap).catch((error) => error.name + ': ' + error.message)`
   assert.equal(
     await browser.run(`http://localhost:${port}/`, code(refused)),
-    'TransportError: the server is not reached, or does not allow this origin',
+    'TransportError: cannot reach the server, or the server does not allow this origin',
   )
 })
 

@@ -195,7 +195,7 @@ test('unreadable metrics are reported in a condition and nothing is scaled', asy
   const wrong = { name: 'queue', selector: { matchExpressions: [{ key: 'a', operator: 'Like', values: ['b'] }] } }
   const cases: [string, string, object, RegExp][] = [
     ['wrong', 'External', { external: { metric: wrong, target } }, /"Like" is not a valid label selector operator/],
-    ['odd', 'Pods', { pods: { metric: { name: 'odd' }, target } }, /reports "many", which is no quantity/],
+    ['odd', 'Pods', { pods: { metric: { name: 'odd' }, target } }, /reports "many", which is not a quantity/],
     ['empty', 'External', { external: { metric: { name: 'empty' }, target } }, /no metrics returned from external/],
     [
       'kind',

@@ -79,7 +79,7 @@ for (const [config, pattern] of [
   ],
   [file({ leaderElection: {} }), /^leaderElection is not supported; supported here: apiVersion, kind, profiles/],
   [file({ extenders: [] }), /^extenders is not supported/],
-  [file({ profiles: [{ schedulerName: 'a' }, { schedulerName: 'a' }] }), /^profiles: "a" is there more than once$/],
+  [file({ profiles: [{ schedulerName: 'a' }, { schedulerName: 'a' }] }), /^profiles: "a" is specified more than once$/],
   [file({ profiles: [{ plugins: { bind: {} } }] }), /^profiles\[0\]\.plugins\.bind is not supported/],
   [
     file({ profiles: [{ plugins: { score: { enabled: [{ name: 'Magic' }] } } }] }),

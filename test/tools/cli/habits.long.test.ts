@@ -66,11 +66,11 @@ test('flags specify the server and the user without a kubeconfig', async () => {
   )
   assert.match(
     (await name(`--server=${server.url} --token=alice-token`)).stderr,
-    /^error: https:.* is not reached: .*certificate/,
+    /^error: cannot connect to https:.*: .*certificate/,
   )
   assert.match(
     (await name(`${at} --tls-server-name=elsewhere --token=alice-token`)).stderr,
-    /is not reached: .*elsewhere/,
+    /cannot connect to .*: .*elsewhere/,
   )
   assert.equal(
     (await name(`${at} --token=wrong`)).stderr,
@@ -78,9 +78,9 @@ test('flags specify the server and the user without a kubeconfig', async () => {
   )
   assert.match(
     (await name(`${at} --client-certificate=${pki}/admin.crt`)).stderr,
-    /client-certificate and client-key go together/,
+    /client-certificate and client-key must be specified together/,
   )
-  assert.match((await run('auth whoami', bare)).stderr, /^error: there is no client config/)
+  assert.match((await run('auth whoami', bare)).stderr, /^error: no kubeconfig found/)
 })
 
 test('a flag overrides the kubeconfig, and a token flag replaces other credentials', async () => {
@@ -247,7 +247,7 @@ test('a kubeconfig change is atomic and private, and a rejected change leaves th
     [],
   )
   writeFileSync(file, 'clusters: [')
-  assert.equal((await change('set-context y --cluster=c')).stderr, `error: ${file} is not YAML: see line 1\n`)
+  assert.equal((await change('set-context y --cluster=c')).stderr, `error: ${file} is not valid YAML: see line 1\n`)
   assert.equal((await runCommand('cat', [file])).stdout, 'clusters: [')
 })
 

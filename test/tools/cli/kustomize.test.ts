@@ -323,33 +323,33 @@ const refusals: readonly (readonly [why: string, files: Files, error: RegExp])[]
   [
     'an unsupported field',
     { 'kustomization.yaml': 'helmCharts: []' },
-    /kustomization\.yaml: "helmCharts" is not built here/,
+    /kustomization\.yaml: "helmCharts" is not supported/,
   ],
-  ['a plugin', { 'kustomization.yaml': 'generators: [a.yaml]' }, /"generators" is not built here/],
+  ['a plugin', { 'kustomization.yaml': 'generators: [a.yaml]' }, /"generators" is not supported/],
   ['an unknown field', { 'kustomization.yaml': 'resource: []' }, /unknown field "resource"; did you mean resources\?/],
   ['a wrong type', { 'kustomization.yaml': 'resources: a' }, /kustomization\.yaml: resources is not a list/],
   ['broken YAML', { 'kustomization.yaml': 'a: [b\nc: d' }, /kustomization\.yaml: line 2, column 1: /],
-  ['a base that includes itself', { 'kustomization.yaml': 'resources: [.]' }, /is a base of itself/],
+  ['a base that includes itself', { 'kustomization.yaml': 'resources: [.]' }, /includes itself as a base/],
   ['a missing file', { 'kustomization.yaml': 'resources: [no.yaml]' }, /cannot read no\.yaml: ENOENT/],
   [
     'a duplicate object',
     { 'kustomization.yaml': 'resources: [a.yaml, b.yaml]', 'a.yaml': service, 'b.yaml': service },
-    /b\.yaml: Service web is there already, from a\.yaml/,
+    /b\.yaml: Service web is already defined in a\.yaml/,
   ],
   [
     'a patch without a target',
     { 'kustomization.yaml': 'patchesStrategicMerge: [a.yaml]', 'a.yaml': service },
-    /no object to patch is Service "web": there is none/,
+    /cannot find exactly one Service "web" to patch: no object matches/,
   ],
   [
     'replicas without a target',
     { 'kustomization.yaml': 'replicas: [{name: x, count: 1}]' },
-    /replicas\[0\]: nothing with replicas is called "x"/,
+    /replicas\[0\]: no object with replicas is named "x"/,
   ],
   [
     'a generated name that already exists',
     { 'kustomization.yaml': 'configMapGenerator: [{name: a}, {name: a}]' },
-    /ConfigMap a is there already: behavior is merge or replace/,
+    /ConfigMap a already exists: set behavior to merge or replace/,
   ],
   [
     'an invalid pattern',
@@ -380,5 +380,5 @@ test('field names are case-insensitive and must be unique', async () => {
   const old = write({ ...files, 'kustomization.yaml': 'resources: [map.yaml]\nnameprefix: old-\n' })
   assert.match((await build(old)).stdout, /^ {2}name: old-a$/m)
   const twice = write({ ...files, 'kustomization.yaml': 'namePrefix: a-\nnameprefix: b-\n' })
-  assert.match((await build(twice)).stderr, /namePrefix is there more than once/)
+  assert.match((await build(twice)).stderr, /duplicate field namePrefix/)
 })

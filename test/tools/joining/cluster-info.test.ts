@@ -92,7 +92,7 @@ test('a man in the middle learns no token and is rejected', async (t) => {
   const jws = signature({ text })
   const between = await impostor(t, entry(jws, text))
   // The signed content is genuine, so its CA does not verify the impostor's certificate.
-  await assert.rejects(trustCluster({ server: between.url, token, pins: [], signal }), /is not reached/)
+  await assert.rejects(trustCluster({ server: between.url, token, pins: [], signal }), /cannot connect to/)
   const forging = await impostor(t, entry(jws, configWith(between.certificate)))
   await assert.rejects(trustCluster({ server: forging.url, token, pins: [], signal }), /not signed by this token/)
   for (const headers of [...between.seen, ...forging.seen]) assert.equal(headers.authorization, undefined)
@@ -120,7 +120,7 @@ test('only CA certificates that match a pin are trusted, wherever they are in th
   for (const other of others)
     for (const bundle of [real + other, other + real, `${real}\n# text\n${other}`]) {
       holder.text = configWith(bundle)
-      await assert.rejects(trust(pinsOf(real)), /is not reached/, 'the certificate of the impostor is not trusted')
+      await assert.rejects(trust(pinsOf(real)), /cannot connect to/, 'the certificate of the impostor is not trusted')
     }
   for (const bundle of [real + server.certificate, server.certificate + real]) {
     holder.text = configWith(bundle)
@@ -154,6 +154,6 @@ test('a CA that matches no pin is rejected although the token is valid', async (
   await told(`${plain}contexts: null\nusers: null\n`, /--ca-cert-hash does not name/)
   await told(`# by hand\n'kind': 'Config' # quoted\n${plain}`, /--ca-cert-hash does not name/)
   await told(JSON.stringify(loadAll(plain)[0]), /--ca-cert-hash does not name/)
-  await told(`${plain}kind: [Config`, /kubeconfig of cluster-info is not YAML: see line 5/)
+  await told(`${plain}kind: [Config`, /kubeconfig of cluster-info is not valid YAML: see line 5/)
   await told('clusters: null', /names no CA/)
 })

@@ -104,7 +104,7 @@ test('joining a cluster', async (t) => {
       [['n3', `--token=${wrong}`], /not signed by this token/],
       [['n3', `--token=${token}`, `--ca-cert-hash=sha256:${'0'.repeat(64)}`], /--ca-cert-hash does not name/],
       [['n3', '--token=short'], /a token has the form/],
-      [['n1', `--token=${token}`], /is there already/],
+      [['n1', `--token=${token}`], /already exists/],
     ] as const) {
       const [name, ...rest] = flags
       const { code, stderr } = await joinAs(name, ...rest)
@@ -135,7 +135,7 @@ test('joining a cluster', async (t) => {
           log: openTestLog(),
           stopping,
         })
-      await assert.rejects(start('n9'), /--bootstrap-kubeconfig is needed/)
+      await assert.rejects(start('n9'), /--bootstrap-kubeconfig is required/)
       const agent = await start(
         'n9',
         `--bootstrap-kubeconfig=${bootstrap}`,
@@ -163,7 +163,7 @@ test('joining a cluster', async (t) => {
       await agent.stop()
       const file = join(root, 'kubeconfig')
       assert.equal(statSync(file).mode & 0o777, 0o600)
-      await assert.rejects(start('n8', `--kubeconfig=${file}`), /is not that of the node n8/)
+      await assert.rejects(start('n8', `--kubeconfig=${file}`), /does not belong to node n8/)
       const files = { nodeName: 'n9', kubeconfig: file, bootstrapKubeconfig: '', timeoutMs: 60_000 }
       const credentials = await NodeCredentials.open(files, { clock: systemClock, log: openTestLog(), stopping })
       const before = credentials.certificate

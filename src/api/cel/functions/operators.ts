@@ -21,7 +21,7 @@ import {
 } from '../values.ts'
 
 const notCalled: Implementation = () => {
-  throw new TypeError('this operator is carried out elsewhere')
+  throw new TypeError('the evaluator handles this operator itself')
 }
 
 /** The cost of a comparison depends on the smaller operand. */

@@ -65,7 +65,7 @@ export class ProtobufDocuments {
   read(bytes: Uint8Array): JsonObject {
     const { apiVersion, kind, message } = open(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
     const schema = this.#find(apiVersion, kind)
-    if (schema === undefined) throw new WireError(`no Protobuf form is known of ${kind} in ${apiVersion}`)
+    if (schema === undefined) throw new WireError(`${kind} in ${apiVersion} has no Protobuf encoding`)
     const value: { [key: string]: Json | undefined } = readMessage(schema, message, this.#vendor)
     return { apiVersion, kind, ...(decode(schema, value).value as JsonObject) }
   }

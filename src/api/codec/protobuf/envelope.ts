@@ -39,8 +39,8 @@ export function seal(type: DocumentType, message: Buffer): Buffer {
 
 /** Throws WireError for anything but an envelope. */
 export function open(bytes: Buffer): Envelope {
-  if (bytes.length === 0) throw new WireError('it is empty')
-  if (!bytes.subarray(0, prefix.length).equals(prefix)) throw new WireError('it does not begin with 6b 38 73 00')
+  if (bytes.length === 0) throw new WireError('the message is empty')
+  if (!bytes.subarray(0, prefix.length).equals(prefix)) throw new WireError('the prefix 6b 38 73 00 is missing')
   const reader = new WireReader(bytes.subarray(prefix.length))
   let type: DocumentType = { apiVersion: '', kind: '' }
   let message: Uint8Array = new Uint8Array()
@@ -76,6 +76,6 @@ function isProtobuf(name: string, value: string): boolean {
 
 function skip(reader: WireReader, field: number): void {
   if (reader.wireType === 3 || reader.wireType === 4)
-    throw new WireError(`field ${field} is a group, which is not accepted`)
+    throw new WireError(`field ${field} is a group, which is not supported`)
   reader.skip()
 }

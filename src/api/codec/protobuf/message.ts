@@ -95,6 +95,6 @@ function isAlwaysWritten({ type }: Schema, zero: Field['zero']): boolean {
  */
 export function onWire(schema: Schema, vendor: Vendor | undefined): Schema {
   if (schema.type !== 'any' || schema.described === undefined) return schema
-  if (vendor === undefined) throw new TypeError(`the message of ${schema.name} is that of a vendor`)
+  if (vendor === undefined) throw new TypeError(`the message of ${schema.name} depends on the vendor`)
   return schema.described(vendor)
 }

@@ -98,7 +98,7 @@ class MessageReader {
 
   #skip(number: number): void {
     const { wireType } = this.#wire
-    if (wireType === 3 || wireType === 4) throw new WireError(`field ${number} is a group, which is not accepted`)
+    if (wireType === 3 || wireType === 4) throw new WireError(`field ${number} is a group, which is not supported`)
     this.#wire.skip()
   }
 
@@ -273,7 +273,7 @@ class MessageReader {
       else return undefined
       return true
     })
-    if (type !== 0 && type !== 1) throw new WireError('neither a number nor a string')
+    if (type !== 0 && type !== 1) throw new WireError('must be a number or a string')
     return type === 0 ? number : text
   }
 
@@ -323,7 +323,7 @@ const minSeconds = -62_135_596_800
 /** Formats a time in seconds, within the years 1 to 9999. Finer precision than the field supports is dropped. */
 function timeText(seconds: number | bigint, nanos: number): string {
   if (seconds < minSeconds || seconds > maxSeconds || nanos < 0 || nanos > 999_999_999)
-    throw new WireError('a time out of range')
+    throw new WireError('the time is out of range')
   return new Date(Number(seconds) * 1000).toISOString().slice(0, 19)
 }
 

@@ -196,12 +196,17 @@ export function sourceField(type: string | undefined): (typeof sources)[keyof ty
 function checkSpec(spec: MetricSpec, path: FieldPath): FieldError[] {
   const { type = '' } = spec
   const expected = sourceField(type)
-  const errors: FieldError[] = type === '' ? [required(child(path, 'type'), 'say which type of metric it is')] : []
+  const errors: FieldError[] = type === '' ? [required(child(path, 'type'), 'must specify the type of the metric')] : []
   if (expected === undefined) errors.push(notSupported(child(path, 'type'), type, types))
   else if (spec[expected] === undefined) errors.push(required(child(path, expected), `it is a metric of type ${type}`))
   const present = Object.values(sources).filter((source) => spec[source] !== undefined)
   const surplus = present.length === 1 ? [] : present.filter((source) => source !== expected)
-  return [...errors, ...surplus.map((source) => forbidden(child(path, source), 'only the source of its type counts'))]
+  return [
+    ...errors,
+    ...surplus.map((source) =>
+      forbidden(child(path, source), 'must not be set unless it matches the type of the metric'),
+    ),
+  ]
 }
 
 const targetTypes = ['Utilization', 'Value', 'AverageValue']
@@ -216,7 +221,7 @@ function checkTarget(
   { subresource }: RuleContext,
 ): FieldError[] {
   if (subresource === 'status') return []
-  const errors: FieldError[] = type === '' ? [required(child(path, 'type'), 'say what the target is')] : []
+  const errors: FieldError[] = type === '' ? [required(child(path, 'type'), 'must specify the type of the target')] : []
   if (!targetTypes.includes(type))
     errors.push(invalid(child(path, 'type'), type, 'must be either Utilization, Value, or AverageValue'))
   errors.push(
@@ -256,7 +261,7 @@ function checkExternal({ target = {} }: { target?: MetricTarget }, path: FieldPa
 
 function checkResource({ name = '', target = {} }: { name?: string; target?: MetricTarget }, path: FieldPath) {
   const place = child(path, 'target')
-  const errors: FieldError[] = name === '' ? [required(child(path, 'name'), 'say which resource')] : []
+  const errors: FieldError[] = name === '' ? [required(child(path, 'name'), 'must specify the resource')] : []
   if (target.averageValue !== undefined && target.averageUtilization !== undefined)
     return [...errors, forbidden(child(place, 'averageValue'), 'may not be set together with averageUtilization')]
   return [...errors, ...needOne(target, ['averageValue', 'averageUtilization'], place)]
@@ -267,7 +272,7 @@ function checkContainer(
   path: FieldPath,
 ): FieldError[] {
   const errors = checkResource(source, path)
-  return source.container ? errors : [...errors, required(child(path, 'container'), 'say which container')]
+  return source.container ? errors : [...errors, required(child(path, 'container'), 'must specify the container')]
 }
 
 /** Scaling to zero requires a metric that exists without pods and can trigger scaling up again. */

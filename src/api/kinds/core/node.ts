@@ -206,7 +206,8 @@ function checkAvoidedPods({ metadata }: Node, vendor: Vendor): FieldError[] {
   if (text === '') return []
   const path = child('metadata.annotations', key)
   const entries = avoidedPods(text)
-  if (entries === undefined) return [invalid('metadata.annotations.AvoidPods', key, 'must be JSON of avoided pods')]
+  if (entries === undefined)
+    return [invalid('metadata.annotations.AvoidPods', key, 'must be a JSON list of pods to avoid')]
   return entries.slice(0, maxFaults).flatMap((entry, i) => checkAvoided(entry, child(at(path, i), 'PodSignature')))
 }
 

@@ -117,7 +117,7 @@ function checkCapacity(capacity: ResourceList = {}): FieldError[] {
     ...(names.length === 1 && names[0] === 'storage' ? [] : [notSupported(path, names, ['storage'])]),
     ...Object.entries(capacity)
       .filter(([, amount]) => quantitySign(parseQuantity(amount)!) <= 0 || !isStorageSize(amount))
-      .map(([name, amount]) => invalid(at(path, name), amount, 'must be greater than zero, and fit 64 bits')),
+      .map(([name, amount]) => invalid(at(path, name), amount, 'must be greater than zero and fit in 64 bits')),
   ]
 }
 
@@ -153,7 +153,9 @@ const mountedWithOptions = [
 function checkMountAnnotation({ metadata, spec = {} }: PersistentVolume, vendor: Vendor): FieldError[] {
   const key = vendorKey(vendor, 'mount-options', 'volume.beta')
   const unused = metadata.annotations?.[key] === undefined || mountedWithOptions.some((name) => spec[name])
-  return unused ? [] : [forbidden(child('metadata.annotations', key), 'this volume type takes no mount options')]
+  return unused
+    ? []
+    : [forbidden(child('metadata.annotations', key), 'this volume type does not support mount options')]
 }
 
 /**

@@ -236,7 +236,7 @@ function checkOperator(operator: string, values: readonly string[], path: FieldP
     case 'DoesNotExist':
       return values.length === 0
         ? []
-        : [invalid(place, [...values], "must be no value when `operator` is 'Exists' or 'DoesNotExist'")]
+        : [invalid(place, [...values], "must not be set when `operator` is 'Exists' or 'DoesNotExist'")]
     default:
       return [invalid(child(path, 'operator'), operator, 'not a valid selector operator')]
   }

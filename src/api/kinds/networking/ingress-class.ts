@@ -111,7 +111,7 @@ function checkController(controller: string, path: FieldPath): FieldError[] {
     ...checkDnsSubdomain(domain).map((fault) => invalid(path, domain, fault)),
     ...(pathForm.test(rest)
       ? []
-      : [invalid(path, rest, "a path consists of letters, digits and any of /-._~%!$&'()*+,;=:")]),
+      : [invalid(path, rest, "a path may contain only letters, digits and /-._~%!$&'()*+,;=:")]),
   ]
 }
 

@@ -74,11 +74,11 @@ function checkCertificate(value: InferFields<typeof certificateFields>, path: Fi
   const { serialNumber = '', fingerprint = '' } = value
   if (serialNumber === '' && fingerprint === '') return [required(path, 'a serialNumber or a fingerprint is needed')]
   if (serialNumber !== '' && fingerprint !== '')
-    return [invalid(path, serialNumber, 'a serialNumber or a fingerprint, not both')]
+    return [invalid(path, serialNumber, 'must have either a serialNumber or a fingerprint')]
   if (fingerprint !== '' && !isHex(fingerprint, 64, 64))
-    return [invalid(path, fingerprint.slice(0, 100), 'a fingerprint has 64 hexadecimal digits')]
+    return [invalid(path, fingerprint.slice(0, 100), 'must have 64 hexadecimal digits')]
   if (serialNumber !== '' && !isHex(serialNumber, 1, 40))
-    return [invalid(path, serialNumber.slice(0, 100), 'a serial number has 1 to 40 hexadecimal digits')]
+    return [invalid(path, serialNumber.slice(0, 100), 'must have 1 to 40 hexadecimal digits')]
   return []
 }
 

@@ -49,7 +49,7 @@ function checkLimit({ qps = 0, burst = 0, cacheSize = 0 }: Limit, path: FieldPat
 }
 
 export function eventRateLimit(): Control<Event> {
-  throw new UsageError('EventRateLimit needs its limits: give them in the file of --admission-control-config-file')
+  throw new UsageError('EventRateLimit needs limits: set them in the file of --admission-control-config-file')
 }
 
 export function configuredEventRateLimit(parts: Parts, configuration: Json): Control<Event> {
@@ -76,7 +76,7 @@ export function configuredEventRateLimit(parts: Parts, configuration: Json): Con
 const eventTypes: readonly StoredType<Event>[] = [events, { group: 'events', plural: 'events' }]
 
 function tooFast({ type }: Limit) {
-  return tooManyRequests(`EventRateLimit: events come faster than the limit of type ${type} allows; try again later`)
+  return tooManyRequests(`EventRateLimit: the limit of type ${type} is exceeded; try again later`)
 }
 
 function keyOf({ type }: Limit, { namespace, user, object }: AdmissionRequest<Event>): string {

@@ -50,7 +50,9 @@ const fields = {
 }
 
 export function imagePolicyWebhook(): Control<Pod> {
-  throw new UsageError('ImagePolicyWebhook needs a configuration: see --admission-control-config-file')
+  throw new UsageError(
+    'ImagePolicyWebhook needs a configuration: set it in the file of --admission-control-config-file',
+  )
 }
 
 interface Policy extends ImagePolicyParts {
@@ -120,7 +122,7 @@ async function judge(policy: Policy, verdicts: TtlCache<Verdict>, request: Admis
   } catch (error) {
     // A local limit is no reason to admit a pod that the backend might have rejected.
     if (error instanceof NoFreeConnection)
-      throw tooManyRequests('the image policy backend has too many calls under way')
+      throw tooManyRequests('too many calls to the image policy backend are in progress')
     const why = messageOf(error)
     if (!policy.defaultAllow) throw refusal(request, `cannot reach the image policy backend: ${why}`)
     policy.log.warn('image policy backend unavailable; admitted pod by default', errorFields(error))

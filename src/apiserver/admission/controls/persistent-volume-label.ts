@@ -52,7 +52,9 @@ const entry = s.object(entryFields, {
 const fields = { volumes: field(1, s.list(entry), { required: true, doc: 'Labels by volume.' }) }
 
 export function persistentVolumeLabel(): Control<PersistentVolume> {
-  throw new UsageError('PersistentVolumeLabel needs its table: give it in the file of --admission-control-config-file')
+  throw new UsageError(
+    'PersistentVolumeLabel needs a label table: set it in the file of --admission-control-config-file',
+  )
 }
 
 export function configuredPersistentVolumeLabel({ vendor }: Parts, configuration: Json): Control<PersistentVolume> {

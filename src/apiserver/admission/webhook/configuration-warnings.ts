@@ -140,6 +140,6 @@ function authorityRisks({ address: { service, authority } }: Webhook): string[] 
     new X509Certificate(authority)
     return []
   } catch {
-    return ['its caBundle holds no certificate']
+    return ['its caBundle contains no certificate']
   }
 }

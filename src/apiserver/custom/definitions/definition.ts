@@ -95,12 +95,13 @@ export async function openKind(definition: CustomResourceDefinition, vendor: Ven
   const convert = spec?.conversion?.strategy === 'Webhook' ? refuseToConvert : undefined
   const open = { ...definitionOf(definition, spec?.names ?? {}, version), schema, convert }
   const made = await customKind(open, vendor, { path: '' })
-  if (made.outcome === 'invalid') throw new TypeError('a schema that demands nothing was refused')
+  if (made.outcome === 'invalid') throw new TypeError('the empty schema was rejected')
   return made.kind
 }
 
 /** Must not be called: deletions use the stored form. */
-const refuseToConvert: Convert = () => Promise.reject(new TypeError('objects are deleted as they are stored'))
+const refuseToConvert: Convert = () =>
+  Promise.reject(new TypeError('conversion was requested for a deletion, which uses the stored version'))
 
 function definitionOf(
   { metadata, spec }: CustomResourceDefinition,

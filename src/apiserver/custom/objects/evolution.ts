@@ -74,7 +74,7 @@ function remoteForms(version: Version): Pick<Evolution, 'remote' | 'readJson' | 
       const { json } = stored
       if (version.isOwn(json)) return version.readJson(stored)
       const known = converted.get(json)
-      if (known === undefined) throw new TypeError('an object is read that no webhook has converted yet')
+      if (known === undefined) throw new TypeError('an object was read before the conversion webhook converted it')
       return known
     },
     *readSteps(stored) {

@@ -123,7 +123,7 @@ function asText(_: string, value: unknown): unknown {
 }
 
 export function tooMuch(path: FieldPath): FieldError {
-  return forbidden(path, 'it takes too long to judge this object by its schema: make it smaller, or the schema simpler')
+  return forbidden(path, 'validation against the schema takes too long: make the object smaller or the schema simpler')
 }
 
 /**

@@ -53,8 +53,8 @@ export function sizeFaults(schema: Json, path: FieldPath): FieldError[] {
   const queue: [Json, number][] = [[schema, 0]]
   for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
     const [value, depth] = next
-    if (++nodes > maxNodes) return [forbidden(path, `a schema may have at most ${maxNodes} parts`)]
-    if (depth > 2 * maxDepth) return [forbidden(path, `a schema may be nested at most ${maxDepth} deep`)]
+    if (++nodes > maxNodes) return [forbidden(path, `a schema may have at most ${maxNodes} nodes`)]
+    if (depth > 2 * maxDepth) return [forbidden(path, `a schema may be nested at most ${maxDepth} levels deep`)]
     if (typeof value !== 'object' || value === null) continue
     for (const item of Object.values(value)) if (typeof item === 'object') queue.push([item as Json, depth + 1])
   }
@@ -151,7 +151,7 @@ function keywordFaults(schema: JsonObject, { isNew }: SchemaReader, { path, mayD
 function otherFaults({ properties, additionalProperties: others }: JsonObject, path: FieldPath): FieldError[] {
   if (others == null) return []
   if (membersOf(properties).length > 0)
-    return [forbidden(path, 'additionalProperties and properties exclude each other')]
+    return [forbidden(path, 'additionalProperties and properties are mutually exclusive')]
   return others === false ? [forbidden(path, 'must not be false')] : []
 }
 

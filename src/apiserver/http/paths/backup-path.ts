@@ -22,7 +22,7 @@ export function backupPaths(make: () => AsyncIterable<Buffer>, underWay: SharedC
   return (exchange, { path, verb }) => {
     if (path !== backupPath) return false
     if (verb !== 'get') throw notAllowed()
-    if (!underWay.enter()) throw tooManyRequests('other backups are under way', 10)
+    if (!underWay.enter()) throw tooManyRequests('too many backups are in progress; try again later', 10)
     return send(exchange, make()).finally(() => underWay.leave())
   }
 }

@@ -42,8 +42,8 @@ const reserveMs = 500
 const maxFailureBytes = 2048
 
 const busyMessages = {
-  user: 'too many requests of this user to other servers are under way; try again',
-  all: 'too many requests to other servers are under way; try again',
+  user: 'too many requests from this user to other servers are in progress; try again',
+  all: 'too many requests to other servers are in progress; try again',
 }
 
 /** Forwards requests, up to the configured limits. */

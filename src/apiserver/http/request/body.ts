@@ -70,7 +70,7 @@ function gather(exchange: Exchange, announced: number | undefined): Promise<Buff
 }
 
 function brokenOff() {
-  return badRequest('the body broke off before its end')
+  return badRequest('the body is incomplete')
 }
 
 function tooLarge() {

@@ -75,7 +75,7 @@ export async function readApplied(exchange: Exchange, resource: Served, value: J
   if (!isOfKind(resource, value)) throw otherKind(resource, value)
   const completed = await exchange.pace.run(normalizeSteps(resource, value, { keepsNull: true }))
   const faults = unknownFields(completed, resource)
-  if (faults.length > 0) throw badRequest(`the configuration does not fit: ${faults.join(', ')}`)
+  if (faults.length > 0) throw badRequest(`the configuration is invalid: ${faults.join(', ')}`)
   return accept(exchange, completed)
 }
 
@@ -90,9 +90,9 @@ export function assertAppliedFits({ kind, vendor }: Served, config: Json, parts:
     const { schema } = kind.schema.fields[name]!
     if (!schema.lenient) continue
     const { unknown } = decode(schema, own(config, name)!, { vendor })
-    if (unknown.length > 0) throw badRequest(`the configuration does not fit: unknown field "${name}.${unknown[0]}"`)
+    if (unknown.length > 0) throw badRequest(`the configuration is invalid: unknown field "${name}.${unknown[0]}"`)
     const misfit = firstMisfit(schema, own(config, name)!, name)
-    if (misfit !== undefined) throw badRequest(`the configuration does not fit: ${misfit} is of another type`)
+    if (misfit !== undefined) throw badRequest(`the configuration is invalid: ${misfit} has the wrong type`)
   }
 }
 

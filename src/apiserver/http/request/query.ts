@@ -11,7 +11,7 @@ export function wholeNumber(query: URLSearchParams, name: string): number | unde
   const text = query.get(name)
   if (text === null) return undefined
   if (!/^-?\d{1,19}$/.test(text) || BigInt.asIntN(64, BigInt(text)) !== BigInt(text))
-    throw badRequest(`invalid ${name} ${JSON.stringify(shorten(text, 50))}: it must be an integer of 64 bits`)
+    throw badRequest(`invalid ${name} ${JSON.stringify(shorten(text, 50))}: must be a 64-bit integer`)
   return Math.min(Number(text), Number.MAX_SAFE_INTEGER)
 }
 

@@ -149,7 +149,7 @@ function exactVerb(verb: Verb | '', place: Place, query: URLSearchParams): Verb 
   if (place.watchPrefix) return 'watch'
   if (verb === 'get') {
     // List and watch are separate permissions, so the parameter must be unambiguous.
-    if (query.getAll('watch').length > 1) throw badRequest('watch is given more than once: say it once')
+    if (query.getAll('watch').length > 1) throw badRequest('the query parameter watch is repeated: specify it once')
     if (place.subresource === '' && isTrue(query, 'watch')) return 'watch'
     return place.name === '' ? 'list' : 'get'
   }

@@ -70,7 +70,7 @@ function formOf(vendor: Vendor, own: Types): Form {
     streamType: `${mediaType};stream=watch`,
     encode: async (json) => documentOf(types, parseOwnJson(json) as JsonObject, vendor),
     openList: () => {
-      throw new TypeError('lists in Protobuf are written from shared messages')
+      throw new TypeError('Protobuf lists must be encoded from shared messages')
     },
     view: undefined,
     shared: undefined,
@@ -80,7 +80,7 @@ function formOf(vendor: Vendor, own: Types): Form {
 function documentOf(types: Types, document: JsonObject, vendor: Vendor): Buffer {
   const type = { apiVersion: String(document.apiVersion ?? ''), kind: String(document.kind ?? '') }
   const found = Object.hasOwn(types, type.kind) ? types[type.kind] : undefined
-  if (found === undefined) throw new TypeError(`no Protobuf form is known of ${type.kind}`)
+  if (found === undefined) throw new TypeError(`${type.kind} has no Protobuf encoding`)
   const schema = typeof found === 'function' ? found(type.apiVersion.replace(/^.*\//, '')) : found
   return seal(type, writeMessage(schema, document, { vendor }))
 }
@@ -109,7 +109,7 @@ export function endOf({ whole }: SharedForm, form: EncodedObject): number {
  */
 function metadataEnd({ document, start, end }: EncodedObject): number {
   const reader = new WireReader(document.subarray(start, end))
-  if (reader.next() !== 1) throw new TypeError('a message does not begin with its metadata')
+  if (reader.next() !== 1) throw new TypeError('the message does not begin with its metadata')
   const metadata = reader.view()
   return metadata.byteOffset + metadata.byteLength - document.byteOffset
 }

@@ -30,9 +30,9 @@ export function breakGlass({ authorizer, vendor, isEnabled, log }: BreakGlassPar
     const reason = exchange.headers.first('break-glass')
     if (reason === undefined) return
     const { info, user } = exchange
-    if (!info.resource) throw badRequest('Break-Glass is for requests for resources')
+    if (!info.resource) throw badRequest('the header Break-Glass is allowed only in resource requests')
     if (!isEnabled) throw forbiddenError(undefined, '', 'this server was not started with --enable-break-glass=true')
-    if (reason.trim() === '') throw badRequest('Break-Glass needs a reason: say why no webhook is to be asked')
+    if (reason.trim() === '') throw badRequest('the header Break-Glass needs a reason for skipping webhooks')
     const { namespace } = info
     const attributes = { resource: true, verb: 'create', ...type, subresource: '', namespace, name: '' } as const
     const use = () => {

@@ -37,5 +37,5 @@ export function explainAdmission(authorizer: Authorizer, vendor: Vendor): Step {
 function isAsked(value: string | undefined): boolean {
   if (value === undefined || value === 'false') return false
   if (value === 'true') return true
-  throw badRequest(`Explain-Admission is true or false, not ${JSON.stringify(shorten(value, 50))}`)
+  throw badRequest(`the header Explain-Admission must be true or false, not ${JSON.stringify(shorten(value, 50))}`)
 }

@@ -55,7 +55,7 @@ function readWanted(headers: RequestHeaders): Wanted {
   const extra = readExtra(headers)
   // Reject incomplete headers. Otherwise the client would act as itself, or with only part of the intended identity.
   if (name === '') throw badRequest('impersonation needs a user: send the header Impersonate-User as well')
-  if (groups.includes('')) throw badRequest('the header Impersonate-Group has no value: name a group or leave it out')
+  if (groups.includes('')) throw badRequest('the header Impersonate-Group is empty: name a group or omit the header')
   if (name === nodeClientName) throw badRequest(`${nodeClientName} cannot be impersonated`)
   return { name, uid, groups, extra }
 }
@@ -65,7 +65,7 @@ function readExtra(headers: RequestHeaders): Map<string, string[]> {
   for (const { name, value } of headers.withPrefix(extraPrefix)) {
     const key = decodeKey(name.slice(extraPrefix.length).toLowerCase())
     const text = textOf(value)
-    if (key === '' || text === '') throw badRequest('a header Impersonate-Extra- needs a key and a value')
+    if (key === '' || text === '') throw badRequest('an Impersonate-Extra- header needs a key and a value')
     extra.set(key, [...(extra.get(key) ?? []), text])
   }
   return extra
@@ -73,7 +73,7 @@ function readExtra(headers: RequestHeaders): Map<string, string[]> {
 
 function textOf(value: string): string {
   const text = headerText(value)
-  if (text === undefined) throw badRequest('the headers of an impersonation must be UTF-8')
+  if (text === undefined) throw badRequest('impersonation headers must be UTF-8')
   return text
 }
 

@@ -61,7 +61,7 @@ function targetOf({ info, resource }: ResourceRequest, config: Json): Target {
   const configOf = stored?.kind.views.subresources?.[info.subresource]?.as?.configOf
   if (stored === undefined || configOf === undefined || !isObject(config)) return { resource, config }
   if (own(config, 'apiVersion') !== resource.apiVersion)
-    throw badRequest(`this path takes ${resource.kind.kind} in ${resource.apiVersion}: apiVersion must say so`)
+    throw badRequest(`apiVersion does not match the path, which serves ${resource.kind.kind} in ${resource.apiVersion}`)
   return { resource: stored, config: { apiVersion: stored.apiVersion, kind: stored.kind.kind, ...configOf(config) } }
 }
 

@@ -77,7 +77,7 @@ export class Catalogue {
       return owner !== undefined && !gone.has(owner)
     })
     if (taken !== undefined || places.size < others.length)
-      throw new TypeError(`the place ${taken ?? [...places.keys()].join()} belongs to another type`)
+      throw new TypeError(`the path ${taken ?? [...places.keys()].join()} belongs to another type`)
     for (const type of types) this.#leave(type)
     for (const other of others) this.#enter(other)
     this.#types = [...this.#types.filter((type) => !gone.has(type)), ...others]

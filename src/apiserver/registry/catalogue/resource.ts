@@ -87,7 +87,7 @@ export function serveKinds(
     const resource = kind.life.virtual
       ? serveVirtual(kind, parts, endpoints)
       : resources.find((each) => each.kind === kind)
-    if (resource === undefined) throw new TypeError(`nothing stores or answers ${kind.plural}`)
+    if (resource === undefined) throw new TypeError(`${kind.plural} have neither storage nor a handler`)
     return resource
   })
 }

@@ -37,9 +37,7 @@ export class ContinueTokens {
     const expected = this.#sign(payload ?? Buffer.alloc(0), scope)
     const isOurs = signature?.length === expected.length && timingSafeEqual(signature, expected)
     if (payload === undefined || !isOurs) {
-      throw badRequest(
-        'invalid continue token: it must be the one that the server gave, sent with the same list request',
-      )
+      throw badRequest('invalid continue token: send the token that the server returned, with the same list request')
     }
     const { r, k } = JSON.parse(payload.toString('utf8'))
     return { revision: r, after: k }

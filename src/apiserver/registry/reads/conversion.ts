@@ -143,7 +143,7 @@ export function otherVersions({ versions }: Resource): OtherVersions | undefined
 
 function* convert(from: Resource | undefined, to: Resource, object: JsonObject): Steps<JsonObject> {
   if (to.kind.evolution !== undefined) return yield* to.kind.evolution.convert(object)
-  if (from === undefined) throw new TypeError(`an object in ${object.apiVersion} is none of ${to.plural}`)
+  if (from === undefined) throw new TypeError(`cannot convert an object in ${object.apiVersion} to ${to.plural}`)
   const decoded = asObject(decode(from.kind.schema, object).value)
   return asJson(fromStored(to, inStoredForm(from, decoded)))
 }

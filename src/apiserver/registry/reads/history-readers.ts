@@ -36,7 +36,7 @@ export class HistoryReaders {
     if (mine >= this.#limits.user || this.#all >= this.#limits.server) {
       const whose = mine >= this.#limits.user ? `${mine} requests of this user` : `${this.#all} requests`
       throw tooManyRequests(
-        `${whose} read old versions at the moment; try again, or list the newest`,
+        `${whose} are reading old versions; try again, or list the newest version`,
         retryAfterSeconds,
       )
     }

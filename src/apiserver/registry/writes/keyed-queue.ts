@@ -47,7 +47,7 @@ export class KeyedQueue {
     const line = this.#lines.get(key) ?? new Set()
     this.#lines.set(key, line)
     if (line.size >= longestLine)
-      throw tooManyRequests(`${line.size} writers wait to change this object already; try again`)
+      throw tooManyRequests(`${line.size} writers are already waiting to change this object; try again`)
     const signal = abandoned()
     return new Promise((resolve, reject) => {
       const leave = () => {
@@ -80,5 +80,5 @@ export class KeyedQueue {
 
 /** No client sees this error: the caller has disconnected or already received a timeout. */
 function gone(): ApiError {
-  return new ApiError(504, 'Timeout', 'nobody waits for this write any more; it was not carried out')
+  return new ApiError(504, 'Timeout', 'the client no longer waits for this write; it was not executed')
 }

@@ -231,7 +231,7 @@ export function failedHalfway(error: unknown, done: string): unknown {
 /** Callers must pass an object of this kind. Any other object would break every list. */
 function assertKind({ apiVersion, kind }: Resource, object: ApiObject): void {
   if (object.apiVersion !== apiVersion || object.kind !== kind.kind)
-    throw new TypeError(`an object of kind ${object.kind} in ${object.apiVersion} is not stored among ${kind.plural}`)
+    throw new TypeError(`cannot store an object of kind ${object.kind} in ${object.apiVersion} as ${kind.plural}`)
 }
 
 function storable(resource: Resource, { object, completeFor }: ReadyToStore): Storable {

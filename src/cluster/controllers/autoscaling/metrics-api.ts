@@ -142,6 +142,6 @@ function textOf({ selector = {} }: MetricIdentifier): string | undefined {
 function quantityIn({ value }: MetricValue): number {
   const number = numberOf(typeof value === 'string' || typeof value === 'number' ? String(value) : undefined)
   if (number === undefined)
-    throw new Error(`the metrics API reports ${shorten(JSON.stringify(value) ?? '', 100)}, which is no quantity`)
+    throw new Error(`the metrics API reports ${shorten(JSON.stringify(value) ?? '', 100)}, which is not a quantity`)
   return number
 }

@@ -78,7 +78,7 @@ export async function deletePod(
     recorder.record(owner, { type: 'Normal', reason: 'SuccessfulDelete', message: `Deleted pod: ${name}` })
   } catch (error) {
     // A conflict means that another pod has the same name by now.
-    if (isNotFound(error) || isConflict(error)) throw new PodGoneError(`pod ${name} is gone`, { cause: error })
+    if (isNotFound(error) || isConflict(error)) throw new PodGoneError(`pod ${name} no longer exists`, { cause: error })
     if (!signal.aborted)
       recorder.record(owner, {
         type: 'Warning',

@@ -148,7 +148,7 @@ async function patchStatus(
     PodIPWith: () => podIp,
   })
   const status = effects.parseStatus!(text)
-  if (!isObject(status)) throw new StageError('the statusTemplate does not make an object')
+  if (!isObject(status)) throw new StageError('the output of the statusTemplate is not an object')
   const { name = '', namespace = '', resourceVersion } = pod.metadata
   const patch = { strategic: { metadata: { resourceVersion }, status } }
   return await client.patch(kinds.Pod, { name, namespace }, { patch, subresource: 'status', signal })

@@ -34,7 +34,7 @@ export function readStageFiles(files: readonly string[], read: (file: string) =>
 }
 
 function documentsOf(text: string): Json[] {
-  if (text.length > maxFileBytes) throw new StageError(`it has more than ${maxFileBytes} bytes`)
+  if (text.length > maxFileBytes) throw new StageError(`the file is longer than ${maxFileBytes} bytes`)
   return parseYamlDocuments(text, maxFileBytes)
     .map(({ value }) => value)
     .filter((value) => value !== null)
@@ -47,12 +47,14 @@ function documentsOf(text: string): Json[] {
 function assertStage(value: Json): Json {
   const { apiVersion, kind } = isObject(value) ? value : {}
   if (kind !== 'Stage' || typeof apiVersion !== 'string' || !apiVersion.startsWith('kwok.x-k8s.io/v1alpha1'))
-    throw new StageError(`it holds a ${String(kind)} of ${String(apiVersion)}, not a Stage of kwok.x-k8s.io/v1alpha1`)
+    throw new StageError(
+      `the file contains a ${String(kind)} of ${String(apiVersion)} instead of a Stage of kwok.x-k8s.io/v1alpha1`,
+    )
   return value
 }
 
 function parseStatus(text: string): Json {
   const [first, ...more] = parseYamlDocuments(text, maxStatusBytes)
-  if (more.length > 0) throw new StageError('the statusTemplate makes several documents')
+  if (more.length > 0) throw new StageError('the output of the statusTemplate has several documents')
   return first?.value ?? {}
 }

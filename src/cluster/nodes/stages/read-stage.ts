@@ -33,7 +33,7 @@ export function readStage(value: Json, options: StageReaderOptions = {}): Stage 
 function nameOf(value: Json): string {
   const metadata = isObject(value) ? own(value, 'metadata') : undefined
   const name = isObject(metadata) ? own(metadata, 'name') : undefined
-  if (typeof name !== 'string' || name === '') throw new StageError('a stage has no metadata.name')
+  if (typeof name !== 'string' || name === '') throw new StageError('the stage has no metadata.name')
   return name
 }
 
@@ -42,7 +42,7 @@ function readSpec(value: Json | undefined, options: StageReaderOptions): Omit<St
   const { apiGroup = 'v1', kind } = fields(spec.resourceRef, 'spec.resourceRef', ['apiGroup', 'kind'])
   if (kind !== 'Pod' || (apiGroup !== 'v1' && apiGroup !== ''))
     throw new StageError(
-      `spec.resourceRef: only stages of pods (apiGroup v1, kind Pod) are carried out, not of ${String(apiGroup)} ${String(kind)}`,
+      `spec.resourceRef: only stages of pods (apiGroup v1, kind Pod) are supported, not of ${String(apiGroup)} ${String(kind)}`,
     )
   return {
     matches: readSelector(spec.selector),
@@ -85,7 +85,9 @@ function readExpression(value: Json): Requirement {
   if (operator === 'DoesNotExist') return (subject) => query(subject).length === 0
   if (operator === 'In') return isIn
   if (operator === 'NotIn') return (subject) => !isIn(subject)
-  throw new StageError(`${where}: the operator ${JSON.stringify(operator)} is none of In, NotIn, Exists, DoesNotExist`)
+  throw new StageError(
+    `${where}: the operator ${JSON.stringify(operator)} is not one of In, NotIn, Exists, DoesNotExist`,
+  )
 }
 
 const delayFields = [
@@ -125,9 +127,10 @@ function readNext(value: Json | undefined, { compileTemplate }: StageReaderOptio
   const next = fields(value, 'spec.next', nextFields)
   const { statusTemplate: template, step } = next
   const isGiven = (found: Json | undefined) => found !== undefined && found !== null && found !== ''
-  if (isGiven(template) && isGiven(step)) throw new StageError('spec.next: statusTemplate and step exclude each other')
+  if (isGiven(template) && isGiven(step))
+    throw new StageError('spec.next: statusTemplate and step are mutually exclusive')
   if (isGiven(step) && !stepNames.includes(step as StepName))
-    throw new StageError(`spec.next.step: ${JSON.stringify(step)} is none of ${stepNames.join(', ')}`)
+    throw new StageError(`spec.next.step: ${JSON.stringify(step)} is not one of ${stepNames.join(', ')}`)
   return {
     ...(isGiven(step) ? { step: step as StepName } : {}),
     ...(isGiven(template) ? { statusTemplate: compileTemplate!(text(template, 'spec.next.statusTemplate')) } : {}),
@@ -175,13 +178,13 @@ function array(value: Json | undefined, where: string): Json[] {
 }
 
 function text(value: Json | undefined, where: string): string {
-  if (typeof value !== 'string') throw new StageError(`${where} is not a text`)
+  if (typeof value !== 'string') throw new StageError(`${where} is not a string`)
   return value
 }
 
 function number(value: Json | undefined, where: string): number | undefined {
   if (value === undefined || value === null) return undefined
   if (typeof value !== 'number' || !Number.isFinite(value) || value < 0)
-    throw new StageError(`${where} is not a number from 0 on`)
+    throw new StageError(`${where} is not a non-negative number`)
   return value
 }

@@ -184,7 +184,7 @@ function keyOf({ metadata }: Pod): string {
 /** Returns a name that is safe as a path component, even if the API server sent a malicious one. */
 function safe(name: string): string {
   if (!/^[A-Za-z0-9][A-Za-z0-9.-]{0,252}$/.test(name))
-    throw new VolumeError(`${JSON.stringify(name.slice(0, 100))} cannot be a directory`)
+    throw new VolumeError(`${JSON.stringify(name.slice(0, 100))} cannot be used as a directory name`)
   return name
 }
 

@@ -81,7 +81,7 @@ function downwardFiles(
     const value =
       fieldRef === undefined ? resourceValue(pod, resourceFieldRef ?? {}, sources.amounts) : fieldValue(pod, fieldRef)
     if (value === undefined)
-      throw new VolumeError(`the file ${JSON.stringify(path)} is of nothing that can be selected`)
+      throw new VolumeError(`the file ${JSON.stringify(path)} has no supported fieldRef or resourceFieldRef`)
     return [path, { content: Buffer.from(value), mode }]
   })
 }

@@ -187,7 +187,7 @@ export class Connection {
     if (member.learner) throw new CallError('the member is a learner', { sent: false })
     this.#clusterId ??= member.clusterId
     if (member.clusterId !== this.#clusterId) {
-      throw new CallError('the member belongs to another cluster than those before it', { sent: false })
+      throw new CallError('the member belongs to another cluster than the previous members', { sent: false })
     }
     this.#onVersion(member.version)
   }

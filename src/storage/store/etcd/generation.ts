@@ -298,7 +298,7 @@ export class EtcdGeneration {
     if (offset !== this.#space.offset) throw restored(told)
     if (revision >= this.#space.etcdRevision(told)) return
     if (await this.#isRolledBack()) throw restored(told)
-    throw new CallError('its revision is lower than one that it has reported before', { sent: false })
+    throw new CallError('its revision is lower than one that it reported earlier', { sent: false })
   }
 
   /** Returns etcd's revision, linearizable, by reading a key that need not exist. */
@@ -333,7 +333,7 @@ export class EtcdGeneration {
     if (await this.#feed.reached(revision, this.#connection.deadlineMs)) return
     this.#assertOpen()
     cause ??= this.#feed.failure
-    throw new StoreError('etcd: the watch does not reach the revision of the store', { cause })
+    throw new StoreError('etcd: the watch did not reach the revision of the store', { cause })
   }
 
   async #tick(): Promise<Revision> {
@@ -388,7 +388,7 @@ export class EtcdGeneration {
       this.#connection.moveOn()
     }
     if (await this.#isRolledBack()) throw this.#restored()
-    throw new StoreError('etcd: its revision is lower than one that it has reported before')
+    throw new StoreError('etcd: its revision is lower than one that it reported earlier')
   }
 
   async #listFailure(error: unknown, revision: Revision): Promise<StoreError> {

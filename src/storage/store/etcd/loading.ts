@@ -69,7 +69,7 @@ class EtcdLoading implements Loading {
     const { prefix } = this.#space
     if (mark === undefined && (await this.#firstKey()) !== undefined)
       throw new StoreError(
-        `etcd holds keys under ${prefix} already, such as ${await this.#firstKey()}, and nothing is overwritten: choose another --etcd-prefix`,
+        `etcd already contains keys under ${prefix}, such as ${await this.#firstKey()}: choose another --etcd-prefix`,
       )
     const before = mark && readProgress(Buffer.from(mark.value).toString())
     this.#marked = mark?.modRevision ?? 0
@@ -137,7 +137,7 @@ class EtcdLoading implements Loading {
       throw isFull(error) ? noteFailure(error) : writeFailure(error, size)
     }
     throw new StoreError(
-      `${this.#space.prefix} in etcd: another process has written to it meanwhile; ${unfinishedText}`,
+      `${this.#space.prefix} in etcd: another process wrote under this prefix meanwhile; ${unfinishedText}`,
     )
   }
 

@@ -30,7 +30,7 @@ export async function readOffset(connection: Connection, prefix: string, told: R
     const answer = await connection.call(methods.range, encodeRange(bare.notes()), { effect: 'read' })
     const { revision, entries } = decodeRange(answer)
     if (entries.some(({ key }) => key === bare.note('unfinished').toString()))
-      throw new StoreError(`the store under ${prefix} in etcd is not complete: ${unfinishedText}`)
+      throw new StoreError(`the store under ${prefix} in etcd is incomplete: ${unfinishedText}`)
     const held = entries.find((entry) => bare.isOffset(entry))
     const offset = held === undefined ? 0 : Number(Buffer.from(held.value).toString())
     if (offset >= told) return { space: new KeySpace(prefix, offset), etcdRevision: revision }
@@ -42,5 +42,5 @@ export async function readOffset(connection: Connection, prefix: string, told: R
     // The next read shows which server succeeded.
     decodeSwap(await connection.call(methods.txn, request, { effect: 'write' }))
   }
-  throw new StoreError('etcd: the offset of revisions changes too often')
+  throw new StoreError('etcd: the revision offset changes too often')
 }

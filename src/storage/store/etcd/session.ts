@@ -341,5 +341,5 @@ function broken({ cause, sent }: StreamFailure): CallError {
 }
 
 function late({ isSent }: Stream): CallError {
-  return new CallError('no answer before the deadline', { sent: isSent })
+  return new CallError('no response before the deadline', { sent: isSent })
 }

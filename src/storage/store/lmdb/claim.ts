@@ -49,9 +49,9 @@ const busy = 5
 function refusal(directory: string, cause: unknown): StoreError {
   if (isError(cause) && 'errcode' in cause && cause.errcode === busy)
     return new StoreError(
-      `the data directory ${directory} is in use by another process: stop that one, or use another directory`,
+      `the data directory ${directory} is in use by another process: stop that process, or use another directory`,
       { cause },
     )
   const why = messageOf(cause)
-  return new StoreError(`the data directory ${directory} cannot be locked: ${why}`, { cause })
+  return new StoreError(`cannot lock the data directory ${directory}: ${why}`, { cause })
 }

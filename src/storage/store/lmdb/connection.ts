@@ -153,7 +153,7 @@ export class Connection {
       for (let next = receiveMessageOnPort(this.#port); next; next = receiveMessageOnPort(this.#port))
         this.#receive(next.message)
     const why = isError(cause) ? `: ${cause.message}` : ''
-    const ended = new StoreError(`the thread of the store has ended${why}`, { cause })
+    const ended = new StoreError(`the store thread has ended${why}`, { cause })
     this.#ended = ended
     this.#port.close()
     return ended

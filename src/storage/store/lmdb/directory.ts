@@ -51,7 +51,7 @@ export async function makeDirectory(directory: string): Promise<void> {
     await makePrivateDirectory(directory, ownFiles)
   } catch (cause) {
     throw new StoreError(
-      `the data directory ${directory} cannot be used: ${(cause as Error).message}; choose another with --data-dir`,
+      `cannot use the data directory ${directory}: ${(cause as Error).message}; choose another one with --data-dir`,
       {
         cause,
       },
@@ -101,7 +101,7 @@ async function tryWriting(directory: string): Promise<undefined> {
     await file.write(Buffer.alloc(trialBytes), 0, trialBytes, 0)
     await file.datasync()
   } catch (cause) {
-    throw new StoreError(`the data directory ${directory} cannot be written: ${(cause as Error).message}`, { cause })
+    throw new StoreError(`cannot write to the data directory ${directory}: ${(cause as Error).message}`, { cause })
   } finally {
     await rm(path, { force: true })
   }
@@ -150,7 +150,7 @@ const largestFile = 2 ** 46
 function absent(error: NodeJS.ErrnoException): { size: number } {
   if (error.code === 'ENOENT') return { size: 0 }
   throw new StoreError(
-    `the data file cannot be read: ${error.message}; start as its owner, or choose another --data-dir`,
+    `cannot read the data file: ${error.message}; start as the owner of the file, or choose another --data-dir`,
     { cause: error },
   )
 }

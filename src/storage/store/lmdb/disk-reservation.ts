@@ -162,7 +162,7 @@ export class DiskReservation {
       return undefined
     } catch (error) {
       if (isFull(error)) return error
-      throw new StoreError(`the data file cannot be written: ${(error as Error).message}`, { cause: error })
+      throw new StoreError(`cannot write the data file: ${(error as Error).message}`, { cause: error })
     }
   }
 }

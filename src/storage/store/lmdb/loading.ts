@@ -102,9 +102,7 @@ class DirectoryLoading implements Loading {
     const { directory, load } = this.#place
     const mark = meta.get(unfinishedKey)
     if (mark === undefined && readState(meta).revision > 1)
-      throw new StoreError(
-        `${directory} holds data already, and nothing is overwritten: choose a new directory, or move that one away`,
-      )
+      throw new StoreError(`${directory} already contains data: choose a new directory, or move the data away`)
     const before = mark === undefined ? undefined : readProgress(mark.toString())
     if (before?.id === load.id) return before.done
     this.#transact([markNeed], () => write(meta, unfinishedKey, writeProgress({ id: load.id, done: 0 })))

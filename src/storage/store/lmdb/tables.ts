@@ -64,7 +64,7 @@ const rawValues = {
 export function openTables(directory: string): Tables {
   const tables = openUnfinished(directory)
   if (tables.meta.get(unfinishedKey) !== undefined)
-    throw new StoreError(`the data directory ${directory} is not complete: ${unfinishedText}`)
+    throw new StoreError(`the data directory ${directory} is incomplete: ${unfinishedText}`)
   return tables
 }
 
@@ -96,7 +96,7 @@ function checkFormat({ root, meta }: Tables): void {
   if (format !== undefined && format >= 1 && format <= formatVersion) return
   if (format !== undefined) {
     throw new StoreError(
-      `the data has format ${format}, this program reads format ${formatVersion}: use the newer program`,
+      `the data has format ${format}, but this program reads format ${formatVersion}: use the newer program`,
     )
   }
   root.transactionSync(() => {
@@ -142,7 +142,7 @@ export function writeState(meta: Tables['meta'], state: State): void {
  */
 export function write(table: Database<Lent, Bytes>, key: Bytes, value: Bytes): void {
   const written: unknown = table.putSync(key, value as Buffer)
-  if (written !== true) throw new StoreError('the data file is damaged: a record could not be written')
+  if (written !== true) throw new StoreError('the data file is damaged: cannot write a record')
 }
 
 /** Writes a record after all others of its table. */

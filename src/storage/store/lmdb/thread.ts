@@ -282,7 +282,7 @@ class StoreThread {
   }
 
   #assertSound(): void {
-    if (this.#failed) throw new StoreError(`nothing is written any more: ${this.#failed.message}`)
+    if (this.#failed) throw new StoreError(`the store no longer accepts writes: ${this.#failed.message}`)
   }
 }
 

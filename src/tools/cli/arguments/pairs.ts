@@ -26,7 +26,7 @@ export function readAmounts(text: string, flagName: string): { [what: string]: s
   const amounts = readPairs(text, flagName, 'WHAT=AMOUNT')
   for (const [what, amount] of Object.entries(amounts))
     if (parseQuantity(amount) === undefined)
-      throw new UsageError(`${flagName}: ${JSON.stringify(amount)} is not an amount of ${what}, such as 200m or 512Mi`)
+      throw new UsageError(`${flagName}: ${JSON.stringify(amount)} is not a quantity of ${what}, such as 200m or 512Mi`)
   return amounts
 }
 
@@ -64,7 +64,8 @@ function isLabel(one: Requirement): one is Requirement & { op: 'in' } {
 const operators = { in: 'In', notin: 'NotIn', exists: 'Exists', absent: 'DoesNotExist' } as const
 
 function expressionOf(one: Requirement, flagName: string) {
-  if (one.op === 'gt' || one.op === 'lt') throw new UsageError(`${flagName}: < and > are not for selectors of objects`)
+  if (one.op === 'gt' || one.op === 'lt')
+    throw new UsageError(`${flagName}: < and > are not supported in object selectors`)
   return { key: one.key, operator: operators[one.op], ...('values' in one && { values: one.values }) }
 }
 
@@ -72,6 +73,6 @@ function expressionOf(one: Requirement, flagName: string) {
 export function readSelectorLabels(selector: string, flagName = '--selector'): { [key: string]: string } {
   const pairs = readPairs(selector, flagName)
   if (!new LabelMatcher(parseLabelSelector(selector)).matches(pairs))
-    throw new UsageError(`${flagName}: only KEY=VALUE is taken: ${selector}`)
+    throw new UsageError(`${flagName}: only KEY=VALUE is supported: ${selector}`)
   return pairs
 }

@@ -89,7 +89,7 @@ function checkSelection(
 ): void {
   const selects = selector !== '' || fieldSelector !== ''
   if (named && selects) throw new UsageError('name cannot be provided when a selector is specified')
-  if (named && all) throw new UsageError('names and --all cannot stand together: leave one out')
+  if (named && all) throw new UsageError('names and --all are mutually exclusive')
   if (named && allNamespaces) throw new UsageError('a resource cannot be retrieved by name across all namespaces')
   if (all && selects) throw new UsageError('setting both --all and a selector is not allowed')
   if (!named && !selects && !all)

@@ -32,7 +32,7 @@ export function readWanted(words: readonly string[]): Wanted[] {
 function readPair(word: string, words: readonly string[]): Wanted {
   if (!word.includes('/'))
     throw new UsageError(
-      `${JSON.stringify(word)} cannot stand beside ${JSON.stringify(words.find((w) => w !== word))}: write TYPE NAME... or TYPE/NAME...`,
+      `${JSON.stringify(word)} cannot be combined with ${JSON.stringify(words.find((w) => w !== word))}: use TYPE NAME... or TYPE/NAME...`,
     )
   const [type = '', name = '', ...more] = word.split('/')
   if (type === '' || name === '' || type.includes(',') || more.length > 0)

@@ -55,7 +55,7 @@ export async function changeSubjects(
   const subjects = await findSubjects(session, words, options)
   if (subjects.length === 0) return session.context.err('No resources found\n')
   if (options.resourceVersion && subjects.length > 1)
-    throw new UsageError('--resource-version is for one object, and these are several')
+    throw new UsageError('--resource-version can only be used with a single object')
   await inBulk(session.context, subjects, {
     ...bySubject,
     done: 'changed',
@@ -96,7 +96,7 @@ export async function changeLocally(
   options: LocalOptions,
   { change, done }: { readonly change: (object: ApiObject) => ApiObject | Promise<ApiObject>; readonly done: string },
 ): Promise<void> {
-  if (options.filename.length === 0) throw new UsageError('--local needs a file: -f FILE')
+  if (options.filename.length === 0) throw new UsageError('--local requires a file: -f FILE')
   const { readManifests } = await import('../manifests/manifest.ts')
   for (const [index, { object }] of (await readManifests(context, options)).entries()) {
     const type = { kind: object.kind, group: groupOf(object.apiVersion) }

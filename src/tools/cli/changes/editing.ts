@@ -49,8 +49,7 @@ export async function editText(context: Context, editing: Editing): Promise<void
     const saved = withoutHeader(readFileSync(file, 'utf8').replaceAll('\r\n', '\n'))
     if (saved.trim() === '' || saved === text) {
       if (format === 'yaml') context.err(reason)
-      if (reason !== '')
-        throw new UsageError(`edit cancelled, no valid changes were saved; what you wrote is in ${file}`)
+      if (reason !== '') throw new UsageError(`edit cancelled, no valid changes were saved; your edits are in ${file}`)
       rmSync(directory, { recursive: true, force: true })
       return context.err('Edit cancelled, no changes made.\n')
     }
@@ -60,7 +59,7 @@ export async function editText(context: Context, editing: Editing): Promise<void
       return rmSync(directory, { recursive: true, force: true })
     } catch (error) {
       context.signal.throwIfAborted()
-      if (!isMendable(error)) throw new SeveralErrors([error, new UsageError(`what you wrote is in ${file}`)])
+      if (!isMendable(error)) throw new SeveralErrors([error, new UsageError(`your edits are in ${file}`)])
       reason = await explainError(error)
       if (format === 'json') context.err(reason)
     }

@@ -49,7 +49,7 @@ async function bringBack(
   await client.create(type, asNew(former), { signal: context.signal }).catch((second: unknown) => {
     if (!(error instanceof StatusError && second instanceof StatusError)) throw second
     throw new UsageError(
-      `${name.name} was deleted, and then neither the new one nor what was there before could be created: ${error.message}; ${second.message}`,
+      `${name.name} was deleted, but neither the new object nor the previous one could be created: ${error.message}; ${second.message}`,
     )
   })
 }

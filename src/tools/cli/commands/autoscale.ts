@@ -71,7 +71,7 @@ async function scalerFor(session: Session, subject: Subject, options: OptionsOf<
   const { kind, apiVersion, metadata } = subject.object ?? (await liveOf(session, subject))
   const { client, context } = session
   if (!(await hasSubresource(client, { ...subject.type, subresource: 'scale' }, { signal: context.signal })))
-    throw new UsageError(`cannot autoscale a ${kind}: it has no scale`)
+    throw new UsageError(`cannot autoscale a ${kind}: it has no scale subresource`)
   const place = session.namespaceGiven ? { namespace: session.namespace } : {}
   return {
     apiVersion: 'autoscaling/v1',

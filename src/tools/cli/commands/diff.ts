@@ -91,7 +91,8 @@ async function diffFiles(context: Context, options: Options, words: readonly str
 
 /** Compares the past state of an object with its current state. */
 async function diffAt(context: Context, options: Options, words: readonly string[]): Promise<void> {
-  if (options.filename.length > 0) throw new UsageError('--at goes with the name of an object, not with files')
+  if (options.filename.length > 0)
+    throw new UsageError('--at requires the name of an object and cannot be used with files')
   await withSession(context, options, async (session) => {
     const { pastSubject, stateAt } = await import('../connection/past.ts')
     const subject = await pastSubject(session, words)
@@ -217,7 +218,9 @@ async function show(context: Context, pairs: readonly Pair[]): Promise<void> {
     const code = await context
       .runProgram(program, [...args, join(directory, 'live'), join(directory, 'merged')])
       .catch((error: unknown) => {
-        throw new UsageError(`cannot run ${program}: ${codeOf(error)}; $KUBECTL_EXTERNAL_DIFF names another program`)
+        throw new UsageError(
+          `cannot run ${program}: ${codeOf(error)}; set $KUBECTL_EXTERNAL_DIFF to use another program`,
+        )
       })
     if (code !== 0) throw new ExitCode(code)
   } finally {

@@ -175,12 +175,12 @@ function selectorOf({ kind, metadata, spec = {} }: Exposed): object {
   if (kind === 'Service' || kind === 'ReplicationController') return spec.selector ?? {}
   if (kind === 'Pod') {
     if (metadata.labels === undefined)
-      throw new UsageError('the pod has no labels and cannot be exposed: no service could select it')
+      throw new UsageError('the pod has no labels and cannot be exposed: a service needs labels to select it')
     return metadata.labels
   }
   if (spec.selector?.matchExpressions?.length)
     throw new UsageError(
-      `the selector of ${kind} ${metadata.name} has expressions, which a service cannot have: use --selector`,
+      `the selector of ${kind} ${metadata.name} has expressions, which services do not support: use --selector`,
     )
   return spec.selector?.matchLabels ?? {}
 }
@@ -205,6 +205,6 @@ function portsOf(own: readonly Port[], { port, targetPort, protocol, generator }
 function readPort(value: string): number {
   const number = Number(value)
   if (!/^\d{1,5}$/.test(value) || number < 1 || number > 65535)
-    throw new UsageError(`${JSON.stringify(value)} is not a port: 1 to 65535`)
+    throw new UsageError(`${JSON.stringify(value)} is not a port: use 1 to 65535`)
   return number
 }

@@ -77,10 +77,10 @@ async function readPatch(context: Context, { patch, patchFile, type }: OptionsOf
   const value = await parsePatch(source)
   if (type === 'json') {
     if (!Array.isArray(value) || !value.every(isObject))
-      throw new UsageError('a JSON patch is a list of steps: [{"op": ...}]')
+      throw new UsageError('a JSON patch must be a list of operations: [{"op": ...}]')
     return { json: value }
   }
-  if (!isObject(value)) throw new UsageError('the patch is not an object: {"spec": ...}')
+  if (!isObject(value)) throw new UsageError('the patch must be an object such as {"spec": ...}')
   return type === 'merge' ? { merge: value } : { strategic: value }
 }
 

@@ -56,9 +56,11 @@ If a file contains a resourceVersion, only that version is replaced. To keep fie
     if (!options.force && options.gracePeriod >= 0) throw new UsageError('--grace-period must have --force specified')
     if (!options.force && options.timeout > 0) throw new UsageError('--timeout must have --force specified')
     if (options.force && options.subresource !== '')
-      throw new UsageError('--force and --subresource cannot stand together: a part cannot be created anew')
+      throw new UsageError('--force and --subresource are mutually exclusive: a subresource cannot be recreated')
     if (options.force && options.dryRun !== 'none')
-      throw new UsageError('--force and --dry-run cannot stand together: nothing could be created beside what is there')
+      throw new UsageError(
+        '--force and --dry-run are mutually exclusive: the existing object would prevent the creation',
+      )
     const manifests = await readManifests(context, options)
     if (manifests.length === 0) throw new UsageError('no objects passed to replace')
     await withSession(context, options, async (session) => {

@@ -105,8 +105,7 @@ async function scaleOne(
   const path = objectPath(type, name, 'scale')
   const { client, context } = session
   const scale = await client.read<Scale>(path, { signal: context.signal }).catch((error: unknown) => {
-    if (isNotFound(error))
-      throw new UsageError(`${typeName(type)} have no scale: their number of replicas is not to be set`)
+    if (isNotFound(error)) throw new UsageError(`${typeName(type)} have no scale subresource`)
     throw error
   })
   const now = scale.spec?.replicas ?? 0

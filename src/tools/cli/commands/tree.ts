@@ -26,7 +26,8 @@ export const treeCommand = defineCommand({
   flags: connectionFlags,
   run: async (context, { options, words }) => {
     const [wanted, ...more] = readWanted(words)
-    if (wanted?.name === undefined || more.length > 0) throw new UsageError('name one object: TYPE NAME or TYPE/NAME')
+    if (wanted?.name === undefined || more.length > 0)
+      throw new UsageError('specify one object: TYPE NAME or TYPE/NAME')
     await withTypedSession(context, options, async (session) => {
       const type = await session.types.named(wanted.type)
       const object = await session.client.get(type, placeOf(session, type, wanted.name!), { signal: context.signal })

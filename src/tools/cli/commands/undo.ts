@@ -52,7 +52,7 @@ recreated. The status is not restored, because controllers report it.`,
   flags,
   run: async (context, { options, words }) => {
     if (options.dryRun === 'client')
-      throw new UsageError('--dry-run=client is not built for undo: use --dry-run=server')
+      throw new UsageError('undo does not support --dry-run=client: use --dry-run=server')
     await withTypedSession(context, options, async (session) => {
       const subject = await pastSubject(session, words)
       const { change, older } = await findChange(session, subject, options.revision)
@@ -102,14 +102,14 @@ interface PuttingBack {
 async function putBack(session: Session, subject: PastSubject, { change, options }: PuttingBack): Promise<ApiObject> {
   const { type, name } = subject
   const { created, beyond, revision } = change
-  if (created) throw new UsageError(`revision ${revision} created the object: use orchctl delete to take that back`)
+  if (created) throw new UsageError(`revision ${revision} created the object: use orchctl delete to undo it`)
   const wanted = (change.changes ?? []).filter((each) => !isStatus(each))
   if (beyond || wanted.length === 0)
     throw new UsageError(
-      `what revision ${revision} changed is not known, or only the status: there is nothing to put back`,
+      `the changes of revision ${revision} are unknown or only in the status: there is nothing to undo`,
     )
   if (wanted.some(({ concealed }) => concealed))
-    throw new UsageError('the history keeps no values of Secrets to put back')
+    throw new UsageError('the history keeps no values of Secrets, so nothing can be restored')
   const undone = await changeObject(session.client, type, {
     ...requestOptions(session, options),
     name: placeOf(session, type, name),
@@ -121,13 +121,13 @@ async function putBack(session: Session, subject: PastSubject, { change, options
 /** Throws UsageError if one of the fields has changed since. */
 function withoutChange(live: ApiObject, { revision, uid }: HistoryRevision, wanted: readonly FieldChange[]): ApiObject {
   if (uid !== undefined && uid !== live.metadata.uid)
-    throw new UsageError(`conflict: the object was created anew since revision ${revision}, so nothing was undone`)
+    throw new UsageError(`conflict: the object was recreated after revision ${revision}, so nothing was undone`)
   const disturbed = wanted.filter(
     (each) => !sameJson(valueAt(asJson(live), stepsOf(each)), each.after as Json | undefined),
   )
   if (disturbed.length > 0)
     throw new UsageError(
-      `conflict: changed again since revision ${revision}, so nothing was undone: ${disturbed.map(({ path }) => path).join(', ')}`,
+      `conflict: changed again after revision ${revision}, so nothing was undone: ${disturbed.map(({ path }) => path).join(', ')}`,
     )
   const next = wanted.reduce<Json | undefined>(
     (object, each) => withValueAt(object, stepsOf(each), each.before as Json | undefined),
@@ -142,7 +142,7 @@ async function createAgain(
   { older, options }: { older: HistoryRevision | undefined; options: Options },
 ): Promise<ApiObject> {
   const [before] = older?.revision === undefined ? [] : await stateAt(session, subject, older.revision)
-  if (before === undefined) throw new UsageError('what was deleted is not known any more')
+  if (before === undefined) throw new UsageError('the deleted object is no longer in the history')
   const { status: _, ...object } = asJson(before)
   const { name, namespace, labels, annotations } = before.metadata
   const metadata = JSON.parse(JSON.stringify({ name, namespace, labels, annotations })) as JsonObject

@@ -111,7 +111,7 @@ async function readCondition(what: string): Promise<Condition> {
   if (sort === 'condition' && rest !== '') return hasCondition(rest)
   if (sort === 'jsonpath' && rest !== '') return await hasValue(rest)
   throw new UsageError(
-    `unrecognized condition: ${JSON.stringify(what)}; write --for=delete, --for=create, --for=condition=NAME or --for=jsonpath='{.path}'=VALUE`,
+    `unrecognized condition: ${JSON.stringify(what)}; use --for=delete, --for=create, --for=condition=NAME or --for=jsonpath='{.path}'=VALUE`,
   )
 }
 

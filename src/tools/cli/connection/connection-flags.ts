@@ -116,7 +116,7 @@ export const connectionFlags = {
 /** Parses a duration and returns milliseconds. A bare number means seconds, as in kubectl. */
 export function readTime(value: string): number {
   const ms = parseDuration(/^\d{1,9}$/.test(value) ? `${value}s` : value)
-  if (ms === undefined) throw new UsageError(`${JSON.stringify(value)} is not a time such as 5s or 1m30s`)
+  if (ms === undefined) throw new UsageError(`${JSON.stringify(value)} is not a duration such as 5s or 1m30s`)
   return ms
 }
 
@@ -124,7 +124,7 @@ function readRequestTimeout(value: string): number {
   try {
     return readTime(value)
   } catch {
-    throw new UsageError(`Invalid timeout value ${JSON.stringify(value)}: write a time such as 5s or 1m30s`)
+    throw new UsageError(`Invalid timeout value ${JSON.stringify(value)}: use a duration such as 5s or 1m30s`)
   }
 }
 

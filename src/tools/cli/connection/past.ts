@@ -31,7 +31,7 @@ export interface PastSubject {
 /** Returns the single object that the words name. */
 export async function pastSubject(session: Session, words: readonly string[]): Promise<PastSubject> {
   const [wanted, ...more] = readWanted(words)
-  if (wanted?.name === undefined || more.length > 0) throw new UsageError('name one object: TYPE NAME or TYPE/NAME')
+  if (wanted?.name === undefined || more.length > 0) throw new UsageError('specify one object: TYPE NAME or TYPE/NAME')
   const type = await session.types.named(wanted.type)
   return { type, name: wanted.name, namespace: type.namespaced ? session.namespace : '' }
 }
@@ -73,7 +73,7 @@ function momentOf(at: string): JsonObject {
   const ms = ago ? Date.now() - 1000 * Number(ago[1]) * seconds[ago[2] as keyof typeof seconds] : Date.parse(at)
   if (Number.isNaN(ms))
     throw new UsageError(
-      `--at: ${JSON.stringify(at)} is none of a resourceVersion (1234), a time (2026-11-16T12:00:00Z) and an age (90m)`,
+      `--at: ${JSON.stringify(at)} is not a resourceVersion (1234), a time (2026-11-16T12:00:00Z) or an age (90m)`,
     )
   return { time: new Date(ms).toISOString() }
 }

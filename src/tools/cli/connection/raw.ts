@@ -34,7 +34,7 @@ export async function callRaw(
 ): Promise<void> {
   refuseBeside(options)
   if (words.length > 0) throw new UsageError('arguments may not be passed when --raw is specified')
-  if (!options.raw.startsWith('/')) throw new UsageError('--raw takes a path that begins with /, such as /version')
+  if (!options.raw.startsWith('/')) throw new UsageError('--raw requires a path that begins with /, such as /version')
   const body = files === undefined ? {} : await bodyOf(context, files)
   await withConnection(context, options, async ({ client }) => {
     const request = { method, path: options.raw, accept: '*/*', signal: context.signal }
@@ -99,7 +99,8 @@ async function bodyOf(context: Context, files: FileOptions): Promise<{ body?: un
   try {
     return { body: parseJson(text) }
   } catch (error) {
-    if (error instanceof SyntaxError) throw new UsageError(`${name}: with --raw it must be JSON: ${error.message}`)
+    if (error instanceof SyntaxError)
+      throw new UsageError(`${name}: the file must be JSON with --raw: ${error.message}`)
     throw error
   }
 }

@@ -55,16 +55,15 @@ class Builder {
     const inside = this.#enter(files, around)
     const kustomization = await readKustomization(files)
     if (kustomization.kind === 'Component')
-      throw new UsageError(`${kustomization.file}: a component is named under components`)
+      throw new UsageError(`${kustomization.file}: a component must be listed under components`)
     const resources: Resource[] = []
     await this.#fill(resources, files, { kustomization, inside })
     return resources
   }
 
   #enter({ root, name }: RootFiles, around: readonly string[]): readonly string[] {
-    if (around.includes(root)) throw new UsageError(`${name} is a base of itself`)
-    if (around.length >= maxDepth)
-      throw new UsageError(`${name}: more than ${maxDepth} kustomizations are inside each other`)
+    if (around.includes(root)) throw new UsageError(`${name} includes itself as a base`)
+    if (around.length >= maxDepth) throw new UsageError(`${name}: more than ${maxDepth} nested kustomizations`)
     return [...around, root]
   }
 
@@ -103,7 +102,7 @@ class Builder {
 
 function objectsIn(document: unknown, file: string): Resource[] {
   if (document === null) return []
-  if (!isObject(document)) throw new UsageError(`${file}: it is not an object`)
+  if (!isObject(document)) throw new UsageError(`${file}: the document is not an object`)
   for (const field of ['apiVersion', 'kind'])
     if (typeof own(document, field) !== 'string') throw new UsageError(`${file}: ${field} is missing`)
   const items = own(document, 'items')

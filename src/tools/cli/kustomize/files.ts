@@ -46,9 +46,7 @@ export class RootFiles {
     try {
       const real = realpathSync(path)
       if (!real.startsWith(this.root + sep) && this.root !== sep)
-        throw new UsageError(
-          `${this.nameOf(file)} is not in ${this.name} or below it: only a directory may be elsewhere, as a base`,
-        )
+        throw new UsageError(`${this.nameOf(file)} is outside of ${this.name}: only base directories may be outside`)
       const { size } = statSync(real)
       if (size > maxBytes) throw new UsageError(`${this.nameOf(file)} is longer than ${maxBytes} bytes`)
       return await readFile(real)

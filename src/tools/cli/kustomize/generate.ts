@@ -49,7 +49,7 @@ function optionsOf(entry: JsonObject): JsonObject {
 function behaviorOf(entry: JsonObject, place: string): Generated['behavior'] {
   const text = textIn(entry, 'behavior', place) || 'create'
   const known = behaviors.find((behavior) => behavior === text)
-  if (known === undefined) throw new UsageError(`${place}.behavior is one of ${behaviors.join(', ')}, not ${text}`)
+  if (known === undefined) throw new UsageError(`${place}.behavior must be one of ${behaviors.join(', ')}, not ${text}`)
   return known
 }
 
@@ -60,7 +60,7 @@ async function readData(
 ): Promise<Map<string, Buffer>> {
   const data = new Map<string, Buffer>()
   const add = (key: string, value: Buffer) => {
-    if (data.has(key)) throw new UsageError(`${place}: the key ${JSON.stringify(key)} is there more than once`)
+    if (data.has(key)) throw new UsageError(`${place}: duplicate key ${JSON.stringify(key)}`)
     data.set(key, value)
   }
   const env = textIn(entry, 'env', place)
@@ -136,11 +136,11 @@ export function addGenerated(resources: Resource[], { resource, behavior }: Gene
   )
   if (behavior === 'create') {
     if (present !== undefined)
-      throw new UsageError(`${resource.origin}: ${resource} is there already: behavior is merge or replace`)
+      throw new UsageError(`${resource.origin}: ${resource} already exists: set behavior to merge or replace`)
     resources.push(resource)
     return
   }
-  if (present === undefined) throw new UsageError(`${resource.origin}: ${resource} is not there to ${behavior}`)
+  if (present === undefined) throw new UsageError(`${resource.origin}: there is no ${resource} to ${behavior}`)
   for (const field of ['data', 'binaryData'] as const) {
     const before = behavior === 'merge' ? ((own(present.object, field) ?? {}) as JsonObject) : {}
     const merged = { ...before, ...((own(resource.object, field) ?? {}) as JsonObject) }

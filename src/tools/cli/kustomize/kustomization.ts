@@ -57,11 +57,12 @@ export async function readKustomization(files: RootFiles): Promise<Kustomization
   const [name] = found
   if (name === undefined)
     throw new UsageError(`unable to find one of ${fileNames.join(', ')} in directory ${JSON.stringify(files.name)}`)
-  if (found.length > 1) throw new UsageError(`${files.name} has ${found.join(' and ')}: one is enough`)
+  if (found.length > 1) throw new UsageError(`${files.name} contains ${found.join(' and ')}: keep only one of them`)
   const values = await files.documents(name)
   const [value = {}] = values.filter((one) => one !== null)
   const file = files.nameOf(name)
-  if (!isObject(value) || values.length > 1) throw new UsageError(`${file}: it is not one kustomization`)
+  if (!isObject(value) || values.length > 1)
+    throw new UsageError(`${file}: the file must contain exactly one kustomization`)
   const given = withKnownFields(value, file)
   checkKind(given, file)
   const entries = Object.entries(fields).map(([field, sort]) => [
@@ -76,7 +77,7 @@ function withKnownFields(value: JsonObject, file: string): JsonObject {
   const known: JsonObject = {}
   for (const [field, content] of Object.entries(value)) {
     const name = knownField(field, file)
-    if (Object.hasOwn(known, name)) throw new UsageError(`${file}: ${name} is there more than once`)
+    if (Object.hasOwn(known, name)) throw new UsageError(`${file}: duplicate field ${name}`)
     known[name] = content
   }
   return known
@@ -87,7 +88,7 @@ function knownField(field: string, file: string): string {
   const known = Object.keys(fields).find(sameWord)
   if (known !== undefined) return known
   if ([...notBuilt].some(sameWord))
-    throw new UsageError(`${file}: ${JSON.stringify(field)} is not built here: use kustomize itself`)
+    throw new UsageError(`${file}: ${JSON.stringify(field)} is not supported: use kustomize itself`)
   const hint = closestMatch(field, Object.keys(fields))
   throw new UsageError(
     `${file}: unknown field ${JSON.stringify(field)}${hint === undefined ? '' : `; did you mean ${hint}?`}`,
@@ -97,13 +98,13 @@ function knownField(field: string, file: string): string {
 function checkKind(value: JsonObject, file: string): void {
   const kind = own(value, 'kind') ?? 'Kustomization'
   if (kind !== 'Kustomization' && kind !== 'Component')
-    throw new UsageError(`${file}: kind is Kustomization or Component, not ${JSON.stringify(kind)}`)
+    throw new UsageError(`${file}: kind must be Kustomization or Component, not ${JSON.stringify(kind)}`)
 }
 
 function readField(value: Json | undefined, sort: keyof Sorts, place: string): Sorts[keyof Sorts] {
   const given = value ?? null
   if (sort === 'text') {
-    if (given !== null && typeof given !== 'string') throw new UsageError(`${place} is not a text`)
+    if (given !== null && typeof given !== 'string') throw new UsageError(`${place} is not a string`)
     return given ?? ''
   }
   if (sort === 'map') {
@@ -114,14 +115,14 @@ function readField(value: Json | undefined, sort: keyof Sorts, place: string): S
   const list = given ?? []
   const fits = (item: Json) => (sort === 'texts' ? typeof item === 'string' : isObject(item))
   const wrong = list.findIndex((item) => !fits(item))
-  if (wrong >= 0) throw new UsageError(`${place}[${wrong}] is not a ${sort === 'texts' ? 'text' : 'map'}`)
+  if (wrong >= 0) throw new UsageError(`${place}[${wrong}] is not a ${sort === 'texts' ? 'string' : 'map'}`)
   return list as string[] | JsonObject[]
 }
 
 /** Returns a string member of an entry; '' if it is missing. */
 export function textIn(entry: JsonObject, field: string, place: string): string {
   const value = own(entry, field) ?? ''
-  if (typeof value !== 'string') throw new UsageError(`${place}.${field} is not a text`)
+  if (typeof value !== 'string') throw new UsageError(`${place}.${field} is not a string`)
   return value
 }
 
@@ -129,7 +130,7 @@ export function textIn(entry: JsonObject, field: string, place: string): string 
 export function textsIn(entry: JsonObject, field: string, place: string): string[] {
   const value = own(entry, field) ?? []
   if (!Array.isArray(value) || !value.every((item) => typeof item === 'string'))
-    throw new UsageError(`${place}.${field} is not a list of texts`)
+    throw new UsageError(`${place}.${field} is not a list of strings`)
   return value
 }
 
@@ -138,7 +139,8 @@ export function labelsIn(entry: JsonObject, field: string, place: string): JsonO
   const value = own(entry, field) ?? {}
   if (!isObject(value)) throw new UsageError(`${place}.${field} is not a map`)
   for (const [key, text] of Object.entries(value))
-    if (typeof text !== 'string') throw new UsageError(`${place}.${field}.${key} is not a text: put it in quotes`)
+    if (typeof text !== 'string')
+      throw new UsageError(`${place}.${field}.${key} is not a string: put the value in quotes`)
   return value
 }
 

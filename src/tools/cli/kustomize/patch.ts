@@ -55,7 +55,7 @@ async function applyEntry(resources: Resource[], files: RootFiles, { entry, plac
   checkMembers(entry, ['path', 'patch', 'target', 'options'], place)
   const path = textIn(entry, 'path', place)
   const text = textIn(entry, 'patch', place)
-  if ((path === '') === (text === '')) throw new UsageError(`${place}: it has either a path or a patch`)
+  if ((path === '') === (text === '')) throw new UsageError(`${place}: specify either a path or a patch`)
   const documents = path === '' ? await parseSource({ name: place, text }) : await files.documents(path)
   const target = own(entry, 'target')
   const chosen = isObject(target) ? await choose(resources, target, `${place}.target`) : undefined
@@ -91,7 +91,7 @@ async function mergeInto(
   patch: Json,
   { place, chosen }: { place: string; chosen?: readonly Resource[] | undefined },
 ): Promise<void> {
-  if (!isObject(patch)) throw new UsageError(`${place}: a patch is an object or a list of operations`)
+  if (!isObject(patch)) throw new UsageError(`${place}: a patch must be an object or a list of operations`)
   const targets = chosen ?? [named(resources, new Resource(structuredClone(patch), place))]
   for (const target of targets) {
     const { $patch: directive, ...rest } = patch
@@ -133,8 +133,10 @@ function named(resources: readonly Resource[], patch: Resource): Resource {
       resource.identities.some((one) => one.name === name && (namespace === '' || one.namespace === namespace)),
   )
   if (found.length === 1) return found[0]!
-  const count = found.length === 0 ? 'there is none' : `${found.length} are called so`
-  throw new UsageError(`${patch.origin}: no object to patch is ${patch.kind} ${JSON.stringify(name)}: ${count}`)
+  const count = found.length === 0 ? 'no object matches' : `${found.length} objects match`
+  throw new UsageError(
+    `${patch.origin}: cannot find exactly one ${patch.kind} ${JSON.stringify(name)} to patch: ${count}`,
+  )
 }
 
 const targetMembers = ['group', 'version', 'kind', 'name', 'namespace', 'labelSelector', 'annotationSelector']

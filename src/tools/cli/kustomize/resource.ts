@@ -80,7 +80,7 @@ export function checkDistinct(resources: readonly Resource[]): void {
     const key = JSON.stringify([resource.group, resource.kind, namespace, name])
     const other = seen.get(key)
     if (other !== undefined)
-      throw new UsageError(`${resource.origin}: ${resource} is there already, from ${other.origin}`)
+      throw new UsageError(`${resource.origin}: ${resource} is already defined in ${other.origin}`)
     seen.set(key, resource)
   }
 }

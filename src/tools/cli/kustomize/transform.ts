@@ -126,7 +126,7 @@ export function setReplicas(resources: readonly Resource[], { replicas, file }: 
     const found = resources.filter(
       (resource) => scalable.has(resource.kind) && resource.identities.some((one) => one.name === name),
     )
-    if (found.length === 0) throw new UsageError(`${place}: nothing with replicas is called ${JSON.stringify(name)}`)
+    if (found.length === 0) throw new UsageError(`${place}: no object with replicas is named ${JSON.stringify(name)}`)
     for (const { object } of found) setIn(object, 'spec', { replicas: count })
   }
 }

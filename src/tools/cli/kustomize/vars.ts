@@ -18,7 +18,7 @@ export function fillVariables(resources: readonly Resource[], variables: readonl
   for (const { entry, place } of variables) {
     checkMembers(entry, ['name', 'objref', 'fieldref'], place)
     const name = textIn(entry, 'name', place)
-    if (values.has(name)) throw new UsageError(`${place}: the variable ${JSON.stringify(name)} is there more than once`)
+    if (values.has(name)) throw new UsageError(`${place}: duplicate variable ${JSON.stringify(name)}`)
     values.set(name, variableValue(resources, entry, place))
   }
   if (values.size === 0) return
@@ -48,7 +48,8 @@ function variableValue(resources: readonly Resource[], entry: JsonObject, place:
       resource.kind === kind &&
       resource.identities.some((one) => one.name === name && (namespace === '' || one.namespace === namespace)),
   )
-  if (found.length !== 1) throw new UsageError(`${place}: ${found.length} objects are ${kind} ${name}: it must be one`)
+  if (found.length !== 1)
+    throw new UsageError(`${place}: ${found.length} objects match ${kind} ${name}: exactly one must match`)
   const field = own(entry, 'fieldref')
   const path = (isObject(field) && textIn(field, 'fieldpath', place)) || 'metadata.name'
   let value: Json | undefined = found[0]!.object

@@ -7,7 +7,7 @@ import { type Manifest, manifestsIn } from './manifest.ts'
 /** Parses the single object of a text. Throws UsageError if it is a different object or missing. */
 async function editedManifest(before: ApiObject, source: { name: string; text: string }): Promise<Manifest> {
   const manifests = await manifestsIn(source)
-  if (manifests.length !== 1) throw new UsageError('the file must hold one object')
+  if (manifests.length !== 1) throw new UsageError('the file must contain exactly one object')
   if (!isSame(manifests[0]!.object, before)) throw new UsageError(unlike)
   return manifests[0]!
 }
@@ -20,7 +20,7 @@ export async function editedManifests(
   if (before.length === 1) return [await editedManifest(before[0]!, source)]
   const manifests = await manifestsIn(source)
   const edited = before.map((object) => manifests.filter((manifest) => isSame(manifest.object, object)))
-  if (edited.some((found) => found.length > 1)) throw new UsageError('the file must hold each object once')
+  if (edited.some((found) => found.length > 1)) throw new UsageError('the file must contain each object once')
   if (edited.flat().length < manifests.length) throw new UsageError(unlike)
   return edited.map(([manifest]) => manifest)
 }

@@ -68,7 +68,7 @@ export async function manifestsIn({ name, text }: Source): Promise<Manifest[]> {
 }
 
 function objectsIn(value: Json, origin: Origin): Manifest[] {
-  if (!isObject(value)) throw new UsageError(`${placeName(origin)}: it is not an object`)
+  if (!isObject(value)) throw new UsageError(`${placeName(origin)}: the document is not an object`)
   for (const field of ['apiVersion', 'kind']) requireText(value, field, origin)
   const { kind, items } = value
   if (typeof kind !== 'string' || !kind.endsWith('List') || !Array.isArray(items))
@@ -94,7 +94,7 @@ function checked(value: JsonObject, origin: Origin): ApiObject {
   if (!isObject(metadata)) throw new UsageError(`${placeName(origin)}: metadata is not an object`)
   for (const field of ['name', 'namespace', 'generateName'])
     if (typeof (own(metadata, field) ?? '') !== 'string')
-      throw new UsageError(`${placeName(origin)}: metadata.${field} is not a text: put it in quotes`)
+      throw new UsageError(`${placeName(origin)}: metadata.${field} is not a string: put the value in quotes`)
   return asObject({ ...value, metadata })
 }
 

@@ -14,7 +14,7 @@ export async function parseSource(source: Source): Promise<Json[]> {
   try {
     const documents = parseYamlDocuments(source.text, maxDocumentBytes)
     for (const { duplicates } of documents)
-      if (duplicates.length > 0) throw new UsageError(`${source.name}: ${duplicates[0]} is there more than once`)
+      if (duplicates.length > 0) throw new UsageError(`${source.name}: duplicate field ${duplicates[0]}`)
     return documents.map(({ value }) => value)
   } catch (error) {
     if (error instanceof ApiError) throw await yamlError(source, error)

@@ -33,7 +33,7 @@ function filesOf(directory: string, name: string, { recursive }: { recursive: bo
     .sort()
   if (entries.length === 0)
     throw new UsageError(
-      `error reading [${name}]: recognized file extensions are [${endings.join(' ')}]${recursive ? '' : '; -R looks into its directories too'}`,
+      `error reading [${name}]: recognized file extensions are [${endings.join(' ')}]${recursive ? '' : '; -R also reads subdirectories'}`,
     )
   return entries.map((entry) => readSource(resolve(directory, entry), entry))
 }

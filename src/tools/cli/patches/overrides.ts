@@ -18,17 +18,17 @@ export async function readOverrides(
     throw error instanceof UsageError ? error : new UsageError(`--overrides: ${messageOf(error)}`)
   })
   if (made.kind !== object.kind || made.apiVersion !== object.apiVersion)
-    throw new UsageError(`--overrides: it must stay a ${object.kind} of ${object.apiVersion}`)
+    throw new UsageError(`--overrides: the kind and apiVersion must stay ${object.kind} and ${object.apiVersion}`)
   return made
 }
 
 function patchOf(value: Json, type: OverrideType): Patch {
   if (type === 'json') {
     if (!Array.isArray(value) || !value.every(isObject))
-      throw new UsageError('--overrides takes a list of steps: [{"op": ...}]')
+      throw new UsageError('--overrides must be a list of operations: [{"op": ...}]')
     return { json: value as JsonObject[] }
   }
-  if (!isObject(value)) throw new UsageError('--overrides takes an object in JSON: {"spec": ...}')
+  if (!isObject(value)) throw new UsageError('--overrides must be a JSON object such as {"spec": ...}')
   return type === 'merge' ? { merge: value } : { strategic: value }
 }
 
@@ -37,6 +37,6 @@ function parsed(text: string): Json {
     return parseJson(text) as Json
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
-    throw new UsageError('--overrides takes an object in JSON: {"spec": ...}')
+    throw new UsageError('--overrides must be a JSON object such as {"spec": ...}')
   }
 }

@@ -18,7 +18,7 @@ export async function patchHere(object: ApiObject, patch: Patch): Promise<ApiObj
   const { apiVersion, kind } = object
   const schema = await builtInSchema({ group: groupOf(apiVersion), version: versionOf(apiVersion), kind })
   if (!('strategic' in patch) || schema === undefined)
-    throw new UsageError(`${object.kind} takes no strategic patches: try --type merge`)
+    throw new UsageError(`${object.kind} does not support strategic merge patches: use --type merge`)
   return asObject(
     withoutDirectives(schema, applyStrategicMergePatch(schema, json, patch.strategic as JsonObject)) as JsonObject,
   )

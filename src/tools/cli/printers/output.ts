@@ -116,13 +116,13 @@ function split(text: string): [string, string | undefined] {
 }
 
 function required(value: string | undefined, example: string): string {
-  if (value === undefined || value === '') throw new UsageError(`what to print is missing: write -o ${example}`)
+  if (value === undefined || value === '') throw new UsageError(`the output template is missing: use -o ${example}`)
   return value
 }
 
 function fileText(file: string | undefined): string {
   if (file === undefined || file === '')
-    throw new UsageError('which file is missing: write it after =, as in -o jsonpath-file=FILE')
+    throw new UsageError('the file name is missing: specify it after =, as in -o jsonpath-file=FILE')
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {

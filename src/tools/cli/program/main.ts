@@ -150,10 +150,11 @@ function findCommand(known: readonly Entry[], name: string, before: string): Ent
   const found = known.find((command) => command.name === name || command.aliases?.includes(name))
   if (found !== undefined) return found
   const words = `${before} ${name}`.replace(/^orchctl /, '')
-  if (isNotBuilt(words)) throw new UsageError(`\`orchctl ${words}\` is not built; \`orchctl help\` lists what is`)
+  if (isNotBuilt(words))
+    throw new UsageError(`\`orchctl ${words}\` is not supported; \`orchctl help\` lists the commands`)
   const names = known.map((command) => command.name)
   const hint = closestMatch(name, names, maxTypos(name))
-  if (names.length === 0) throw new UsageError(`${before} has no commands of its own: ${JSON.stringify(name)}`)
+  if (names.length === 0) throw new UsageError(`${before} has no subcommands: unexpected ${JSON.stringify(name)}`)
   const advice = hint === undefined ? `known are ${names.join(', ')}` : `did you mean ${hint}?`
   throw new UsageError(`unknown command ${JSON.stringify(name)}; ${advice} (${before} help)`)
 }

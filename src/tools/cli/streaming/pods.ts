@@ -84,7 +84,7 @@ export interface FoundPods {
 async function findPods(session: Session, words: readonly string[]): Promise<FoundPods> {
   const { client, context } = session
   const [first = '', second, ...more] = words
-  if (first === '' || more.length > 0) throw new UsageError('name one pod: POD or TYPE/NAME')
+  if (first === '' || more.length > 0) throw new UsageError('specify one pod: POD or TYPE/NAME')
   const [wanted] = readWanted(second === undefined && !first.includes('/') ? ['pod', first] : words)
   const type = await session.types.named(wanted!.type)
   const name = placeOf(session, type, wanted!.name ?? '')
@@ -93,7 +93,7 @@ async function findPods(session: Session, words: readonly string[]): Promise<Fou
     return { pods: [await client.get(kinds.Pod, name, { signal: context.signal })], owner, isPod: true }
   const object = await client.get(type, name, { signal: context.signal })
   const labelSelector = selectorOf(type, object)
-  if (labelSelector === undefined) throw new UsageError(`${owner} has no pods: a ${type.kind} selects none`)
+  if (labelSelector === undefined) throw new UsageError(`${owner} has no pods: a ${type.kind} does not select pods`)
   const { items } = await client.list(kinds.Pod, {
     ...(name.namespace === undefined ? {} : { namespace: name.namespace }),
     labelSelector,

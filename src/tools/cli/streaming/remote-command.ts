@@ -115,7 +115,7 @@ function judge({ err }: Context, text: string | undefined): void {
     err(`command terminated with exit code ${code}\n`)
     throw new ExitCode(Number(code))
   }
-  throw new TransportError(outcome.message ?? 'the command failed, and the server does not say why')
+  throw new TransportError(outcome.message ?? 'the command failed, and the server reported no reason')
 }
 
 function readOutcome(text: string): Outcome {

@@ -197,6 +197,6 @@ function numberAt(header: Buffer, at: number, length: number): number {
   if ((header[at]! & 0x80) !== 0) return Number(header.readBigUInt64BE(at + length - 8))
   const text = textAt(header, at, length).trim()
   if (text === '') return 0
-  if (!/^[0-7]+$/.test(text)) throw new UsageError('what the server sent is not an archive of tar')
+  if (!/^[0-7]+$/.test(text)) throw new UsageError('the server did not send a valid tar archive')
   return Number.parseInt(text, 8)
 }

@@ -56,7 +56,7 @@ function placeOf({ name }: Entry, { prefix, target }: { prefix: string; target: 
   const bare = posix.normalize(name).replace(/^(?:\.?\/)+/, '')
   if (name.split('/').includes('..'))
     throw new UsageError(
-      `the container sent ${JSON.stringify(name)}, which leads out of the target: nothing more is copied`,
+      `the container sent ${JSON.stringify(name)}, which is outside of the target directory: copying stopped`,
     )
   const below =
     wanted === '' || wanted === '.'
@@ -68,7 +68,7 @@ function placeOf({ name }: Entry, { prefix, target }: { prefix: string; target: 
   const path = resolve(target, `.${sep}${below}`)
   if (path !== resolve(target) && !path.startsWith(resolve(target) + sep))
     throw new UsageError(
-      `the container sent ${JSON.stringify(name)}, which leads out of the target: nothing more is copied`,
+      `the container sent ${JSON.stringify(name)}, which is outside of the target directory: copying stopped`,
     )
   return path
 }
@@ -84,6 +84,6 @@ function refuseLinks(target: string, path: string): void {
   for (const step of steps) {
     here = join(here, step)
     if (lstatSync(here, { throwIfNoEntry: false })?.isSymbolicLink())
-      throw new UsageError(`${here} is a link: nothing is written through it`)
+      throw new UsageError(`${here} is a link and is not followed`)
   }
 }

@@ -139,7 +139,7 @@ export class SpdyConnection {
 
   #open({ id, isLast, block }: Frame & { type: 'open' }): void {
     const headers = this.#decoder.decode(block)
-    if (id % 2 === 0 || id <= this.#lastId) throw new SpdyError('a stream has a number that it may not have')
+    if (id % 2 === 0 || id <= this.#lastId) throw new SpdyError('a stream has an invalid ID')
     this.#lastId = id
     if (this.#isEnding || this.#streams.size >= maxStreams) {
       this.#write(resetFrame(id, 'refused'))

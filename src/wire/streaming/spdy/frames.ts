@@ -77,7 +77,7 @@ export class FrameReader {
     if (this.#waiting.length < headBytes + length) return this.#wait(headBytes + length)
     const body = this.#waiting.subarray(headBytes, headBytes + length)
     this.#waiting = this.#waiting.subarray(headBytes + length)
-    if (((first >>> 16) & 0x7fff) !== 3) throw new SpdyError('a frame is not of SPDY/3')
+    if (((first >>> 16) & 0x7fff) !== 3) throw new SpdyError('a frame is not a SPDY/3 frame')
     return controlFrame(first & 0xffff, flags, body)
   }
 
@@ -130,12 +130,12 @@ function windowIn(body: Buffer): number | undefined {
 }
 
 function numberAt(body: Buffer, at: number): number {
-  if (body.length < at + 4) throw new SpdyError('a frame is cut off')
+  if (body.length < at + 4) throw new SpdyError('a frame is truncated')
   return body.readUInt32BE(at)
 }
 
 function rest(body: Buffer, at: number): Buffer {
-  if (body.length < at) throw new SpdyError('a frame is cut off')
+  if (body.length < at) throw new SpdyError('a frame is truncated')
   return body.subarray(at)
 }
 

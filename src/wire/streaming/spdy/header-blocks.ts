@@ -43,7 +43,8 @@ export class HeaderDecoder {
 function withoutHead(block: Buffer): Buffer {
   const [method = 0, flags = 0] = block
   const isRight = (method & 0x0f) === streamHead.deflate && (flags & streamHead.usesDictionary) !== 0
-  if (!isRight || block.length < streamHead.bytes) throw new SpdyError('header blocks are not compressed as in SPDY/3')
+  if (!isRight || block.length < streamHead.bytes)
+    throw new SpdyError('header blocks are not compressed with the SPDY/3 dictionary')
   return block.subarray(streamHead.bytes)
 }
 
@@ -77,7 +78,7 @@ class TextReader {
 
   #take(length: number): Buffer {
     const end = this.#at + length
-    if (end > this.#bytes.length) throw new SpdyError('a header block is cut off')
+    if (end > this.#bytes.length) throw new SpdyError('a header block is truncated')
     const bytes = this.#bytes.subarray(this.#at, end)
     this.#at = end
     return bytes

@@ -356,7 +356,7 @@ test('a webhook configuration that could lock out its owners causes warnings', a
     /leases/,
     /its own backend runs/,
     /hooked\/nowhere does not exist/,
-    /caBundle holds no certificate/,
+    /caBundle contains no certificate/,
   ])
     assert.match(String(headers.warning), text)
   const careful = webhook(webhooks, '/allow')

@@ -160,7 +160,7 @@ There are three ways out:
     r('diff', '-f nothing.yaml', { stderr: 'error: the path "nothing.yaml" does not exist\n', code: 2 }),
     r('kustomize', '. -o built.yaml'),
     r('diff', '-f built.yaml', { stdout: /^\+ {2}name: pre-kust$/m, code: 1 }),
-    r('kustomize', 'a b', { stderr: 'error: name one directory with a kustomization.yaml\n', code: 1 }),
+    r('kustomize', 'a b', { stderr: 'error: specify one directory with a kustomization.yaml\n', code: 1 }),
     r('apply', '-f job.yaml', { files: { 'job.yaml': job('one') }, stdout: 'job.batch/forced created\n' }),
     r('apply', '-f job.yaml', {
       files: { 'job.yaml': job('two') },
@@ -191,7 +191,7 @@ There are three ways out:
     r('patch', `cm s1 -p '{"data":{"k":"other"}}'`, { stdout: 'configmap/s1 patched\n' }),
     r('apply', '-f - --overwrite=false', {
       stdin: map('s1').replace('{k: v}', '{k: v, m: x}'),
-      stderr: 'error: others have changed data.k since the last apply; without --overwrite=false it is set again\n',
+      stderr: 'error: data.k changed since the last apply; omit --overwrite=false to overwrite the changes\n',
       code: 1,
     }),
     r('apply', '-f - --openapi-patch=false', { stdin: map('s1'), stdout: 'configmap/s1 configured\n' }),
@@ -210,7 +210,8 @@ There are three ways out:
     }),
     r('apply set-last-applied', '-f -', {
       stdin: map('two'),
-      stderr: 'error: no last-applied-configuration annotation found on configmap/two; --create-annotation makes one\n',
+      stderr:
+        'error: no last-applied-configuration annotation found on configmap/two; --create-annotation creates one\n',
       code: 1,
     }),
     r('apply set-last-applied', '-f - --create-annotation', {
@@ -229,13 +230,13 @@ There are three ways out:
     r('get', 'cm two -o jsonpath={.data.k}', { stdout: 'v' }),
     r('apply edit-last-applied', 'cm three', {
       stderr:
-        'error: no last-applied-configuration annotation found on configmap/three; `orchctl apply set-last-applied --create-annotation` makes one\n',
+        'error: no last-applied-configuration annotation found on configmap/three; `orchctl apply set-last-applied --create-annotation` creates one\n',
       code: 1,
     }),
     r('apply edit-last-applied', 'cm two', {
       environment: { EDITOR: 'sed -i "s/name: two/name: six/"' },
       stderr:
-        /^error: kind, name and namespace of the object cannot be changed\nerror: edit cancelled, no valid changes were saved; what you wrote is in .*object\.yaml\n$/,
+        /^error: kind, name and namespace of the object cannot be changed\nerror: edit cancelled, no valid changes were saved; your edits are in .*object\.yaml\n$/,
       code: 1,
     }),
     r('apply edit-last-applied', 'cm two s1 three', {
@@ -245,7 +246,7 @@ There are three ways out:
     r('apply edit-last-applied', 'cm two s1 -o json', {
       environment: { EDITOR: 'sed -i \'s/"k": "v"/"k": [/\'' },
       stderr:
-        /^error: .*object\.json.*\nerror: edit cancelled, no valid changes were saved; what you wrote is in .*object\.json\n$/,
+        /^error: .*object\.json.*\nerror: edit cancelled, no valid changes were saved; your edits are in .*object\.json\n$/,
       code: 1,
     }),
     r('apply edit-last-applied', 'cm two s1 -o json', {

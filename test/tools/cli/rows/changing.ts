@@ -62,7 +62,7 @@ export const changing: Part = {
     }),
     r('replace', '-f - --subresource=status --force', {
       stdin: web,
-      stderr: 'error: --force and --subresource cannot stand together: a part cannot be created anew\n',
+      stderr: 'error: --force and --subresource are mutually exclusive: a subresource cannot be recreated\n',
       code: 1,
     }),
     r('edit', 'deploy web --subresource=scale -o jsonpath={.kind}{.spec.replicas}', {
@@ -119,7 +119,7 @@ export const changing: Part = {
       code: 1,
     }),
     r('scale', 'cm one --replicas=1', {
-      stderr: 'error: configmaps have no scale: their number of replicas is not to be set\n',
+      stderr: 'error: configmaps have no scale subresource\n',
       code: 1,
     }),
     r('edit', 'cm one', { environment: { EDITOR: 'sed -i s/new/edited/' }, stdout: 'configmap/one edited\n' }),
@@ -132,7 +132,7 @@ export const changing: Part = {
     r('edit', 'cm one', {
       environment: { EDITOR: 'sed -i "s/^data:/daata:/"' },
       stderr:
-        /^Error from server \(Invalid\): .*unknown field "daata"[\s\S]*\nerror: edit cancelled, no valid changes were saved; what you wrote is in .*object\.yaml\n$/,
+        /^Error from server \(Invalid\): .*unknown field "daata"[\s\S]*\nerror: edit cancelled, no valid changes were saved; your edits are in .*object\.yaml\n$/,
       code: 1,
     }),
     r('edit', 'cm one two', {
@@ -147,7 +147,7 @@ export const changing: Part = {
       environment: { EDITOR: 'sed -i -e "s/name: all/name: again/" -e "s/^    k: listed/    k: {}/"' },
       stdout: 'configmap/one edited\n',
       stderr:
-        /^Error from server.*\n(.*\n)*error: edit cancelled, no valid changes were saved; what you wrote is in .*\n$/,
+        /^Error from server.*\n(.*\n)*error: edit cancelled, no valid changes were saved; your edits are in .*\n$/,
       code: 1,
     }),
     r('get', "cm one two -o 'jsonpath={.items[*].data}'", { stdout: '{"name":"again"} {"k":"listed"}' }),

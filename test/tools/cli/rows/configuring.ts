@@ -32,7 +32,7 @@ export const configuring: Part = {
     r('config get-contexts', `one --no-headers ${own}`, { stdout: '      one   c     u     other\n' }),
     r('config get-contexts', `nine ${own}`, { stderr: 'error: context nine not found\n', code: 1 }),
     r('config set-credentials', `plugin --exec-command=login ${own}`, {
-      stderr: 'error: a program for credentials needs --exec-command and --exec-api-version\n',
+      stderr: 'error: a credential plugin requires --exec-command and --exec-api-version\n',
       code: 1,
     }),
     r(
@@ -57,7 +57,7 @@ export const configuring: Part = {
       stdout: 'Property "clusters.behind.certificate-authority-data" set.\n',
     }),
     r('config set', `clusters.behind.certificate-authority-data AAA ${own}`, {
-      stderr: 'error: certificate-authority-data is kept in base64, which this is not: --set-raw-bytes encodes it\n',
+      stderr: 'error: certificate-authority-data must be base64: --set-raw-bytes encodes the value\n',
       code: 1,
     }),
     r('config set', `clusters.behind.certificate-authority-data hi --set-raw-bytes ${own}`, {
@@ -109,7 +109,7 @@ export const configuring: Part = {
     r('config get-users', own, { stdout: 'NAME\nu\n' }),
     r('config set', `contexts.one.namespace third ${own}`, { stdout: 'Property "contexts.one.namespace" set.\n' }),
     r('config set', `clusters.c.color red ${own}`, {
-      stderr: 'error: clusters.c.color is no value: write clusters.NAME.FIELD\n',
+      stderr: 'error: clusters.c.color is not a field: use clusters.NAME.FIELD\n',
       code: 1,
     }),
     r('config unset', `contexts.one.namespace ${own}`, { stdout: 'Property "contexts.one.namespace" unset.\n' }),

@@ -40,7 +40,7 @@ export const creating: Part = {
     }),
     r('create', '-f twice.yaml', {
       files: { 'twice.yaml': 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata:\n  a: "1"\n  a: "2"\n' },
-      stderr: 'error: twice.yaml: data.a is there more than once\n',
+      stderr: 'error: twice.yaml: duplicate field data.a\n',
       code: 1,
     }),
     r('create', '-f typo.yaml', {
@@ -93,7 +93,7 @@ export const creating: Part = {
       stdout: 'deployment.apps/offline\n',
     }),
     r('create role', 'offline --verb=get --resource=pods --dry-run=client --kubeconfig=none', {
-      stderr: 'error: there is no client config: DIR/none: no such file or directory\n',
+      stderr: 'error: no kubeconfig found: DIR/none: no such file or directory\n',
       code: 1,
     }),
     r('create configmap', 'lit --from-literal=a=1 --from-literal=b=x=y --from-file=key=data.txt', {
@@ -114,7 +114,7 @@ export const creating: Part = {
       code: 1,
     }),
     r('create secret tls', 'site --cert=admin.kubeconfig --key=admin.kubeconfig', {
-      stderr: 'error: --cert: admin.kubeconfig holds no certificate in PEM\n',
+      stderr: 'error: --cert: admin.kubeconfig contains no certificate in PEM\n',
       code: 1,
     }),
     r('create secret docker-registry', 'reg --docker-server=r.example --docker-username=u --docker-password=p', {
@@ -173,7 +173,7 @@ export const creating: Part = {
       code: 1,
     }),
     r('create role', 'part --verb=get --resource=.apps', {
-      stderr: 'error: --resource: the type is missing before its group or subresource\n',
+      stderr: 'error: --resource: the resource type before the group or subresource is missing\n',
       code: 1,
     }),
     r('create clusterrole', 'prober --verb=list --non-resource-url=/metrics', {
@@ -251,7 +251,7 @@ rules: [{apiGroups: [""], resources: [pods], verbs: [delete]}]
       },
     ),
     r('create quota', 'wrong --hard=pods=many --dry-run=client', {
-      stderr: 'error: --hard: "many" is not an amount of pods, such as 200m or 512Mi\n',
+      stderr: 'error: --hard: "many" is not a quantity of pods, such as 200m or 512Mi\n',
       code: 1,
     }),
     r('create poddisruptionbudget', 'wrong --selector=a=b --min-available=1 --max-unavailable=1', {
@@ -347,7 +347,7 @@ rules: [{apiGroups: [""], resources: [pods], verbs: [delete]}]
       code: 1,
     }),
     r('run', 'o --image=x --overrides=[]', {
-      stderr: 'error: --overrides takes an object in JSON: {"spec": ...}\n',
+      stderr: 'error: --overrides must be a JSON object such as {"spec": ...}\n',
       code: 1,
     }),
     r('run', `o --image=x -t`, {
@@ -421,7 +421,10 @@ rules: [{apiGroups: [""], resources: [pods], verbs: [delete]}]
     r('autoscale', 'deploy idle --max=5 --min=2', {
       stdout: 'horizontalpodautoscaler.autoscaling/idle autoscaled\n',
     }),
-    r('autoscale', 'cm one --max=5', { stderr: 'error: cannot autoscale a ConfigMap: it has no scale\n', code: 1 }),
+    r('autoscale', 'cm one --max=5', {
+      stderr: 'error: cannot autoscale a ConfigMap: it has no scale subresource\n',
+      code: 1,
+    }),
     r('autoscale', 'deploy idle --max=1 --min=2', {
       stderr: 'error: --max=MAXPODS must be larger or equal to --min=MINPODS, max: 1, min: 2\n',
       code: 1,

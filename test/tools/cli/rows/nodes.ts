@@ -27,7 +27,7 @@ export const nodes: Part = {
     r('taint', 'node drained a:NoSchedule- c-', { stdout: 'node/drained untainted\n' }),
     r('taint', 'node drained c-', { stderr: 'error: taint "c" not found\n', code: 1 }),
     r('taint', 'node drained a=b:Never', {
-      stderr: 'error: invalid taint effect: Never; it is one of NoSchedule, PreferNoSchedule, NoExecute\n',
+      stderr: 'error: invalid taint effect: Never; use one of NoSchedule, PreferNoSchedule, NoExecute\n',
       code: 1,
     }),
     r('taint', 'pod alone a=b:NoSchedule', {
@@ -38,7 +38,10 @@ export const nodes: Part = {
     r('cordon', '-l rows=nodes', { stdout: 'node/drained already cordoned\n' }),
     r('uncordon', 'drained', { stdout: 'node/drained uncordoned\n' }),
     r('uncordon', 'drained', { stdout: 'node/drained already uncordoned\n' }),
-    r('cordon', '', { stderr: 'error: USAGE: cordon NODE [flags]: name a node, or choose some with -l\n', code: 1 }),
+    r('cordon', '', {
+      stderr: 'error: USAGE: cordon NODE [flags]: specify a node, or select nodes with -l\n',
+      code: 1,
+    }),
     r('drain', 'drained', {
       stdout: 'node/drained cordoned\n',
       stderr:

@@ -36,7 +36,7 @@ export const pods: Part = {
     }),
     r('logs', 'idle a --limit-bytes=-1', { stderr: 'error: --limit-bytes must be greater than 0\n', code: 1 }),
     r('logs', 'idle a --since=5x', {
-      stderr: 'error: --since: "5x" is not a time such as 5s or 1m30s\n',
+      stderr: 'error: --since: "5x" is not a duration such as 5s or 1m30s\n',
       code: 1,
     }),
     r('logs', 'idle a --since-time=yesterday', {
@@ -51,7 +51,7 @@ export const pods: Part = {
     r('exec', 'idle', { stderr: 'error: you must specify at least one command for the container\n', code: 1 }),
     r('attach', 'nothing', { stderr: 'Error from server (NotFound): pods "nothing" not found\n', code: 1 }),
     r('cp', 'a b', {
-      stderr: 'error: one of source and destination is POD:PATH, the other a local path\n',
+      stderr: 'error: one of source and destination must be POD:PATH, the other a local path\n',
       code: 1,
     }),
     r('port-forward', 'idle 80', {
@@ -81,11 +81,11 @@ export const pods: Part = {
     r('logs', 'idle', { stderr: 'Defaulted container "a" out of: a, b, look (ephem)\n' }),
     r('debug', 'idle', { stderr: 'error: you must specify --image or --set-image\n', code: 1 }),
     r('debug', 'idle --copy-to=other --set-image=*=busybox -i', {
-      stderr: 'error: -i and --attach are for the new container: name its --image\n',
+      stderr: 'error: -i and --attach require --image, the image of the new container\n',
       code: 1,
     }),
     r('debug', 'node/none --image=busybox --copy-to=x', {
-      stderr: 'error: --copy-to and --target are for pods\n',
+      stderr: 'error: --copy-to and --target can only be used with pods\n',
       code: 1,
     }),
     r('debug', 'idle --image=busybox -c look2 --env=A', { stderr: 'error: --env: "A" is not NAME=VALUE\n', code: 1 }),

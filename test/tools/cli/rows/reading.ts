@@ -52,7 +52,7 @@ export const reading: Part = {
       code: 1,
     }),
     r('get', 'cm one -o go-template', {
-      stderr: "error: what to print is missing: write -o go-template='{{.metadata.name}}'\n",
+      stderr: "error: the output template is missing: use -o go-template='{{.metadata.name}}'\n",
       code: 1,
     }),
     r('create', '-f - -o go-template={{if}}', {
@@ -69,7 +69,7 @@ export const reading: Part = {
     r('get', 'deploy web --subresource=scale -o jsonpath={.kind}', { stdout: 'Scale' }),
     r('get', 'deploy web --subresource=status -o name', { stdout: 'deployment.apps/web\n' }),
     r('get', 'deploy --subresource=status', {
-      stderr: 'error: --subresource needs the name of an object, and cannot be watched\n',
+      stderr: 'error: --subresource requires the name of an object and cannot be watched\n',
       code: 1,
     }),
     r('get', 'cm --output-watch-events', { stderr: /can only be used with --watch or --watch-only/, code: 1 }),
@@ -105,7 +105,7 @@ export const reading: Part = {
     r('get', 'cm absent --ignore-not-found'),
     r('get', 'all -o name', { stdout: /^service\/front\ndeployment\.apps\/idle\ndeployment\.apps\/web\n/ }),
     r('tree', 'deploy web', { stdout: /^OBJECT +STATE +AGE\ndeployment\.apps\/web +AGE\n$/ }),
-    r('tree', 'cm', { stderr: 'error: name one object: TYPE NAME or TYPE/NAME\n', code: 1 }),
+    r('tree', 'cm', { stderr: 'error: specify one object: TYPE NAME or TYPE/NAME\n', code: 1 }),
     r('describe', 'cm lit', {
       stdout:
         'Name:         lit\nNamespace:    default\nLabels:       <none>\nAnnotations:  <none>\n\nData\n====\na:\n----\n1\nb:\n----\nx=y\nkey:\n----\nhello\n\nEvents:  <none>\n',
@@ -275,13 +275,13 @@ export const reading: Part = {
         /export interface ConfigMap \{\n {2}apiVersion: string\n(?:.*\n)*export const ConfigMap: ResourceType<ConfigMap> = /,
     }),
     r('generate types', '', {
-      stderr: 'error: name types, as `orchctl api-resources` lists them, or files with their definitions (-f)\n',
+      stderr: 'error: specify types as listed by `orchctl api-resources`, or files with definitions (-f)\n',
       code: 1,
     }),
     r('version', '--client --short', { stdout: /^Client Version: v\d/ }),
     r('version', '--client --short -o json', { stdout: /"gitVersion": "v\d/ }),
     r('version', '--short', { stdout: /^Client Version: v.*\nServer Version: v/ }),
     r('completion', 'bash', { stdout: /complete -F _orchctl orchctl\n$/ }),
-    r('completion', 'tcsh', { stderr: 'error: name one shell: bash, zsh, fish\n', code: 1 }),
+    r('completion', 'tcsh', { stderr: 'error: specify one shell: bash, zsh, fish\n', code: 1 }),
   ],
 }

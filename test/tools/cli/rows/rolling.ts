@@ -32,7 +32,7 @@ export const rolling: Part = {
       code: 1,
     }),
     r('rollout undo', 'deploy/web', {
-      stderr: 'error: no rollout history found for deployment/web: there is nothing to go back to\n',
+      stderr: 'error: no rollout history found for deployment/web: there is no earlier revision\n',
       code: 1,
     }),
     r('rollout pause', 'deploy/web', { stdout: 'deployment.apps/web paused\n' }),
@@ -83,7 +83,7 @@ export const rolling: Part = {
       { stdout: '{"limits":{"cpu":"2","memory":"1Gi"},"requests":{"cpu":"1"}}' },
     ),
     r('set resources', 'deploy/web --limits=cpu=much', {
-      stderr: 'error: --limits: "much" is not an amount of cpu, such as 200m or 512Mi\n',
+      stderr: 'error: --limits: "much" is not a quantity of cpu, such as 200m or 512Mi\n',
       code: 1,
     }),
     r('set serviceaccount', 'deploy web robot', { stdout: 'deployment.apps/web serviceaccount updated\n' }),

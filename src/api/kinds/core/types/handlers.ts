@@ -177,7 +177,5 @@ export function checkPort(port: number | string, path: FieldPath): FieldError[] 
 }
 
 function checkHeaderName(name: string, path: FieldPath): FieldError[] {
-  return /^[-A-Za-z0-9]+$/.test(name)
-    ? []
-    : [invalid(path, name, 'a header name consists of letters, digits and dashes')]
+  return /^[-A-Za-z0-9]+$/.test(name) ? [] : [invalid(path, name, 'must consist of letters, digits and dashes')]
 }

@@ -62,7 +62,7 @@ function checkOperator({ operator = '', values = [] }: Requirement, path: FieldP
       return values.length > 0 ? [] : [required(place, `${operator} needs at least one value`)]
     case 'Exists':
     case 'DoesNotExist':
-      return values.length === 0 ? [] : [forbidden(place, `${operator} takes no values`)]
+      return values.length === 0 ? [] : [forbidden(place, `must not be set when the operator is ${operator}`)]
     case 'Gt':
     case 'Lt':
       return values.length === 1 ? [] : [required(place, `${operator} needs exactly one value`)]

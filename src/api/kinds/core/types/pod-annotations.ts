@@ -166,7 +166,7 @@ export function checkSeccompPairs(
     const annotation = annotations[key]
     const part = profile && annotation !== undefined ? disagreement(annotation, profile) : undefined
     const place = child(where, 'securityContext.seccompProfile')
-    return part === undefined ? [] : [forbidden(child(place, part), 'must be what the seccomp annotation says')]
+    return part === undefined ? [] : [forbidden(child(place, part), 'must match the seccomp annotation')]
   })
 }
 

@@ -202,14 +202,18 @@ function checkDevices({ all }: Uses, volumes: ReadonlyMap<string, Volume>, path:
 function checkBlock(name: string, used: Volume | undefined, path: FieldPath): FieldError[] {
   if (used === undefined) return [notFound(path, name)]
   if (used.persistentVolumeClaim || used.ephemeral) return []
-  return [invalid(path, name, 'block mode needs a volume of a persistentVolumeClaim or an ephemeral one')]
+  return [invalid(path, name, 'block devices require a persistentVolumeClaim or ephemeral volume')]
 }
 
 /** A volume or path is either a mount or a device, never both. */
 function checkOverlap({ all }: Uses, others: Uses, { list, place: placeName }: { list: FieldPath; place: string }) {
   return all.flatMap(({ name, place }, i) => [
-    ...(others.names.has(name) ? [invalid(child(at(list, i), 'name'), name, 'is a mount and a device')] : []),
-    ...(others.places.has(place) ? [invalid(child(at(list, i), placeName), place, 'is a mount and a device')] : []),
+    ...(others.names.has(name)
+      ? [invalid(child(at(list, i), 'name'), name, 'must not be used as both a mount and a device')]
+      : []),
+    ...(others.places.has(place)
+      ? [invalid(child(at(list, i), placeName), place, 'must not be used as both a mount and a device')]
+      : []),
   ])
 }
 
@@ -222,7 +226,7 @@ function checkHostProcesses(spec: Containers, path: FieldPath): FieldError[] {
   })
   const conflicts = choices
     .filter(({ own }) => own !== undefined && ofPod !== undefined && own !== ofPod)
-    .map(({ own, where }) => invalid(where, own, 'must be what the pod says'))
+    .map(({ own, where }) => invalid(where, own, 'must match the setting of the pod'))
   const hostProcesses = choices.filter(({ own }) => own ?? ofPod)
   if (hostProcesses.length === 0) return conflicts
   return [

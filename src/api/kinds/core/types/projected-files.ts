@@ -191,7 +191,7 @@ function checkDownwardSource(
       : checkResourceSelector(resourceFieldRef, true, child(path, 'resourceFieldRef'))
   return [
     ...checkFieldSelector(fieldRef, fieldsForVolumes, child(path, 'fieldRef')),
-    ...(resourceFieldRef ? [invalid(path, 'resource', 'fieldRef and resourceFieldRef exclude each other')] : []),
+    ...(resourceFieldRef ? [invalid(path, 'resource', 'fieldRef and resourceFieldRef are mutually exclusive')] : []),
   ]
 }
 

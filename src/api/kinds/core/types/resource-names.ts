@@ -95,7 +95,7 @@ function isInteger({ nanos }: Quantity): boolean {
 /** Parses a quantity of a decoded object. Decoding has already rejected invalid quantities. */
 export function quantityOf(text: string): Quantity {
   const quantity = parseQuantity(text)
-  if (quantity === undefined) throw new TypeError(`${text} is no quantity`)
+  if (quantity === undefined) throw new TypeError(`${text} is not a quantity`)
   return quantity
 }
 

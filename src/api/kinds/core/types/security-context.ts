@@ -198,7 +198,7 @@ function checkSysctlName(name: string, path: FieldPath): FieldError[] {
   const sound = name.length <= 253 && name.split('.').every((part) => sysctlPart.test(part))
   return sound
     ? []
-    : [invalid(path, name, "must be parts of lower case letters, digits, '-' and '_', with dots between")]
+    : [invalid(path, name, "must consist of lowercase letters, digits, '-' and '_' in parts separated by dots")]
 }
 
 function checkRepeatedSysctls({ sysctls = [] }: PodSecurityContext, path: FieldPath): FieldError[] {
@@ -243,5 +243,5 @@ function checkWindowsUser(user: string, path: FieldPath): FieldError[] {
     !/["/\\:;|=,+*?<>@[\]]/.test(name) &&
     !/^[. ]+$/.test(name) &&
     (domain === undefined || isWindowsDomain(domain))
-  return sound ? [] : [invalid(path, user, 'must be a user of Windows, as in `user` or `DOMAIN\\user`')]
+  return sound ? [] : [invalid(path, user, 'must be a Windows user name, such as `user` or `DOMAIN\\user`')]
 }

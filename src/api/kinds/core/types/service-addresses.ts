@@ -248,7 +248,7 @@ function checkKept(next: ServiceSpec, previous: ServiceSpec, name: 'clusterIPs' 
   const before = previous[name] ?? []
   const after = next[name] ?? []
   const path = `spec.${name}`
-  if (after.length === 0 && before.length > 0) return [invalid(at(path, 0), after, 'the first can not be unset')]
+  if (after.length === 0 && before.length > 0) return [invalid(at(path, 0), after, 'the first value cannot be removed')]
   const common = before.length === after.length ? before : before.slice(0, 1)
   const changed = [...common.entries()].filter(([i, value]) => value !== after[i])
   const released = before.length > after.length && next.ipFamilyPolicy !== 'SingleStack'

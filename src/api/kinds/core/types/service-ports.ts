@@ -66,7 +66,7 @@ function takePort(port: ServicePort, path: string, allocator: Allocator): FieldE
     return refusal === undefined ? undefined : invalid(path, port.nodePort, refusal)
   }
   const drawn = allocator.draw(portPool)
-  if (drawn === undefined) return invalid(path, 0, 'failed to allocate a port of nodes: the range is full')
+  if (drawn === undefined) return invalid(path, 0, 'failed to allocate a node port: the range is full')
   port.nodePort = Number(drawn)
   return undefined
 }

@@ -15,7 +15,7 @@ export function checkSysctlPatterns(patterns: readonly string[], path: FieldPath
       if (pattern === '') return [invalid(at(path, i), pattern, 'empty sysctl not allowed')]
       return isPattern(pattern)
         ? []
-        : [invalid(at(path, i), pattern, 'must be a sysctl name, or the beginning of one and *')]
+        : [invalid(at(path, i), pattern, 'must be a sysctl name, or a prefix followed by *')]
     }),
     ...(all && patterns.length > 1
       ? [forbidden(`${path}.items`, "if '*' is present, must not specify other sysctls")]

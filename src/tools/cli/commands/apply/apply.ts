@@ -55,7 +55,7 @@ function checkTogether(words: readonly string[], options: ApplyOptions): void {
   if (options.force && options.serverSide)
     throw new UsageError('--force cannot be used with --server-side (did you mean --force-conflicts?)')
   if (options.force && options.dryRun === 'server')
-    throw new UsageError('--dry-run=server cannot be used with --force: nothing could be created beside what is there')
+    throw new UsageError('--dry-run=server cannot be used with --force: the existing object would prevent the creation')
   if (options.serverSide && options.dryRun === 'client')
     throw new UsageError("--dry-run=client doesn't work with --server-side (did you mean --dry-run=server instead?)")
   if (options.prune) checkPrune(options)
@@ -77,7 +77,7 @@ async function applyOne(
   try {
     if (name.name === '')
       throw new UsageError(
-        `${origin.name}: metadata.name is missing: apply needs to know which object is meant (create -f takes generateName)`,
+        `${origin.name}: metadata.name is missing: apply requires a name (create -f supports generateName)`,
       )
     const { object, done } = await (options.serverSide ? applyThere : applyHere)(session, subject, options)
     if (object.metadata.uid !== undefined) uids.add(object.metadata.uid)

@@ -91,7 +91,7 @@ async function refuseConflicts({ type }: Subject, vendor: Vendor, states: States
   const paths = (await conflictsOf(type, vendor, states)).filter((path) => path !== record)
   if (paths.length > 0)
     throw new UsageError(
-      `others have changed ${paths.join(', ')} since the last apply; without --overwrite=false it is set again`,
+      `${paths.join(', ')} changed since the last apply; omit --overwrite=false to overwrite the changes`,
     )
 }
 

@@ -32,11 +32,11 @@ const prunedKinds: readonly (readonly [group: string, kind: string])[] = [
 export function checkPrune({ selector, all, serverSide }: ApplyOptions): void {
   if (selector === '' && !all)
     throw new UsageError(
-      'all resources selected for prune without explicitly passing --all: choose with -l, or say --all',
+      'all resources selected for prune without explicitly passing --all: select with -l, or pass --all',
     )
   if (selector !== '' && all) throw new UsageError('cannot set --all and --selector at the same time')
   if (serverSide)
-    throw new UsageError('--prune goes by the record of applies on the client side: it is not built for --server-side')
+    throw new UsageError('--prune is not supported with --server-side: it uses the records of client-side apply')
 }
 
 export async function prune(

@@ -36,7 +36,8 @@ export const canICommand = defineCommand({
   ],
   flags,
   run: async (context, { options, words }) => {
-    if (options.list && words.length > 0) throw new UsageError(`--list takes no arguments: ${JSON.stringify(words[0])}`)
+    if (options.list && words.length > 0)
+      throw new UsageError(`--list accepts no arguments: ${JSON.stringify(words[0])}`)
     if (!options.list && (words.length < 2 || words.length > 3))
       throw new UsageError('you must specify two arguments: verb resource or verb resource/resourceName')
     if (options.subresource !== '' && words[1]?.startsWith('/'))
@@ -85,7 +86,7 @@ async function attributesOf(
   options: Options,
 ): Promise<JsonObject> {
   const [word = '', inner = name ?? '', ...more] = what.split('/')
-  if (more.length > 0) throw new UsageError(`${JSON.stringify(what)} is not a type and a name: write TYPE/NAME`)
+  if (more.length > 0) throw new UsageError(`${JSON.stringify(what)} is not a type and a name: use TYPE/NAME`)
   const found = word === '*' ? { group: '*', plural: '*', namespaced: true } : await typeOf(session, word)
   if (!options.allNamespaces && !found.namespaced) {
     const group = found.group === '' ? '' : ` in group '${found.group}'`

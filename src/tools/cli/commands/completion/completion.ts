@@ -70,7 +70,7 @@ export const completionCommand = defineCommand({
     const script = scripts.get(shell)
     if (script === undefined || more.length > 0)
       throw new UsageError(
-        `name one shell: ${[...scripts.keys()].join(', ')}${shell === 'powershell' ? '; powershell is not built' : ''}`,
+        `specify one shell: ${[...scripts.keys()].join(', ')}${shell === 'powershell' ? '; powershell is not supported' : ''}`,
       )
     context.out(script)
   },

@@ -13,8 +13,7 @@ export const currentContextCommand = defineCommand({
   run: async (context, { options, words }) => {
     refuseWords(words)
     const { current } = await readConfig(context, options)
-    if (current === undefined)
-      throw new UsageError('the client config names no current context: choose one with --context')
+    if (current === undefined) throw new UsageError('the kubeconfig has no current context: specify one with --context')
     context.out(`${escapeLine(current)}\n`)
   },
 })

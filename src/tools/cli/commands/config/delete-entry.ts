@@ -15,7 +15,7 @@ function defineDelete(sort: EntrySort): Command {
     flags: { kubeconfig: configFlags.kubeconfig },
     run: async (context, { options, words }) => {
       const [name, ...more] = words
-      if (name === undefined || more.length > 0) throw new UsageError(`name one ${sort} to delete`)
+      if (name === undefined || more.length > 0) throw new UsageError(`specify one ${sort} to delete`)
       const files = configFiles(context, options.kubeconfig)
       const { current } = await readConfig(context, { kubeconfig: options.kubeconfig, context: '' })
       const file = await removeEntry(files, { sort, name })

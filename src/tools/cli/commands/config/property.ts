@@ -46,12 +46,12 @@ export const setPropertyCommand = defineCommand({
   flags: setFlags,
   run: async (context, { options, words }) => {
     const [path, value, ...more] = words
-    if (path === undefined || value === undefined || more.length > 0) throw new UsageError('write PATH VALUE')
+    if (path === undefined || value === undefined || more.length > 0) throw new UsageError('specify PATH and VALUE')
     const files = configFiles(context, options.kubeconfig)
     if (path === 'current-context') await setCurrentContext(files, value)
     else {
       const { sort, name, field } = readPath(path)
-      if (field === '') throw new UsageError(`${path} is no value: write ${sort}s.NAME.FIELD`)
+      if (field === '') throw new UsageError(`${path} is not a field: use ${sort}s.NAME.FIELD`)
       await setEntry(files, { sort, name, fields: { [field]: readValue(field, value, options) } })
     }
     context.out(`Property "${escapeLine(path)}" set.\n`)
@@ -65,7 +65,7 @@ function readValue(field: string, value: string, { setRawBytes }: { setRawBytes:
   if (setRawBytes) return Buffer.from(value).toString('base64')
   const encoded = value.replaceAll(/[\r\n]/g, '')
   if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(encoded))
-    throw new UsageError(`${field} is kept in base64, which this is not: --set-raw-bytes encodes it`)
+    throw new UsageError(`${field} must be base64: --set-raw-bytes encodes the value`)
   return encoded
 }
 
@@ -77,7 +77,8 @@ export const unsetPropertyCommand = defineCommand({
   flags,
   run: async (context, { options, words }) => {
     const [path, ...more] = words
-    if (path === undefined || more.length > 0) throw new UsageError('name one value: contexts.NAME.namespace')
+    if (path === undefined || more.length > 0)
+      throw new UsageError('specify one property, such as contexts.NAME.namespace')
     const files = configFiles(context, options.kubeconfig)
     if (path === 'current-context') await unsetCurrentContext(files)
     else {
@@ -106,9 +107,7 @@ function readPath(path: string): Place {
   const sort = (Object.keys(fields) as EntrySort[]).find((known) => `${known}s` === path.slice(0, dot))
   const rest = path.slice(dot + 1)
   if (dot < 0 || sort === undefined || rest === '')
-    throw new UsageError(
-      `${JSON.stringify(path)} is neither current-context nor begins with clusters., contexts. or users.`,
-    )
+    throw new UsageError(`${JSON.stringify(path)} must be current-context or begin with clusters., contexts. or users.`)
   const last = rest.lastIndexOf('.')
   const field = rest.slice(last + 1)
   return last > 0 && fields[sort].includes(field)

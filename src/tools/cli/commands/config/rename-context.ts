@@ -14,7 +14,7 @@ export const renameContextCommand = defineCommand({
   flags: { kubeconfig: configFlags.kubeconfig },
   run: async (context, { options, words }) => {
     const [from, to, ...more] = words
-    if (from === undefined || !to || more.length > 0) throw new UsageError('name the context and its new name')
+    if (from === undefined || !to || more.length > 0) throw new UsageError('specify the context and its new name')
     await renameContext(configFiles(context, options.kubeconfig), from, to)
     context.out(`Context "${escapeLine(from)}" renamed to "${escapeLine(to)}".\n`)
   },

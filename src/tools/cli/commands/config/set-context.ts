@@ -26,9 +26,9 @@ export const setContextCommand = defineCommand({
   flags,
   run: async (context, { options, words }) => {
     const { current, kubeconfig, ...fields } = options
-    if (current === words.length > 0) throw new UsageError('name one context, or say --current')
+    if (current === words.length > 0) throw new UsageError('specify one context, or --current')
     const name = current ? (await readConfig(context, { kubeconfig, context: '' })).current : words[0]
-    if (name === undefined) throw new UsageError('the client config names no current context')
+    if (name === undefined) throw new UsageError('the kubeconfig has no current context')
     await setConfigEntry(context, {
       sort: 'context',
       title: 'Context',

@@ -107,7 +107,7 @@ function execOf({ execCommand, execArg, execEnv, execApiVersion }: OptionsOf<typ
   const given = execCommand !== '' || execApiVersion !== '' || execArg.length > 0 || execEnv.length > 0
   if (!given) return {}
   if (execCommand === '' || execApiVersion === '')
-    throw new UsageError('a program for credentials needs --exec-command and --exec-api-version')
+    throw new UsageError('a credential plugin requires --exec-command and --exec-api-version')
   const env = execEnv.map((pair) => readVariable(pair, '--exec-env'))
   return {
     exec: {
@@ -123,7 +123,7 @@ function execOf({ execCommand, execArg, execEnv, execApiVersion }: OptionsOf<typ
 /** Returns the authentication provider in kubeconfig format. Replaces the whole provider configuration. */
 function providerOf({ authProvider: name, authProviderArg }: OptionsOf<typeof flags>): JsonObject {
   if (name === '' && authProviderArg.length === 0) return {}
-  if (name === '') throw new UsageError('--auth-provider-arg goes with --auth-provider=oidc')
+  if (name === '') throw new UsageError('--auth-provider-arg requires --auth-provider=oidc')
   const config = authProviderArg.map((pair) => readVariable(pair, '--auth-provider-arg'))
   return { 'auth-provider': { name, config: Object.fromEntries(config.map(({ name, value }) => [name, value])) } }
 }

@@ -26,7 +26,7 @@ export async function setConfigEntry(
   { sort, title, kubeconfig, words, fields, dropped = [] }: Setting,
 ): Promise<void> {
   const [name, ...more] = words
-  if (name === undefined || more.length > 0) throw new UsageError(`name one ${sort} to set`)
+  if (name === undefined || more.length > 0) throw new UsageError(`specify one ${sort} to set`)
   const given = Object.entries(fields).filter(([, value]) => value !== undefined)
   const done = await setEntry(configFiles(context, kubeconfig), {
     sort,

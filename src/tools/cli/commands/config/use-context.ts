@@ -15,7 +15,7 @@ export const useContextCommand = defineCommand({
   run: async (context, { options, words }) => {
     const [name, ...more] = words
     if (name === undefined || more.length > 0)
-      throw new UsageError('name one context: `orchctl config get-contexts` lists them')
+      throw new UsageError('specify one context: `orchctl config get-contexts` lists them')
     await setCurrentContext(configFiles(context, options.kubeconfig), name)
     context.out(`Switched to context "${escapeLine(name)}".\n`)
   },

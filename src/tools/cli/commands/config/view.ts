@@ -52,7 +52,7 @@ export const viewCommand = defineCommand({
 async function printed(config: Json, output: Output, options: TemplateOptions): Promise<string> {
   if (output.form === 'template') return await fillTemplate(output, config, options)
   if (output.form !== 'json' && output.form !== 'yaml')
-    throw new UsageError('-o takes yaml, json, jsonpath=... or go-template=...')
+    throw new UsageError('-o must be yaml, json, jsonpath=... or go-template=...')
   return await printDocument(config, output.form)
 }
 
@@ -130,7 +130,7 @@ function contentOf(path: string): string {
 /** Throws UsageError if an entry of the current context is missing, because the result would be unusable. */
 function minified(config: JsonObject): JsonObject {
   const current = own(config, 'current-context')
-  if (!current) throw new UsageError('there is no current context: name one with --context')
+  if (!current) throw new UsageError('there is no current context: specify one with --context')
   const contexts = named(config, 'context', current)
   const context = own(contexts[0]!, 'context')
   const inner = isObject(context) ? context : {}

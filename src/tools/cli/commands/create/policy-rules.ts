@@ -119,7 +119,7 @@ async function typeNamed(
 ): Promise<{ readonly group: string; readonly plural: string }> {
   const dot = name.indexOf('.')
   const [plural, group] = dot < 0 ? [name, ''] : [name.slice(0, dot), name.slice(dot + 1)]
-  if (plural === '') throw new UsageError('--resource: the type is missing before its group or subresource')
+  if (plural === '') throw new UsageError('--resource: the resource type before the group or subresource is missing')
   if (plural === '*') return { group, plural }
   const special = chosen.flatMap((verb) => (Object.hasOwn(specialVerbs, verb) ? [verb] : []))
   const fits = (verb: string, type: { readonly group: string; readonly plural: string }) =>

@@ -41,10 +41,10 @@ export const createSecretTlsCommand = defineGenerator({
     if (cert === '' || key === '') throw new UsageError('key and certificate must be specified: --cert and --key')
     const certificate = read(context, cert)
     const privateKey = read(context, key)
-    const parsed = inPem(`--cert: ${cert} holds no certificate`, () => new X509Certificate(certificate))
+    const parsed = inPem(`--cert: ${cert} contains no certificate`, () => new X509Certificate(certificate))
     // Detects a mismatched pair now, rather than when a server uses it.
-    if (!parsed.checkPrivateKey(inPem(`--key: ${key} holds no private key`, () => createPrivateKey(privateKey))))
-      throw new UsageError(`the certificate and the key do not fit: ${key} is not the key of ${cert}`)
+    if (!parsed.checkPrivateKey(inPem(`--key: ${key} contains no private key`, () => createPrivateKey(privateKey))))
+      throw new UsageError(`the key ${key} does not match the certificate ${cert}`)
     return {
       type: vendorKey(await vendor(), 'tls'),
       data: { 'tls.crt': certificate.toString('base64'), 'tls.key': privateKey.toString('base64') },
@@ -110,6 +110,6 @@ function loginsOf(context: Context, fromFile: readonly string[]): { [key: string
   ])
   const data: { [key: string]: string } = Object.fromEntries(all)
   if (data[loginKey] === undefined)
-    throw new UsageError(`--from-file: name it ${loginKey}: --from-file=${loginKey}=FILE`)
+    throw new UsageError(`--from-file: the key must be ${loginKey}: use --from-file=${loginKey}=FILE`)
   return data
 }

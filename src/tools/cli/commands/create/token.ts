@@ -56,7 +56,7 @@ export const createTokenCommand = defineCommand({
     const [name = '', ...more] = words
     if (name === '' || more.length > 0) throw new UsageError('exactly one service account must be named')
     if ((options.boundKind === '') !== (options.boundName === ''))
-      throw new UsageError('--bound-object-kind and --bound-object-name go together')
+      throw new UsageError('--bound-object-kind and --bound-object-name must be specified together')
     await withSession(context, options, async (session) => {
       const bound = {
         kind: options.boundKind,
@@ -71,7 +71,7 @@ export const createTokenCommand = defineCommand({
       }
       const answer = await ask(session, name, spec)
       if (options.output !== '') return context.out(await printDocument(asJson(answer), options.output))
-      if (!answer.status?.token) throw new UsageError('the server answered without a token')
+      if (!answer.status?.token) throw new UsageError('the response of the server contains no token')
       context.out(`${escapeLine(answer.status.token)}\n`)
     })
   },

@@ -87,7 +87,7 @@ async function fromCronJob(from: string, { session, context, namespace }: Given)
   const [word = '', name = ''] = from.split('/')
   const type = await session.types.named(word)
   if (type.kind !== 'CronJob' || name === '')
-    throw new UsageError(`--from takes cronjob/NAME, not ${JSON.stringify(from)}`)
+    throw new UsageError(`--from must be cronjob/NAME, not ${JSON.stringify(from)}`)
   const job = (await session.client.get(type, { namespace, name }, { signal: context.signal })) as CronJob
   const { metadata = {}, spec = {} } = job.spec?.jobTemplate ?? {}
   const { apiVersion, kind } = job

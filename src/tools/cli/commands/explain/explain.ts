@@ -38,7 +38,9 @@ export const explainCommand = defineCommand({
         'you must specify the type of resource to explain: `orchctl api-resources` lists what there is',
       )
     if (more.length > 0)
-      throw new UsageError(`We accept only this format: explain RESOURCE; ${JSON.stringify(more[0])} is too much`)
+      throw new UsageError(
+        `We accept only this format: explain RESOURCE; unexpected argument ${JSON.stringify(more[0])}`,
+      )
     await withSession(context, options, async (session) => {
       const { type, fields } = await subjectOf(session, path, options.apiVersion)
       const definitions = new Definitions(await documentOf(session, type))

@@ -28,7 +28,7 @@ export const generateTypesCommand = defineCommand({
   run: async (context, { options, words }) => {
     const fromFiles = options.filename.length > 0
     if (fromFiles === words.length > 0)
-      throw new UsageError('name types, as `orchctl api-resources` lists them, or files with their definitions (-f)')
+      throw new UsageError('specify types as listed by `orchctl api-resources`, or files with definitions (-f)')
     if (fromFiles) return context.out(escapeText(textOf(await kindsInFiles(context, options))))
     await withSession(context, options, async (session) => context.out(escapeText(await textOfServed(session, words))))
   },
@@ -69,7 +69,7 @@ type FileOptions = Parameters<typeof readManifests>[1]
 async function kindsInFiles(context: Context, options: FileOptions): Promise<PrintedKind[]> {
   const manifests = await readManifests(context, options)
   const kinds = manifests.flatMap(({ object }) => (object.kind === 'CustomResourceDefinition' ? kindsOf(object) : []))
-  if (kinds.length === 0) throw new UsageError('the files hold no CustomResourceDefinition with a schema')
+  if (kinds.length === 0) throw new UsageError('the files contain no CustomResourceDefinition with a schema')
   return kinds
 }
 

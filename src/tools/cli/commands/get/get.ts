@@ -69,9 +69,9 @@ function checkTogether(wanted: readonly Wanted[], options: GetOptions): void {
   if (named && (selector !== '' || fieldSelector !== ''))
     throw new UsageError('name cannot be provided when a selector is specified')
   if (subresource !== '' && (!named || watch || watchOnly))
-    throw new UsageError('--subresource needs the name of an object, and cannot be watched')
+    throw new UsageError('--subresource requires the name of an object and cannot be watched')
   if (options.count && (named || watch || watchOnly || options.output.form !== ''))
-    throw new UsageError('--count counts all objects of types, and nothing is shown of them')
+    throw new UsageError('--count cannot be combined with names or output options')
   if (outputWatchEvents && !watch && !watchOnly)
     throw new UsageError('--output-watch-events option can only be used with --watch or --watch-only')
 }

@@ -10,8 +10,8 @@ import type { GetOptions, Getting } from './getting.ts'
 
 /** Throws UsageError for flags that only work on the current state. */
 export function checkPast({ selector, fieldSelector, watch, watchOnly }: GetOptions): void {
-  if (selector !== '' || fieldSelector !== '') throw new UsageError('--at goes without selectors')
-  if (watch || watchOnly) throw new UsageError('the past cannot be watched: --at goes without -w')
+  if (selector !== '' || fieldSelector !== '') throw new UsageError('--at cannot be combined with selectors')
+  if (watch || watchOnly) throw new UsageError('--at cannot be combined with -w')
 }
 
 export async function fetchPast(getting: Getting, { type, name = '', namespace }: Target): Promise<ApiObject[]> {

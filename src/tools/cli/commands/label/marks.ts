@@ -104,10 +104,10 @@ function readMarks(words: readonly string[], { noun, faultsOf }: MarkSort): Mark
   for (const word of words) {
     const equals = word.indexOf('=')
     if (equals < 0 && !word.endsWith('-'))
-      throw new UsageError(`${JSON.stringify(word)} is not a ${noun}: write key=value, or key- to remove it`)
+      throw new UsageError(`${JSON.stringify(word)} is not a ${noun}: use key=value, or key- to remove it`)
     const key = equals < 0 ? word.slice(0, -1) : word.slice(0, equals)
-    if (key === '') throw new UsageError(`${JSON.stringify(word)} has no key: write key=value, or key- to remove it`)
-    if (marks.has(key)) throw new UsageError(`the key ${JSON.stringify(key)} is given twice`)
+    if (key === '') throw new UsageError(`${JSON.stringify(word)} has no key: use key=value, or key- to remove it`)
+    if (marks.has(key)) throw new UsageError(`the key ${JSON.stringify(key)} is specified twice`)
     const value = equals < 0 ? undefined : word.slice(equals + 1)
     const faults = value === undefined ? [] : faultsOf(value)
     if (faults.length > 0) throw new UsageError(`invalid ${noun} value: ${JSON.stringify(word)}: ${faults.join('; ')}`)

@@ -30,7 +30,7 @@ interface Node extends ApiObject {
 /** Converts node names to the words that `findSubjects` expects. */
 export function nodeWords(name: string, words: readonly string[], { selector }: { selector: string }): string[] {
   if (words.length === 0 && selector === '')
-    throw new UsageError(`USAGE: ${name} NODE [flags]: name a node, or choose some with -l`)
+    throw new UsageError(`USAGE: ${name} NODE [flags]: specify a node, or select nodes with -l`)
   if (words.length > 0 && selector !== '')
     throw new UsageError('cannot specify both a node name and a --selector option')
   return words.some((word) => word.includes('/')) ? [...words] : ['nodes', ...words]
@@ -46,7 +46,7 @@ export async function setSchedulable(
     options: { ...options, filename: [], recursive: false, fieldSelector: '', all: false, allNamespaces: false },
     unchanged: `already ${done}`,
     changeOf: (live: Node, { type }) => {
-      if (type.kind !== 'Node') throw new UsageError(`cannot cordon a ${type.kind}: only nodes`)
+      if (type.kind !== 'Node') throw new UsageError(`cannot cordon a ${type.kind}: only nodes are supported`)
       const same = (live.spec?.unschedulable ?? false) !== schedulable
       const spec = { unschedulable: schedulable ? null : true }
       return {

@@ -76,9 +76,9 @@ function readTaints(words: readonly string[]): Wanted {
     const match = /^([^=:]+)(?:=([^:]*))?(?::(.*))?$/.exec(removes ? word.slice(0, -1) : word)
     const [, key = '', value = '', effect = ''] = match ?? []
     if (match === null || (!removes && effect === ''))
-      throw new UsageError(`invalid taint spec: ${word}; write KEY=VALUE:EFFECT, or KEY:EFFECT- to remove it`)
+      throw new UsageError(`invalid taint spec: ${word}; use KEY=VALUE:EFFECT, or KEY:EFFECT- to remove it`)
     if (effect !== '' && !effects.includes(effect))
-      throw new UsageError(`invalid taint effect: ${effect}; it is one of ${effects.join(', ')}`)
+      throw new UsageError(`invalid taint effect: ${effect}; use one of ${effects.join(', ')}`)
     if (removes) remove.push({ key, effect })
     else set.push({ key, ...(value && { value }), effect })
   }

@@ -49,7 +49,7 @@ Nothing is written outside the target, whatever the container sends. Links are s
     if (from === undefined || to === undefined || more.length > 0)
       throw new UsageError('source and destination are required')
     if ((from.pod === '') === (to.pod === ''))
-      throw new UsageError('one of source and destination is POD:PATH, the other a local path')
+      throw new UsageError('one of source and destination must be POD:PATH, the other a local path')
     if (from.path === '' || to.path === '') throw new UsageError('filepath can not be empty')
     await withTypedSession(context, options, async (session) => {
       const inPod = { ...session, namespace: from.namespace || to.namespace || session.namespace }

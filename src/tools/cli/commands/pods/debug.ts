@@ -113,10 +113,10 @@ create a pod that shares the node's process and network namespaces, with the nod
   flags,
   run: async (context, { options, words }) => {
     const [target, ...command] = words
-    if (target === undefined) throw new UsageError('name a pod to debug')
+    if (target === undefined) throw new UsageError('specify a pod to debug')
     const isNode = /^(?:no|nodes?)\//.test(target)
     if (target.includes('/') && !isNode && !/^(?:po|pods?)\//.test(target))
-      throw new UsageError('only pods and nodes are debugged here: name a pod, or node/NAME')
+      throw new UsageError('only pods and nodes can be debugged: specify a pod, or node/NAME')
     checkTogether(options)
     if (isNode) checkForNode(options)
     await withTypedSession(context, options, async (session) => {
@@ -144,16 +144,16 @@ function checkTogether({
 }: Options): void {
   if (image === '' && setImage === '') throw new UsageError('you must specify --image or --set-image')
   if (copyTo === '' && (replace || sameNode || setImage !== ''))
-    throw new UsageError('--replace, --same-node and --set-image are for a copy: say --copy-to too')
-  if (argumentsOnly && copyTo === '' && image === '') throw new UsageError('--arguments-only needs an image')
+    throw new UsageError('--replace, --same-node and --set-image require --copy-to')
+  if (argumentsOnly && copyTo === '' && image === '') throw new UsageError('--arguments-only requires --image')
   if (image === '' && (stdin || attach))
-    throw new UsageError('-i and --attach are for the new container: name its --image')
+    throw new UsageError('-i and --attach require --image, the image of the new container')
   if (tty && !stdin) throw new UsageError('-i/--stdin is required for containers with -t/--tty=true')
 }
 
 function checkForNode({ image, copyTo, target }: Options): void {
   if (image === '') throw new UsageError('you must specify --image')
-  if (copyTo !== '' || target !== '') throw new UsageError('--copy-to and --target are for pods')
+  if (copyTo !== '' || target !== '') throw new UsageError('--copy-to and --target can only be used with pods')
 }
 
 interface Debugging {

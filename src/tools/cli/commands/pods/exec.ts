@@ -63,7 +63,7 @@ async function namedByFile(context: Context, filename: readonly FileName[]): Pro
   const { readManifests } = await import('../../manifests/manifest.ts')
   const manifests = await readManifests(context, { filename, recursive: false })
   const [manifest] = manifests
-  if (manifest === undefined || manifests.length > 1) throw new UsageError('the file must hold one object')
+  if (manifest === undefined || manifests.length > 1) throw new UsageError('the file must contain exactly one object')
   const { kind, apiVersion, metadata } = manifest.object
   return `${[kind, groupOf(apiVersion)].filter((part) => part !== '').join('.')}/${metadata.name ?? ''}`
 }

@@ -78,7 +78,7 @@ function readPorts(text: string, { service, pod }: { service: Service | undefine
   const local =
     second === undefined ? (/^\d+$/.test(asked) ? Number(asked) : remote) : Number(first === '' ? '0' : first)
   if (more.length > 0 || remote === undefined || !isPort(local, 0))
-    throw new UsageError(`${JSON.stringify(text)} is not [LOCAL_PORT:]REMOTE_PORT: 8080:80, :80, 80, http`)
+    throw new UsageError(`${JSON.stringify(text)} is not [LOCAL_PORT:]REMOTE_PORT, such as 8080:80, :80, 80 or http`)
   return { local: local!, remote }
 }
 

@@ -55,7 +55,7 @@ With -o, print the objects that store the revisions: replica sets or controller 
 async function historyText(session: Session, subject: Subject, options: OptionsOf<typeof flags>): Promise<string> {
   const { revision, output } = options
   const live = await liveOf(session, subject)
-  if (rolloutKind(subject) === undefined) throw new UsageError(`${called(subject)} has no history of rollouts`)
+  if (rolloutKind(subject) === undefined) throw new UsageError(`${called(subject)} has no rollout history`)
   const revisions = await revisionsOf(session, live)
   const found = revisions.find(({ number }) => number === revision)
   if (revision > 0n && found === undefined) throw new UsageError('unable to find the specified revision')

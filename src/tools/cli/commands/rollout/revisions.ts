@@ -75,7 +75,7 @@ export function revisionNumber(text = ''): bigint {
 
 /** Parses a revision number on the command line. */
 export function readRevision(text: string): bigint {
-  if (!isRevision(text)) throw new UsageError(`${JSON.stringify(text)} is not the number of a revision`)
+  if (!isRevision(text)) throw new UsageError(`${JSON.stringify(text)} is not a revision number`)
   return BigInt(text)
 }
 
@@ -91,7 +91,6 @@ export function wantedRevision(revisions: readonly Revision[], number: bigint, n
     return found
   }
   const previous = revisions.at(-2)
-  if (previous === undefined)
-    throw new UsageError(`no rollout history found for ${name}: there is nothing to go back to`)
+  if (previous === undefined) throw new UsageError(`no rollout history found for ${name}: there is no earlier revision`)
   return previous
 }

@@ -63,7 +63,7 @@ export const setEnvCommand = defineCommand({
     if (options.list) return await list(context, subjects, options)
     const change = readChange([...changes, ...(await givenVariables(context, options.env))])
     if (change.set.length + change.remove.length === 0 && options.from === '')
-      throw new UsageError('nothing to set: write NAME=VALUE, NAME- to remove one, or --from=configmap/NAME')
+      throw new UsageError('nothing to set: specify NAME=VALUE, NAME- to remove a variable, or --from=configmap/NAME')
     await setInObjects(
       context,
       { words: subjects, options },
@@ -106,7 +106,7 @@ function readChange(words: readonly string[]): EnvChange {
     const equals = word.indexOf('=')
     if (equals > 0) set.push({ name: word.slice(0, equals), value: word.slice(equals + 1) })
     else if (equals < 0 && word.length > 1 && word.endsWith('-')) remove.push(word.slice(0, -1))
-    else throw new UsageError(`${JSON.stringify(word)} is not a variable: write NAME=VALUE, or NAME- to remove it`)
+    else throw new UsageError(`${JSON.stringify(word)} is not a variable: use NAME=VALUE, or NAME- to remove it`)
   }
   const both = set.find(({ name }) => remove.includes(name))
   if (both !== undefined) throw new UsageError(`cannot both set and remove the variable ${JSON.stringify(both.name)}`)

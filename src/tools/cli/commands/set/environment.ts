@@ -29,7 +29,7 @@ export function changedEnvironment(
     const before = result.get(variable.name)
     if (before !== undefined && !overwrite)
       throw new UsageError(
-        `${object.kind}/${object.metadata.name} '${variable.name}' already has a value (${before.value ?? 'from elsewhere'}), and --overwrite is false`,
+        `${object.kind}/${object.metadata.name} '${variable.name}' already has a value (${before.value ?? 'from a reference'}), and --overwrite is false`,
       )
     result.set(variable.name, variable)
   }

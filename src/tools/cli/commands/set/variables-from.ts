@@ -21,13 +21,15 @@ interface From {
 }
 
 export async function variablesFrom(session: Session | undefined, { from, keys, prefix }: From): Promise<Variable[]> {
-  if (session === undefined) throw new UsageError('--from asks the server, and --local does not: leave one out')
+  if (session === undefined)
+    throw new UsageError('--from and --local are mutually exclusive: --from reads from the server')
   const [wanted, ...more] = readWanted([from])
-  if (wanted?.name === undefined || more.length > 0) throw new UsageError('--from takes TYPE/NAME: configmap/settings')
+  if (wanted?.name === undefined || more.length > 0)
+    throw new UsageError('--from must be TYPE/NAME, such as configmap/settings')
   const type = await session.types.named(wanted.type)
   const reference = type.kind === 'ConfigMap' ? 'configMapKeyRef' : 'secretKeyRef'
   if (type.group !== '' || !['ConfigMap', 'Secret'].includes(type.kind))
-    throw new UsageError(`unsupported resource specified in --from: ${type.kind}; it takes a configmap or a secret`)
+    throw new UsageError(`unsupported resource specified in --from: ${type.kind}; use a configmap or a secret`)
   const { signal } = session.context
   const { data = {} } = (await session.client.get(type, placeOf(session, type, wanted.name), { signal })) as WithData
   const chosen = keys === '' ? undefined : keys.split(',')
