@@ -41,7 +41,7 @@ test('spend reads the clock only when the bucket is empty', () => {
   assert.equal(bucket.spend(1000), false)
 })
 
-test('added tokens count up to the burst', () => {
+test('added tokens never exceed the burst', () => {
   const bucket = new TokenBucket({ perSecond: 1, burst: 10 }, () => 0)
   bucket.add(100)
   assert.equal(bucket.spend(10), true)

@@ -17,7 +17,7 @@ interface Told extends ApiObject {
   source: { component: string }
 }
 
-test('recording of Events', async (t) => {
+test('the event recorder writes Events', async (t) => {
   const client = new Client((await serve(t)).transport())
   const time = { skipped: 0 }
   const clock = { now: () => Date.now() + time.skipped, monotonic: () => performance.now() + time.skipped }

@@ -181,7 +181,7 @@ function cut(state: { cut: AbortController }): () => void {
   }
 }
 
-test('an informer detects a server that stopped responding and reconnects', async (t) => {
+test('an informer reconnects if the server stops responding', async (t) => {
   const server = await serve(t)
   const client = new Client(server.transport())
   const proxy = await startProxy(server.url)

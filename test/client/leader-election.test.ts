@@ -57,7 +57,7 @@ function candidate(t: TestContext, send: Transport, identity: string, name: stri
 
 const leads = (each: Candidate) => until(async () => each.term() !== undefined, Boolean)
 
-test('leader election between two candidates', async (t) => {
+test('only one of two candidates is the leader', async (t) => {
   const server = await serve(t)
   const send = server.transport()
   const client = new Client(send)

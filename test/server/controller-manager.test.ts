@@ -31,7 +31,7 @@ async function fetchFrom(port: number, path: string, token?: string): Promise<{ 
   })
 }
 
-test('a controller manager next to a server', async (t) => {
+test('a controller manager works with a separate server', async (t) => {
   const server = await startServer(t)
   const admin = server.client()
   const keyFile = join(server.directory, 'sa.key')

@@ -263,7 +263,7 @@ test('the error for a port in use contains advice', async (t) => {
   assert.equal(taken.code, 1)
 })
 
-test('a server with its data directory', async (t) => {
+test('a server protects its data directory', async (t) => {
   const server = await startServer(t)
   await t.test('files in the data directory are readable only by their owner', () => {
     const { directory } = server

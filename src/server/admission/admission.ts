@@ -108,7 +108,7 @@ async function makeControl(
   const configuration = configurations.get(name)
   if (configuration === undefined) return make(parts)
   if (configure === undefined)
-    throw new UsageError(`${configuration.source}: ${name} has no configuration: remove its entry`)
+    throw new UsageError(`${configuration.source}: ${name} accepts no configuration: remove its entry`)
   if (configuration.value === null) return make(parts)
   try {
     return await configure(parts, configuration.value)

@@ -222,7 +222,7 @@ const patchTypes = {
   apply: 'application/apply-patch+yaml',
 }
 
-test('CertificateSigningRequests on a running server', async (t) => {
+test('a running server handles CertificateSigningRequests', async (t) => {
   const server = await serve(t)
   const client = server.client()
   const authority = await makeAuthority()

@@ -119,7 +119,7 @@ test('the table shows completions and duration', () => {
   assert.deepEqual(cells({}, { ...times, succeeded: 1 }), ['1/1', '62m'])
 })
 
-test('Jobs on a running server', async (t) => {
+test('a running server handles Jobs', async (t) => {
   const client = (await serve(t)).client()
   const path = '/apis/batch/v1/namespaces/default/jobs'
   const post = (spec: JsonObject, metadata: JsonObject = {}) =>

@@ -84,7 +84,7 @@ test('the table shows minAvailable and maxUnavailable', () => {
   assert.deepEqual(cellsOf(kind, create({ maxUnavailable: 0 }).object).slice(1, 3), ['N/A', '0'])
 })
 
-test('PodDisruptionBudgets on a running server', async (t) => {
+test('a running server handles PodDisruptionBudgets', async (t) => {
   const client = (await serve(t)).client()
   const at = (version: string, name = '') => `/apis/policy/${version}/namespaces/default/poddisruptionbudgets${name}`
   const post = (version: string, name: string, spec: JsonObject) =>

@@ -28,7 +28,7 @@ describe('examples of RFC 7396', () => {
     [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
   ]
   for (const [document, patch, result] of examples) {
-    test(`applying ${JSON.stringify(patch)} to ${JSON.stringify(document)}`, () => {
+    test(`applying ${JSON.stringify(patch)} to ${JSON.stringify(document)} has the expected result`, () => {
       assert.deepEqual(applyMergePatch(deepFreeze(document), deepFreeze(patch)), result)
     })
   }

@@ -208,7 +208,7 @@ describe('flags that enable and disable controls', () => {
     [
       'a configuration for a control that takes none',
       file(`${head}plugins: [{name: NamespaceLifecycle}]\n`),
-      /admission\.yaml: NamespaceLifecycle takes no configuration/,
+      /admission\.yaml: NamespaceLifecycle accepts no configuration/,
     ],
   ] as const)
     test(`the server does not start with ${what}`, async () => {

@@ -182,7 +182,9 @@ async function tokenTexts(server: Served, provider: OpenidProvider): Promise<Wor
   }
 }
 
-test('combinations of credentials and Authorization headers', { timeout: 300_000 }, async (t) => {
+test('every combination of credentials and Authorization headers gets the expected user', {
+  timeout: 300_000,
+}, async (t) => {
   const { server, agents, texts } = await makeWorld(t)
   await until(
     () => whoIs(server, { token: texts['an ID token'] }),
@@ -190,7 +192,7 @@ test('combinations of credentials and Authorization headers', { timeout: 300_000
   )
   let asked = 0
   for (const certificate of Object.keys(certificates) as Certificate[]) {
-    await t.test(`requests with a certificate: ${certificate}`, async () => {
+    await t.test(`requests with a certificate are authenticated: ${certificate}`, async () => {
       for (const token of Object.keys(tokens) as Token[]) {
         for (const form of throughAll.includes(certificate) ? Object.keys(forms) : ofEachSort) {
           const values = form.split('|').map((each) => each.replaceAll('*', texts[token]))

@@ -43,7 +43,7 @@ async function openWatch(t: TestContext, server: Restartable, pair: CertifiedKey
   return { end: once(socket.resume(), 'close'), closed: () => socket.destroyed }
 }
 
-test('deny lists of client certificates', { timeout: 300_000 }, async (t) => {
+test('deny lists reject client certificates', { timeout: 300_000 }, async (t) => {
   const make = certificatesIn(temporaryDirectory(t))
   const root = make({ subject: '/CN=root', extensions: authorityExtensions })
   const server = await serve(t, [`--client-ca-file=${root.certificateFile}`])

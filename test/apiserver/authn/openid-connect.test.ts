@@ -43,7 +43,7 @@ function now(): number {
   return Math.floor(Date.now() / 1000)
 }
 
-test('authentication with ID tokens', { timeout: 300_000 }, async (t) => {
+test('ID tokens authenticate their users', { timeout: 300_000 }, async (t) => {
   const provider = await OpenidProvider.start(t)
   const server = await serve(
     t,
@@ -268,7 +268,7 @@ async function signText(provider: OpenidProvider, text: string): Promise<string>
   return await signing.sign(await importJWK(key, 'RS256'))
 }
 
-test('user name claims and prefixes', { timeout: 300_000 }, async (t) => {
+test('the user name is derived from the configured claim and prefix', { timeout: 300_000 }, async (t) => {
   const provider = await OpenidProvider.start(t, ['RS256', 'ES256'])
   const token = await provider.login(jane)
   const rows: readonly (readonly [readonly string[], string])[] = [

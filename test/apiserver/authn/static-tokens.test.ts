@@ -9,7 +9,7 @@ import { agentOf, until, whoIs } from '../../support/who.ts'
 
 const secret = 'canary-7f3a'
 
-test('changes of the token file', { timeout: 300_000 }, async (t) => {
+test('changes of the token file take effect', { timeout: 300_000 }, async (t) => {
   const server = await serve(t)
   const file = join(server.directory, 'tokens.csv')
   const kept = `${secret},kept,uid,"a,b"\n`

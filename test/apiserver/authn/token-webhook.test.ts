@@ -14,7 +14,7 @@ const jane = {
 }
 const canary = 'canary-token-5c1d'
 
-test('authentication by a token webhook', { timeout: 300_000 }, async (t) => {
+test('a token webhook authenticates users', { timeout: 300_000 }, async (t) => {
   const service = await TokenService.start(t)
   const flag = service.config(service.make({ subject: '/CN=orch', issuer: service.authority }))
   const server = await serve(t, [flag])

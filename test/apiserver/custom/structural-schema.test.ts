@@ -556,7 +556,7 @@ describe('a large value is validated in short steps that can be interrupted', ()
       if (validating.steps > 0) assert.ok(validating.steps >= many / 1000, `validated in ${validating.steps} steps`)
     })
 
-  test('defaults in a schema', async () => {
+  test('defaults are applied to the elements of large lists and maps', async () => {
     const item = { type: 'object', default: {}, properties: { p: { type: 'integer', default: 3 } } }
     const lists = {
       type: 'object',

@@ -163,7 +163,7 @@ const anonymousTable: readonly (readonly [string, readonly [number, number, numb
 ]
 
 for (const [flags, expected] of anonymousTable) {
-  test(`anonymous requests with ${flags || 'no flags'}`, async (t) => {
+  test(`anonymous requests are handled as configured with ${flags || 'no flags'}`, async (t) => {
     const server = await serve(t, flags.split(' ').filter(Boolean))
     const nobody = server.client('')
     const answers = [

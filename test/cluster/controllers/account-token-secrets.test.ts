@@ -9,7 +9,7 @@ import { until } from '../../support/until.ts'
 const namespace = 'default'
 const options = { createTokenSecrets: true, issueToken: async ({ secret }: { secret: string }) => `token of ${secret}` }
 
-test('legacy token Secrets of service accounts', async (t) => {
+test('the manager creates legacy token Secrets for service accounts', async (t) => {
   const { client, start } = await openLoopServer(t)
   const make = (name: string, rest: object = {}) =>
     client.create(kinds.ServiceAccount, {

@@ -14,7 +14,7 @@ const base64 = (text: string) => Buffer.from(text).toString('base64')
 const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString().replace(/\.\d+/, '')
 
 for (const profile of ['orch', 'kubernetes'] as const)
-  test(`bootstrap signer, profile ${profile}`, async (t) => {
+  test(`the bootstrap signer signs cluster-info under the profile ${profile}`, async (t) => {
     const { client, start } = await openLoopServer(t, [`--profile=${profile}`])
     const type = profile === 'orch' ? 'bootstrap.orch.io/token' : 'bootstrap.kubernetes.io/token'
     const make = (id: string, changes: { [key: string]: string } = {}) => {

@@ -43,7 +43,7 @@ function requestOf({ name, node = 'n1', organization = 'system:nodes', ...rest }
   return { ...type, metadata: { name }, spec } as CertificateSigningRequest
 }
 
-test('approval of node client certificates', async (t) => {
+test('the manager approves node client certificates', async (t) => {
   const { client, start, as } = await openLoopServer(t)
   const bind = (name: string, role: string, subject: { kind: string; name: string }) =>
     client.create(bindings, {

@@ -35,7 +35,7 @@ function certificate(notAfter: number): string {
   return Buffer.from(pem).toString('base64')
 }
 
-test('deletion of old CertificateSigningRequests', async (t) => {
+test('the manager deletes old CertificateSigningRequests', async (t) => {
   const { client, start } = await openLoopServer(t)
   const create = (name: string) => {
     const request = Buffer.from(makeRequest({ commonName: 'x', organizations: [] }, key)).toString('base64')

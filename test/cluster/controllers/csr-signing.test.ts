@@ -79,7 +79,7 @@ function failureOf({ status }: CertificateSigningRequest): string {
   return failed?.message ?? ''
 }
 
-test('signing of CertificateSigningRequests', async (t) => {
+test('the manager signs CertificateSigningRequests', async (t) => {
   const { client, server, start } = await openLoopServer(t)
   const { certificate, key: caKey } = server.signingAuthority
   const issuer = { certificate, key: createPrivateKey(caKey) }

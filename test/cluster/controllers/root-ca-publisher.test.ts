@@ -9,7 +9,7 @@ import { until } from '../../support/until.ts'
 
 const name = 'kube-root-ca.crt'
 
-test('publishing of the root CA', async (t) => {
+test('the manager publishes the root CA', async (t) => {
   const { client, start } = await openLoopServer(t)
   const options = { rootAuthority: () => 'the CA' }
   const makeNamespace = (namespace: string) =>

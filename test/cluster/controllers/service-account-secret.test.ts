@@ -19,7 +19,7 @@ import { eventOf } from '../../support/resource-types.ts'
 const namespace = 'default'
 const type = 'orch.io/service-account-token'
 
-test('service account token Secrets', async (t) => {
+test('the manager maintains token Secrets of service accounts', async (t) => {
   const server = await serveUp(t, ['-v=9'])
   const client = new Client(server.transport())
   const admin = server.client()

@@ -12,7 +12,7 @@ const type = 'bootstrap.orch.io/token'
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString().replace(/\.\d+/, '')
 
-test('deletion of bootstrap tokens', async (t) => {
+test('the manager deletes bootstrap tokens', async (t) => {
   const { client, start } = await openLoopServer(t)
   const make = (id: string, expiration?: string, secretType = type) =>
     client.create(kinds.Secret, {

@@ -112,7 +112,7 @@ test('terminated containers restart depending on restart policy and exit code', 
   assert.equal(crashing.status?.containerStatuses?.[0]?.lastState?.terminated?.exitCode, 1)
 })
 
-test('pods of a Job succeed, and image pulls can be made to fail', async () => {
+test('pods of a Job succeed, and an annotation makes an image pull fail', async () => {
   const owner = { apiVersion: 'batch/v1', kind: 'Job', name: 'j', uid: 'f0a6f0d6-0000-4000-8000-000000000000' }
   await client.create(kinds.Pod, {
     metadata: { name: 'of-job', namespace: 'default', ownerReferences: [owner] },

@@ -175,7 +175,7 @@ test('a list followed by a watch shows one consistent state, however slowly it i
   assert.equal(rest.at(-1), 'ADDED the-last-one')
 })
 
-test('lists at an old version use little memory, are limited in number and are exact', {
+test('concurrent lists at an old version are exact, use little memory and are limited in number', {
   timeout: 300_000,
 }, async (t) => {
   const server = await startServer(t)

@@ -66,7 +66,7 @@ for (const [bytes, megabytes] of [
   [3000, 4],
   [300_000, 4],
 ] as const)
-  test(`deletes succeed next to rejected creates, with values of ${bytes} bytes, until everything is deleted`, (t) =>
+  test(`on a full disk with values of ${bytes} bytes, creates are rejected and deletes succeed`, (t) =>
     withStore(join(smallDevice(t, megabytes), 'data'), async (store) => {
       const written = await fill(store, bytes)
       assert.ok(written.size > 5)

@@ -36,7 +36,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-test('joining a cluster', async (t) => {
+test('nodes and users can join a cluster', async (t) => {
   const server = await startUp(t, ['--allowed-proxy-cidrs=127.0.0.1/32'])
   const config = `--kubeconfig=${server.directory}/admin.kubeconfig`
   const admin = server.client()

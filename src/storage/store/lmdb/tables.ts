@@ -148,7 +148,7 @@ export function write(table: Database<Lent, Bytes>, key: Bytes, value: Bytes): v
 /** Writes a record after all others of its table. */
 export function append(table: Database<Lent, Bytes>, key: Bytes, value: Bytes): void {
   const written: unknown = table.putSync(key, value as Buffer, { append: true })
-  if (written !== true) throw new StoreError('the data file is damaged: a record is not the last')
+  if (written !== true) throw new StoreError('the data file is damaged: a later record already exists')
 }
 
 /** Deletes a record that must exist. */

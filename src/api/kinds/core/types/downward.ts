@@ -85,7 +85,7 @@ export function checkFieldSelector(
   const place = child(path, 'fieldPath')
   if (apiVersion === '') return [required(child(path, 'apiVersion'))]
   if (fieldPath === '') return [required(place)]
-  if (apiVersion !== 'v1') return [invalid(place, fieldPath, `pods have no version ${apiVersion}`)]
+  if (apiVersion !== 'v1') return [invalid(place, fieldPath, `${apiVersion} is not a version of Pod`)]
   const bracket = fieldPath.indexOf("['", 1)
   if (bracket > 0 && fieldPath.endsWith("']") && bracket + 4 <= fieldPath.length)
     return checkSubscript(fieldPath.slice(0, bracket), fieldPath.slice(bracket + 2, -2), path)
