@@ -8,7 +8,7 @@ import { type APIService, apiService } from '../../api/kinds/apiregistration/api
 import { type ApiObject, timestamp } from '../../api/model/object.ts'
 import type { Loop } from '../../client/reconcile/loop.ts'
 import { everyOf, fromCache, type Source } from '../../client/reconcile/sources.ts'
-import { CallError } from '../outbound/call-error.ts'
+import { CallError } from '../../wire/http/client/call-error.ts'
 import type { HttpsCaller } from '../outbound/https-caller.ts'
 import { NoServiceAddress } from '../outbound/service-address.ts'
 import type { Catalogue } from '../registry/catalogue/catalogue.ts'

@@ -5,9 +5,9 @@
  */
 
 import { ApiError, timeout } from '../../api/model/api-error.ts'
+import type { CallError } from '../../wire/http/client/call-error.ts'
 import type { RequestPasser } from '../http/relay/pass-on.ts'
 import type { Exchange } from '../http/request/exchange.ts'
-import type { CallError } from '../outbound/call-error.ts'
 import type { HttpsRelay } from '../outbound/https-relay.ts'
 import type { Backend, Backends } from './backends.ts'
 

@@ -14,10 +14,10 @@ import {
   type SecureContextOptions,
 } from 'node:tls'
 import { BoundedMap } from '../../base/collections/bounded-map.ts'
-import { CallError, wrongCommonName } from './call-error.ts'
-import { ConnectionPool } from './connection-pool.ts'
+import { CallError, wrongCommonName } from '../../wire/http/client/call-error.ts'
+import { ConnectionPool } from '../../wire/http/client/connection-pool.ts'
+import { NamelessCertificateAgent } from '../../wire/http/client/nameless-certificates.ts'
 import type { Credentials } from './credentials.ts'
-import { NamelessCertificateAgent } from './nameless-certificates.ts'
 
 /** The address of a call, and how to verify the server. */
 export interface Destination {

@@ -6,12 +6,13 @@
  * This code writes requests and parses responses itself, because objects of Node's `https` would account for two thirds
  * of a call's cost (docs/decisions/0023).
  */
+
+import { AnswerMemory } from '../../wire/http/client/answer-memory.ts'
+import { CallError } from '../../wire/http/client/call-error.ts'
+import { runCall } from '../../wire/http/client/one-call.ts'
 import { fitsLine } from '../../wire/http/header-line.ts'
-import { AnswerMemory } from './answer-memory.ts'
-import { CallError } from './call-error.ts'
 import { Connections, type Destination } from './connections.ts'
 import { headersOf } from './credentials.ts'
-import { runCall } from './one-call.ts'
 
 interface HttpsCall {
   readonly destination: Destination

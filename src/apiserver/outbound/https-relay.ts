@@ -10,7 +10,7 @@ import { request } from 'node:https'
 import { isIP } from 'node:net'
 import type { Duplex, Readable } from 'node:stream'
 import { readStream } from '../../base/concurrency/read-stream.ts'
-import { CallError, callErrorOf } from './call-error.ts'
+import { CallError, callErrorOf } from '../../wire/http/client/call-error.ts'
 import { Connections, type Destination } from './connections.ts'
 
 // Not imported, because that would load every export of the module, including all of fetch.

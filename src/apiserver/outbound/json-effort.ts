@@ -3,7 +3,7 @@
  * millions of tiny values are expensive. Values are counted before parsing, at a fraction of the cost.
  */
 import { runToCompletion, type Steps } from '../../base/concurrency/time-slice.ts'
-import { CallError } from './call-error.ts'
+import { CallError } from '../../wire/http/client/call-error.ts'
 
 const defaultMost = 200_000
 const comma = 0x2c

@@ -1,6 +1,6 @@
 /** The target of a forwarded request, and how failures are reported to the client. */
 import type { ApiError } from '../../api/model/api-error.ts'
-import type { CallError } from './call-error.ts'
+import type { CallError } from '../../wire/http/client/call-error.ts'
 import type { Destination } from './connections.ts'
 import type { HttpsRelay } from './https-relay.ts'
 

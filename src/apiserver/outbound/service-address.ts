@@ -10,7 +10,7 @@ import type { Lookup } from '../../api/model/lookup.ts'
 import { withoutLeadingZeros } from '../../api/model/names.ts'
 import type { ApiObject } from '../../api/model/object.ts'
 import { type Vendor, vendorKey } from '../../api/model/vendor.ts'
-import { CallError } from './call-error.ts'
+import { CallError } from '../../wire/http/client/call-error.ts'
 
 /** A port of a Service, as in a webhook configuration. */
 export interface ServiceReference {

@@ -8,7 +8,7 @@ import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { type IpAddress, type IpRange, isWithin, parseIp, parseRange } from '../../api/model/ip-range.ts'
-import { CallError } from '../outbound/call-error.ts'
+import { CallError } from '../../wire/http/client/call-error.ts'
 import type { Address } from '../outbound/service-address.ts'
 
 /** Configuration of the policy. */

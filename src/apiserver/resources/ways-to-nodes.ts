@@ -11,7 +11,7 @@ import { ApiError, badRequest, notFound, timeout, tooManyRequests } from '../../
 import type { Lookup } from '../../api/model/lookup.ts'
 import { nodeUserPrefix } from '../../api/model/user.ts'
 import type { LocalNodes } from '../../cluster/node-port/local-nodes.ts'
-import { CallError } from '../outbound/call-error.ts'
+import { CallError } from '../../wire/http/client/call-error.ts'
 import type { Destination } from '../outbound/connections.ts'
 import { type Credentials, noCredentials } from '../outbound/credentials.ts'
 import type { HttpsRelay } from '../outbound/https-relay.ts'

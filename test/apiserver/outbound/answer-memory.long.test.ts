@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { TLSSocket } from 'node:tls'
-import { AnswerMemory, type AnswerMemoryLimits } from '../../../src/apiserver/outbound/answer-memory.ts'
 import { HttpsCaller } from '../../../src/apiserver/outbound/https-caller.ts'
+import { AnswerMemory, type AnswerMemoryLimits } from '../../../src/wire/http/client/answer-memory.ts'
 import { answerRaw, flood, floods, type RawAnswers } from '../../support/raw-answers.ts'
 import { soon, untilTrue } from '../../support/until.ts'
 

@@ -8,7 +8,7 @@ import { isObject, type Json, type JsonObject, own } from '../../../api/json/jso
 import { apiVersionOf, type Vendor } from '../../../api/model/vendor.ts'
 import type { Steps } from '../../../base/concurrency/time-slice.ts'
 import { trimEndOf } from '../../../base/text/trim-end.ts'
-import { CallError } from '../../outbound/call-error.ts'
+import { CallError } from '../../../wire/http/client/call-error.ts'
 import type { HttpsAnswer } from '../../outbound/https-caller.ts'
 import { fewValuesSteps } from '../../outbound/json-effort.ts'
 import type { Phase, ReviewVersion } from './webhook.ts'

@@ -11,7 +11,7 @@ import type { Vendor } from '../../../api/model/vendor.ts'
 import { TimeSlice } from '../../../base/concurrency/time-slice.ts'
 import type { Log } from '../../../base/telemetry/log.ts'
 import type { Clock } from '../../../base/time/clock.ts'
-import { CallError } from '../../outbound/call-error.ts'
+import { CallError } from '../../../wire/http/client/call-error.ts'
 import type { HttpsCaller } from '../../outbound/https-caller.ts'
 import {
   type ClientConfig,

@@ -51,6 +51,7 @@ export interface CallEnding {
 /** A connection is not reused this long before the server's keep-alive timeout, because a call takes time to arrive. */
 const closingMarginMs = 1000
 
+/** Opens, reuses and limits the connections to one destination. */
 export class ConnectionPool {
   readonly #agent: Agent
   readonly #options: ConnectionOptions

@@ -5,7 +5,7 @@
  * response data. All bytes except the body count as framing, including 1xx heads. The reader limits the total framing
  * of a response and does not store it.
  */
-import { trimEndOf } from '../../base/text/trim-end.ts'
+import { trimEndOf } from '../../../base/text/trim-end.ts'
 import { CallError } from './call-error.ts'
 
 const maxHeadBytes = 16 * 1024

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { AnswerReader } from '../../../src/apiserver/outbound/answer-reader.ts'
+import { AnswerReader } from '../../../../src/wire/http/client/answer-reader.ts'
 
 const maxBytes = 1000
 

@@ -16,6 +16,7 @@ export const selfSigned = 'DEPTH_ZERO_SELF_SIGNED_CERT'
 const serverPurposes = ['1.3.6.1.5.5.7.3.1', '2.5.29.37.0']
 const certificateForm = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 
+/** Opens connections to servers whose certificate has no names, if a trusted CA has signed it. */
 export class NamelessCertificateAgent extends Agent {
   readonly #authority: string
   readonly #authorities: readonly X509Certificate[]

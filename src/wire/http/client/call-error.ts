@@ -1,5 +1,5 @@
 /** Errors of calls to other servers. Their messages contain neither request nor response data. */
-import { isOwnLimit } from '../../base/limits/own-limits.ts'
+import { isOwnLimit } from '../../../base/limits/own-limits.ts'
 import { selfSigned } from './nameless-certificates.ts'
 
 /**

@@ -29,6 +29,7 @@ interface DestinationUse {
   exempt: AnswerRoom | undefined
 }
 
+/** Divides the memory for responses among destinations. */
 export class AnswerMemory {
   readonly #limits: AnswerMemoryLimits
   readonly #destinations = new WeakMap<WeakKey, DestinationUse>()
