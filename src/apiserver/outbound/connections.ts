@@ -3,8 +3,6 @@
  * bundle and client certificate are all equal.
  */
 import { createHash } from 'node:crypto'
-import { Agent, type AgentOptions } from 'node:https'
-import { isIP } from 'node:net'
 import type { Duplex } from 'node:stream'
 import {
   checkServerIdentity,
@@ -15,8 +13,9 @@ import {
 } from 'node:tls'
 import { BoundedMap } from '../../base/collections/bounded-map.ts'
 import { CallError, wrongCommonName } from '../../wire/http/client/call-error.ts'
-import { ConnectionPool } from '../../wire/http/client/connection-pool.ts'
-import { NamelessCertificateAgent } from '../../wire/http/client/nameless-certificates.ts'
+import { ConnectionPool, type PoolOptions } from '../../wire/http/client/connection-pool.ts'
+import { namelessCertificateVerifier } from '../../wire/http/client/nameless-certificates.ts'
+import { openTcp, openTls, type ServerVerifier, type TlsTarget } from '../../wire/http/client/open-connection.ts'
 import type { Credentials } from './credentials.ts'
 
 /** The address of a call, and how to verify the server. */
@@ -41,45 +40,51 @@ export interface Destination {
   readonly plain?: 'tcp' | (() => Duplex)
 }
 
-const idleMs = 60_000
 /** Maximum number of destinations with open connections. */
 const maxDestinations = 256
 
+/** The purpose of connections. */
+export interface ConnectionsOptions {
+  /**
+   * Maximum number of connections per destination. All of them may stay open for later calls, because a new connection
+   * costs several times as much as a call.
+   */
+  readonly maxPerDestination: number
+  /**
+   * Whether users choose the destinations. Idle connections to many of them would exhaust the file descriptors, so
+   * fewer stay open, and a new connection may resume the TLS session of an earlier one.
+   */
+  readonly isForUsers?: boolean
+}
+
+interface OpenDestination {
+  readonly pool: ConnectionPool
+  readonly target: TlsTarget
+}
+
 export class Connections {
-  readonly #maxPerDestination: number
-  /** Agents by destination; the least recently used are evicted. */
-  readonly #agents = new BoundedMap<string, Agent>(maxDestinations)
-  /** Pools for calls, which need less than an agent offers. */
-  readonly #pools = new WeakMap<Agent, ConnectionPool>()
+  readonly #options: ConnectionsOptions
+  /** Pools by destination; the least recently used are evicted. */
+  readonly #open = new BoundedMap<string, OpenDestination>(maxDestinations)
   readonly #keys = new WeakMap<Destination, string>()
 
-  /** All connections may stay open for later calls, because a new connection costs several times as much as a call. */
-  constructor(maxPerDestination: number) {
-    this.#maxPerDestination = maxPerDestination
-  }
-
-  agentOf(destination: Destination): Agent {
-    const key = this.#keyOf(destination)
-    const agent = this.#agents.get(key) ?? new Agent(this.#optionsOf(destination))
-    this.#keep(key, agent)
-    return agent
+  constructor(options: ConnectionsOptions) {
+    this.#options = options
   }
 
   poolOf(destination: Destination): ConnectionPool {
-    const agent = this.agentOf(destination)
-    const { host, port, serverName } = destination
-    // SNI does not allow IP addresses. Node then checks the certificate against `host`.
-    const servername = isIP(serverName) === 0 ? serverName : ''
-    const pool = this.#pools.get(agent) ?? new ConnectionPool(agent, { host, port, servername })
-    this.#pools.set(agent, pool)
-    return pool
+    const key = this.#keyOf(destination)
+    return this.#keep(key, this.#open.get(key) ?? this.#add(destination))
   }
 
-  /** An agent for a single connection that is never reused, for protocol upgrades. */
-  singleUseAgent(destination: Destination): Agent {
-    const options = { ...this.#optionsOf(destination), keepAlive: false }
-    const known = this.#agents.get(this.#keyOf(destination))
-    return known instanceof NamelessCertificateAgent ? known.withOptions(options) : new Agent(options)
+  /** A pool for a single connection that is never reused: for protocol upgrades and plain HTTP. */
+  singleUsePool(destination: Destination): ConnectionPool {
+    const { host, port, plain } = destination
+    const options = { maxConnections: 1, maxIdle: 0 }
+    if (plain === 'tcp') return new ConnectionPool({ ...options, open: () => openTcp(host, port) })
+    if (plain !== undefined) return new ConnectionPool({ ...options, open: async () => plain() })
+    const { target } = this.#open.get(this.#keyOf(destination)) ?? { target: targetOf(destination) }
+    return new ConnectionPool({ ...options, open: () => openTls(target) })
   }
 
   /**
@@ -91,17 +96,21 @@ export class Connections {
     const key = this.#keyOf(destination)
     const { authority } = destination
     if (authority === undefined || destination.commonName !== undefined) return false
-    if (this.#agents.get(key) instanceof NamelessCertificateAgent) return false
-    this.#keep(key, new NamelessCertificateAgent(this.#optionsOf(destination), authority))
+    if (this.#open.get(key)?.target.verifier !== undefined) return false
+    this.#keep(key, this.#add(destination, namelessCertificateVerifier(authority)))
     return true
   }
 
+  /** Running calls continue. */
   close(): void {
-    for (const agent of this.#agents.values()) {
-      this.#pools.get(agent)?.close()
-      agent.destroy()
-    }
-    this.#agents.clear()
+    for (const { pool } of this.#open.values()) pool.close()
+    this.#open.clear()
+  }
+
+  /** Running calls fail. */
+  destroy(): void {
+    for (const { pool } of this.#open.values()) pool.destroy()
+    this.#open.clear()
   }
 
   #keyOf(destination: Destination): string {
@@ -110,42 +119,58 @@ export class Connections {
     return key
   }
 
-  #keep(key: string, agent: Agent): void {
-    for (const evicted of this.#agents.set(key, agent)) this.#retire(evicted)
+  /** Idle connections of an evicted destination are closed, and no later request uses its pool. */
+  #keep(key: string, open: OpenDestination): ConnectionPool {
+    for (const { pool } of this.#open.set(key, open)) pool.close()
+    return open.pool
   }
 
-  /** Running requests continue. Idle connections are closed, and no later request uses the agent. */
-  #retire(agent: Agent): void {
-    this.#pools.get(agent)?.close()
-    agent.maxFreeSockets = 0
-    for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy()
+  #add(destination: Destination, verifier?: ServerVerifier): OpenDestination {
+    const target = { ...targetOf(destination), verifier }
+    const isResumed = this.#options.isForUsers && verifier === undefined && destination.commonName === undefined
+    const open = isResumed ? resuming(target) : () => openTls(target)
+    return { pool: new ConnectionPool({ open, ...this.#limitsOf(destination) }), target }
   }
 
-  #optionsOf({ authority, isUnverified = false, commonName, credentials, maxIdle }: Destination): AgentOptions {
-    const { certificate, key } = credentials
-    return {
-      ...(commonName === undefined ? {} : requireCommonName(commonName)),
-      // Users can choose pods and ports, which get no credentials. Idle connections to many of them would exhaust the
-      // file descriptors.
-      keepAlive: !isUnverified || certificate !== undefined,
-      maxSockets: this.#maxPerDestination,
-      maxFreeSockets: maxIdle ?? this.#maxPerDestination,
-      timeout: idleMs,
-      rejectUnauthorized: !isUnverified,
-      // Created once, because parsing the certificates for each connection would cost more than a call.
-      secureContext: secureContextOf({
-        // Trust every certificate in the bundle, even an intermediate CA, as kube-apiserver does.
-        ...(authority === undefined ? {} : { ca: authority, allowPartialTrustChain: true }),
-        ...(certificate === undefined ? {} : { cert: certificate, key }),
-      }),
-    }
+  #limitsOf({ isUnverified = false, credentials, maxIdle }: Destination): Omit<PoolOptions, 'open'> {
+    const { maxPerDestination: maxConnections, isForUsers = false } = this.#options
+    if (!isForUsers) return { maxConnections }
+    // Pods get no credentials.
+    if (isUnverified && credentials.certificate === undefined) return { maxConnections, maxIdle: 0 }
+    return { maxConnections, ...(maxIdle === undefined ? {} : { maxIdle }) }
   }
 }
 
-/** Disables session resumption, because Node does not check the certificate's names on a resumed session. */
-function requireCommonName(commonName: string): AgentOptions {
+function targetOf(destination: Destination): TlsTarget {
+  const { host, port, serverName, authority, isUnverified = false, commonName, credentials } = destination
+  const { certificate, key } = credentials
   return {
-    maxCachedSessions: 0,
+    host,
+    port,
+    servername: serverName,
+    ...(commonName === undefined ? {} : requireCommonName(commonName)),
+    rejectUnauthorized: !isUnverified,
+    // Created once, because parsing the certificates for each connection would cost more than a call.
+    secureContext: secureContextOf({
+      // Trust every certificate in the bundle, even an intermediate CA, as kube-apiserver does.
+      ...(authority === undefined ? {} : { ca: authority, allowPartialTrustChain: true }),
+      ...(certificate === undefined ? {} : { cert: certificate, key }),
+    }),
+  }
+}
+
+/** Opens connections that resume the TLS session of the previous one. */
+function resuming(target: TlsTarget): PoolOptions['open'] {
+  let session: Buffer | undefined
+  const onSession = (latest: Buffer) => {
+    session = latest
+  }
+  return () => openTls({ ...target, session, onSession })
+}
+
+/** Such connections resume no session, because Node does not check the certificate's names on a resumed session. */
+function requireCommonName(commonName: string): Pick<TlsTarget, 'checkServerIdentity'> {
+  return {
     checkServerIdentity: (host, certificate) =>
       checkServerIdentity(host, certificate) ?? commonNameFault(certificate, commonName),
   }

@@ -3,14 +3,14 @@
  * unlimited resources: responses are limited in size and total time, redirects are not followed, and nothing is
  * decompressed. Error messages never contain request or response data.
  *
- * This code writes requests and parses responses itself, because objects of Node's `https` would account for two thirds
- * of a call's cost (docs/decisions/0023).
+ * The requests are those of `wire/http/client`, because objects of Node's `https` would account for two thirds of a
+ * call's cost (docs/decisions/0023).
  */
 
 import { AnswerMemory } from '../../wire/http/client/answer-memory.ts'
 import { CallError } from '../../wire/http/client/call-error.ts'
-import { runCall } from '../../wire/http/client/one-call.ts'
-import { fitsLine } from '../../wire/http/header-line.ts'
+import { listHeaders, requestHead } from '../../wire/http/client/request-head.ts'
+import { runCall } from '../../wire/http/client/whole-call.ts'
 import { Connections, type Destination } from './connections.ts'
 import { headersOf } from './credentials.ts'
 
@@ -47,7 +47,7 @@ const maxConnections = 64
 /** HTTPS client with connection pooling and response limits. */
 export class HttpsCaller {
   readonly #userAgent: string
-  readonly #connections = new Connections(maxConnections)
+  readonly #connections = new Connections({ maxPerDestination: maxConnections })
   readonly #memory: AnswerMemory
 
   constructor(userAgent: string, memory = new AnswerMemory()) {
@@ -91,6 +91,7 @@ export class HttpsCaller {
     } = await runCall({
       pool,
       serverName: destination.serverName,
+      method: body === undefined ? 'GET' : 'POST',
       head: headOf(call, this.#userAgent),
       body,
       timeoutMs,
@@ -114,10 +115,5 @@ function headOf({ destination, path, body, headers = {} }: AnyCall, userAgent: s
     ...headersOf(destination.credentials),
     ...headers,
   }
-  const lines = [`${body === undefined ? 'GET' : 'POST'} ${path} HTTP/1.1`]
-  for (const [name, value] of Object.entries(sent))
-    for (const each of typeof value === 'string' ? [value] : value) lines.push(`${name}: ${each}`)
-  if (/\s/.test(path) || !lines.every(fitsLine))
-    throw new CallError('connection', 'the path or a header holds characters that cannot be sent')
-  return `${lines.join('\r\n')}\r\n\r\n`
+  return requestHead(body === undefined ? 'GET' : 'POST', path, listHeaders(sent))
 }

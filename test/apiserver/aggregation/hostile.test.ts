@@ -30,7 +30,7 @@ const refusals: readonly (readonly [path: string, status: number, message: RegEx
   ['redirect', 502, /redirect \(302\), which is not passed on/],
   ['hang?timeout=1s', 504, /gave no answer within \d+ ms/],
   ['reset', 503, /the connection was cut/],
-  ['huge-head', 503, /HPE_HEADER_OVERFLOW/],
+  ['huge-head', 503, /not valid HTTP/],
   ['odd-status', 502, /the status 999/],
   ['uninvited-switch', 502, /an unexpected switch of protocols/],
 ]

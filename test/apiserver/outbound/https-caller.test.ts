@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
-import { Agent, createServer } from 'node:https'
+import { createServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,7 +14,8 @@ import { HttpsCaller } from '../../../src/apiserver/outbound/https-caller.ts'
 import { AnswerMemory } from '../../../src/wire/http/client/answer-memory.ts'
 import { callErrorOf } from '../../../src/wire/http/client/call-error.ts'
 import { ConnectionPool } from '../../../src/wire/http/client/connection-pool.ts'
-import { runCall } from '../../../src/wire/http/client/one-call.ts'
+import { openTls } from '../../../src/wire/http/client/open-connection.ts'
+import { runCall } from '../../../src/wire/http/client/whole-call.ts'
 import { authorityExtensions, certificatesIn, type OpensslCertificate } from '../../support/openssl-certificates.ts'
 import { answerRaw } from '../../support/raw-answers.ts'
 import { soon } from '../../support/until.ts'
@@ -126,7 +127,7 @@ async function singleConnection() {
   let requests = 0
   const { destination } = await answerRaw({ after }, () => requests++)
   const { host, port, authority: ca } = destination
-  const pool = new ConnectionPool(new Agent({ maxSockets: 1 }), { host, port, ca })
+  const pool = new ConnectionPool({ open: () => openTls({ host, port, ca }), maxConnections: 1 })
   after(() => pool.close())
   const memory = new AnswerMemory()
   const head = 'GET / HTTP/1.1\r\n\r\n'
@@ -135,6 +136,7 @@ async function singleConnection() {
     runCall({
       pool,
       serverName: host,
+      method: 'GET',
       head,
       body: undefined,
       timeoutMs,

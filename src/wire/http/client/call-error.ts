@@ -1,6 +1,5 @@
 /** Errors of calls to other servers. Their messages contain neither request nor response data. */
 import { isOwnLimit } from '../../../base/limits/own-limits.ts'
-import { selfSigned } from './nameless-certificates.ts'
 
 /**
  * `timeout`: no complete response in time. `connection`: no connection could be established. `cut`: the connection
@@ -16,18 +15,27 @@ export type CallFault = 'timeout' | 'connection' | 'cut' | 'tls' | 'answer' | 'a
  */
 export type Remedy = 'reconnect' | 'verify'
 
+interface CallErrorOptions {
+  readonly remedy?: Remedy | undefined
+  /** The error of the connection, for callers that report or check it. */
+  readonly cause?: unknown
+}
+
 /** A call to another server that failed or returned no usable response. */
 export class CallError extends Error {
   override readonly name = 'CallError'
   readonly fault: CallFault
   readonly remedy: Remedy | undefined
 
-  constructor(fault: CallFault, message: string, remedy?: Remedy) {
-    super(message)
+  constructor(fault: CallFault, message: string, { remedy, cause }: CallErrorOptions = {}) {
+    super(message, cause === undefined ? undefined : { cause })
     this.fault = fault
     this.remedy = remedy
   }
 }
+
+/** OpenSSL's error code for a self-signed certificate. It also reports a certificate without names in this way. */
+export const selfSigned = 'DEPTH_ZERO_SELF_SIGNED_CERT'
 
 const unknownAuthority = 'x509: certificate signed by unknown authority'
 const notNow = 'x509: certificate has expired or is not yet valid'
@@ -65,19 +73,17 @@ export interface BrokenCall {
   readonly isRepeatable: boolean
 }
 
-/** Converts a Node error to a CallError. */
-export function callErrorOf(error: NodeJS.ErrnoException, { serverName, isRepeatable }: BrokenCall): CallError {
-  const { code = '' } = error
-  if (isOwnLimit(error)) return new CallError('limit', `the server cannot open another connection (${code})`)
-  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
-    return new CallError('tls', `x509: certificate is not valid for ${serverName}`)
-  if (code === wrongCommonName)
-    return new CallError('tls', `x509: certificate is valid for another name: ${error.message}`)
+/** Converts the error of a connection to a CallError. */
+export function callErrorOf(cause: NodeJS.ErrnoException, { serverName, isRepeatable }: BrokenCall): CallError {
+  const { code = '' } = cause
+  const tls = (message: string, remedy?: Remedy) => new CallError('tls', message, { cause, remedy })
+  if (isOwnLimit(cause)) return new CallError('limit', `the server cannot open another connection (${code})`, { cause })
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return tls(`x509: certificate is not valid for ${serverName}`)
+  if (code === wrongCommonName) return tls(`x509: certificate is valid for another name: ${cause.message}`)
   const certificateFault = certificateFaults[code]
-  if (certificateFault !== undefined)
-    return new CallError('tls', certificateFault, code === selfSigned ? 'verify' : undefined)
+  if (certificateFault !== undefined) return tls(certificateFault, code === selfSigned ? 'verify' : undefined)
   if (code === 'EPROTO' || code.startsWith('ERR_SSL') || code.startsWith('ERR_TLS'))
-    return new CallError('tls', `the TLS handshake failed (${code})`)
+    return tls(`the TLS handshake failed (${code})`)
   const text = connectionFaults[code] ?? `the connection failed (${code || 'unknown'})`
-  return new CallError('connection', text, isRepeatable ? 'reconnect' : undefined)
+  return new CallError('connection', text, { cause, remedy: isRepeatable ? 'reconnect' : undefined })
 }

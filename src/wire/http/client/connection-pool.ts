@@ -2,11 +2,14 @@
  * A pool of connections to one destination. Each connection carries one call at a time. The number of open connections
  * is limited, and further calls wait. A connection that receives anything while idle is closed.
  */
-import type { Agent } from 'node:https'
-import type { ConnectionOptions, TLSSocket } from 'node:tls'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 
-/** Idle timeout of a connection, and also the connect timeout. */
-const idleMs = 60_000
+/** Idle timeout of a connection. */
+const usualIdleMs = 60_000
+
+/** A TLS or TCP connection, or a stream that stands for one. */
+export type PooledSocket = Duplex & Partial<Pick<Socket, 'ref' | 'unref' | 'setTimeout'>>
 
 /** Receives the events of a connection on behalf of a call. */
 export interface ConnectionListener {
@@ -18,25 +21,46 @@ export interface ConnectionListener {
 
 /** A connection and the call that uses it. */
 export class PooledConnection {
-  readonly socket: TLSSocket
+  readonly socket: PooledSocket
   /** Whether an earlier call has used the connection. */
   isReused = false
   listener: ConnectionListener | undefined
   /** Time after which the connection must not be reused, on Node's monotonic clock. */
   idleUntil = Number.POSITIVE_INFINITY
+  readonly #listeners = {
+    data: (bytes: Buffer) => this.#tell((call) => call.onData(bytes)),
+    end: () => this.#tell((call) => call.onEnd()),
+    error: (error: Error) => this.#tell((call) => call.onBroken(error)),
+    close: () => this.#tell((call) => call.onBroken(connectionClosed())),
+    timeout: () => this.#closeIfIdle(),
+  }
 
-  constructor(socket: TLSSocket) {
+  constructor(socket: PooledSocket, idleMs: number) {
     this.socket = socket
-    socket.setTimeout(idleMs, () => socket.destroy())
-    socket.on('data', (bytes: Buffer) => this.#tell((call) => call.onData(bytes)))
-    socket.on('end', () => this.#tell((call) => call.onEnd()))
-    socket.on('error', (error) => this.#tell((call) => call.onBroken(error)))
-    socket.on('close', () => this.#tell((call) => call.onBroken(Object.assign(new Error(), { code: 'ECONNRESET' }))))
+    for (const [event, listener] of Object.entries(this.#listeners)) socket.on(event, listener)
+    socket.setTimeout?.(idleMs)
+  }
+
+  /** Stops listening, so that the caller owns the connection. */
+  detach(): PooledSocket {
+    const { socket } = this
+    for (const [event, listener] of Object.entries(this.#listeners)) socket.off(event, listener)
+    socket.setTimeout?.(0)
+    // The new owner notices a failure when the connection closes, even if it listens only later.
+    socket.on('error', () => {})
+    // As before the first listener: data waits for the new owner.
+    ;(socket as { readableFlowing: boolean | null }).readableFlowing = null
+    return socket
   }
 
   #tell(tell: (call: ConnectionListener) => void): void {
     if (this.listener === undefined) this.socket.destroy()
     else tell(this.listener)
+  }
+
+  /** The response to a call may pause for any time, which the call itself limits. */
+  #closeIfIdle(): void {
+    if (this.listener === undefined) this.socket.destroy()
   }
 }
 
@@ -48,39 +72,59 @@ export interface CallEnding {
   readonly maxIdleMs?: number | undefined
 }
 
+/** How a pool opens connections, and its limits. */
+export interface PoolOptions {
+  /** Opens a connection and verifies the server. Throws Node's error if that fails. */
+  readonly open: () => Promise<PooledSocket>
+  readonly maxConnections: number
+  /** Maximum number of idle connections. Defaults to all of them. With 0, no connection is reused. */
+  readonly maxIdle?: number
+  /** Time after which an idle connection is closed, in milliseconds. Defaults to a minute; 0 means never. */
+  readonly idleMs?: number
+}
+
 /** A connection is not reused this long before the server's keep-alive timeout, because a call takes time to arrive. */
 const closingMarginMs = 1000
 
 /** Opens, reuses and limits the connections to one destination. */
 export class ConnectionPool {
-  readonly #agent: Agent
-  readonly #options: ConnectionOptions
+  readonly #options: PoolOptions
   readonly #idle: PooledConnection[] = []
   readonly #waiting: (() => void)[] = []
-  #open = 0
+  readonly #connections = new Set<PooledConnection>()
+  #opening = 0
   #isClosed = false
+  #isDestroyed = false
 
-  /** The agent defines TLS settings and creates the sockets, but does not pool them. */
-  constructor(agent: Agent, options: ConnectionOptions) {
-    this.#agent = agent
-    const protocol = { ALPNProtocols: ['http/1.1'], noDelay: true, timeout: idleMs }
-    this.#options = { ...agent.options, ...options, ...protocol } as ConnectionOptions
+  constructor(options: PoolOptions) {
+    this.#options = options
+  }
+
+  /** Whether a connection may be used for several calls. */
+  get reusesConnections(): boolean {
+    return this.#options.maxIdle !== 0
   }
 
   /**
    * Returns a connection for one call, waiting if all are in use. Throws Node's error if no connection can be
    * established. An idle connection is returned only after another poll of the event loop, which detects whether the
-   * other side has closed it. `onWait` is called if all connections are in use.
+   * other side has closed it. `onWait` is called if all connections are in use, and `onTurn` when the call no longer
+   * waits for other calls.
    */
-  async take(onWait: () => void = () => {}): Promise<PooledConnection> {
+  async take(onWait: () => void = () => {}, onTurn: () => void = () => {}): Promise<PooledConnection> {
     for (;;) {
+      if (this.#isDestroyed) throw connectionClosed()
       const connection = this.#idle.pop()
       if (connection === undefined) {
-        if (this.#open < this.#agent.maxSockets) return await this.#connect()
+        if (this.#connections.size + this.#opening < this.#options.maxConnections) {
+          onTurn()
+          return await this.#connect()
+        }
         onWait()
         await new Promise<void>((resolve) => this.#waiting.push(resolve))
       } else if (await isOpen(connection)) {
-        connection.socket.ref()
+        onTurn()
+        connection.socket.ref?.()
         return connection
       }
     }
@@ -90,9 +134,11 @@ export class ConnectionPool {
     connection.listener = undefined
     connection.isReused = true
     connection.idleUntil = performance.now() + maxIdleMs - closingMarginMs
-    if (!isReusable || this.#isClosed || connection.socket.destroyed) connection.socket.destroy()
+    const { maxIdle = Number.POSITIVE_INFINITY } = this.#options
+    const isKept = isReusable && !this.#isClosed && !connection.socket.destroyed && this.#idle.length < maxIdle
+    if (!isKept) connection.socket.destroy()
     else {
-      connection.socket.unref()
+      connection.socket.unref?.()
       this.#idle.push(connection)
       this.#waiting.shift()?.()
     }
@@ -104,46 +150,43 @@ export class ConnectionPool {
     for (const { socket } of this.#idle.splice(0)) socket.destroy()
   }
 
+  /** Running and later calls fail. */
+  destroy(): void {
+    this.#isDestroyed = true
+    this.close()
+    for (const retry of this.#waiting.splice(0)) retry()
+    for (const { socket } of this.#connections) socket.destroy()
+  }
+
   async #connect(): Promise<PooledConnection> {
-    this.#open++
+    this.#opening++
     try {
-      const connection = new PooledConnection(await this.#makeSocket())
+      const connection = new PooledConnection(await this.#options.open(), this.#options.idleMs ?? usualIdleMs)
+      if (this.#isDestroyed) {
+        connection.socket.destroy()
+        throw connectionClosed()
+      }
+      this.#connections.add(connection)
       connection.socket.on('close', () => this.#forget(connection))
       return connection
     } catch (error) {
-      this.#forget()
+      this.#waiting.shift()?.()
       throw error
+    } finally {
+      this.#opening--
     }
   }
 
-  #forget(connection?: PooledConnection): void {
-    this.#open--
-    const at = connection === undefined ? -1 : this.#idle.indexOf(connection)
+  #forget(connection: PooledConnection): void {
+    this.#connections.delete(connection)
+    const at = this.#idle.indexOf(connection)
     if (at >= 0) this.#idle.splice(at, 1)
     this.#waiting.shift()?.()
   }
+}
 
-  /**
-   * Opens a connection, with its certificate verified before anything is sent. Continues if the call is abandoned,
-   * because the next call can use the connection.
-   */
-  #makeSocket(): Promise<TLSSocket> {
-    return new Promise((resolve, reject) => {
-      // The callback is used only if the agent returns no socket.
-      const made = this.#agent.createConnection(this.#options, (error, socket) => {
-        if (error) reject(error)
-        else resolve(socket as TLSSocket)
-      }) as TLSSocket | undefined
-      made?.once('error', reject)
-      made?.once('timeout', () =>
-        made.destroy(Object.assign(new Error('no connection in time'), { code: 'ETIMEDOUT' })),
-      )
-      made?.once('secureConnect', () => {
-        made.off('error', reject)
-        resolve(made)
-      })
-    })
-  }
+function connectionClosed(): NodeJS.ErrnoException {
+  return Object.assign(new Error('the connection was closed'), { code: 'ECONNRESET' })
 }
 
 /**

@@ -4,24 +4,26 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { AnswerReader } from '../../../../src/wire/http/client/answer-reader.ts'
+import { AnswerBuffer } from '../../../../src/wire/http/client/answer-buffer.ts'
+import { AnswerParser } from '../../../../src/wire/http/client/answer-parser.ts'
 
 const maxBytes = 1000
 
 /** The result for a response that arrives in pieces of this size, followed by the end of the connection. */
 function read(text: string, pieceSize: number): string {
-  const reader = new AnswerReader(maxBytes)
+  const answer = new AnswerBuffer(maxBytes)
+  const parser = new AnswerParser(answer)
   const bytes = Buffer.from(text, 'latin1')
   let isComplete = false
   try {
     for (let at = 0; at < bytes.length && !isComplete; at += pieceSize)
-      isComplete = reader.push(bytes.subarray(at, at + pieceSize))
+      isComplete = parser.push(bytes.subarray(at, at + pieceSize))
   } catch (error) {
     return (error as Error).message
   }
-  const then = reader.keepsConnection ? 'goes on' : 'ends'
-  if (isComplete) return `${reader.status} ${reader.body} ${then}`
-  return reader.end() ? `${reader.status} ${reader.body} by its end` : 'incomplete'
+  const then = parser.keepsConnection ? 'goes on' : 'ends'
+  if (isComplete) return `${answer.status} ${answer.body} ${then}`
+  return parser.end() ? `${answer.status} ${answer.body} by its end` : 'incomplete'
 }
 
 const ok = 'HTTP/1.1 200 OK\r\n'

@@ -1,9 +1,9 @@
 /**
- * Reads one HTTP/1.1 response from a connection, for calls with small responses that are needed as a whole. The reader
- * is strict: it rejects anything ambiguous, such as two lengths, a length next to chunked encoding, a folded header or
- * a bare line feed. It limits the size of the head, chunk lines, trailers and body. Error messages never contain
- * response data. All bytes except the body count as framing, including 1xx heads. The reader limits the total framing
- * of a response and does not store it.
+ * Parses one HTTP/1.1 response from a connection and passes its head and the parts of its body to a sink. The parser is
+ * strict: it rejects anything ambiguous, such as two lengths, a length next to chunked encoding, a folded header or a
+ * bare line feed. It limits the size of the head, chunk lines and trailers. Error messages never contain response data.
+ * All bytes except the body count as framing, including 1xx heads. The parser limits the total framing of a response
+ * and does not store it.
  */
 import { trimEndOf } from '../../../base/text/trim-end.ts'
 import { CallError } from './call-error.ts'
@@ -14,8 +14,6 @@ const maxLineBytes = 1024
  * Limit for a response without a body. Each byte of the body allows two more, as in Go, because chunks may be small.
  */
 const maxFramingBytes = 64 * 1024
-/** Maximum growth of the body buffer, so that it is not much larger than the body. */
-const maxGrowthBytes = 1024 * 1024
 const headEnd = Buffer.from('\r\n\r\n')
 const lineEnd = Buffer.from('\r\n')
 const nothing: Buffer = Buffer.alloc(0)
@@ -27,35 +25,58 @@ const chunkLine = /^([0-9a-fA-F]{1,8})[ \t]*(?:;[\t\x20-\x7e\x80-\xff]*)?$/
 /** Parses the next part of the available bytes. Returns false if more bytes are needed. */
 type Part = () => boolean
 
-export class AnswerReader {
-  status = 0
-  /** Headers by lower-case name. Of repeated headers, only the first is kept. */
-  headers: ReadonlyMap<string, string> = new Map()
+/** The status and the headers of a response. */
+export interface AnswerHead {
+  readonly status: number
+  /** Headers by lower-case name. Of repeated headers, only the first is included. */
+  readonly headers: ReadonlyMap<string, string>
+  /** All headers: alternating names and values, as received. */
+  readonly rawHeaders: readonly string[]
+}
+
+/** Receives a response. */
+export interface AnswerSink {
+  /** Throws CallError to reject the response before its body is read. */
+  onHead(head: AnswerHead): void
+  onBody(bytes: Buffer): void
+}
+
+/** The properties of a request that the framing of its response depends on. */
+export interface AnswerRules {
+  /** Whether the request is a HEAD, whose response has no body. */
+  readonly isHead?: boolean
+  /** Whether the connection changes its protocol after a response with this status. By default, no status does. */
+  readonly switchesAt?: ((status: number) => boolean) | undefined
+  /** Framing per chunk that does not count. A long stream of small chunks needs 16 bytes, as in Go. */
+  readonly freeChunkFraming?: number
+}
+
+/** Parses one response. */
+export class AnswerParser {
   /** Whether the connection can be reused after this response. */
   keepsConnection = false
   /** How long the server keeps an idle connection open; undefined if it does not say. */
   maxIdleMs: number | undefined
-  readonly #maxBytes: number
+  /** Whether the connection has changed its protocol. `unread` then belongs to the new protocol. */
+  hasSwitched = false
+  readonly #sink: AnswerSink
+  readonly #rules: AnswerRules
   #unread = nothing
-  #body = nothing
-  #size = 0
+  #bodyBytes = 0
   #framingBytes = 0
   /** Remaining bytes of the body or of the current chunk. */
   #left = 0
   #part: Part | undefined = () => this.#readHead()
   #endsWithConnection = false
 
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes
+  constructor(sink: AnswerSink, rules: AnswerRules = {}) {
+    this.#sink = sink
+    this.#rules = rules
   }
 
-  get body(): Buffer {
-    return this.#body.subarray(0, this.#size)
-  }
-
-  /** Memory that this response takes. */
-  get keptBytes(): number {
-    return this.#body.length + this.#unread.length
+  /** Received bytes that are not parsed yet. */
+  get unread(): Buffer {
+    return this.#unread
   }
 
   /** Returns whether the response is complete. Throws CallError if it is malformed. */
@@ -81,21 +102,22 @@ export class AnswerReader {
     const [, minor, status] = statusLine.exec(lines[0]!) ?? malformed()
     // An informational response, such as 103.
     if (status!.startsWith('1') && status !== '101') return true
-    this.status = Number(status)
-    this.headers = readHeaders(lines.slice(1))
-    assertWanted(this.status, this.headers)
-    const connection = this.headers.get('connection')?.toLowerCase() ?? ''
+    const head = new ParsedHead(Number(status), lines.slice(1))
+    const { headers } = head
+    const connection = headers.get('connection')?.toLowerCase() ?? ''
     this.keepsConnection = minor === '1' && !connection.includes('close')
-    const [, seconds] = /\btimeout=(\d{1,6})\b/.exec(this.headers.get('keep-alive') ?? '') ?? []
+    const [, seconds] = /\btimeout=(\d{1,6})\b/.exec(headers.get('keep-alive') ?? '') ?? []
     this.maxIdleMs = seconds === undefined ? undefined : 1000 * Number(seconds)
-    this.#part = this.#bodyPart()
-    return true
+    this.hasSwitched = this.#rules.switchesAt?.(head.status) ?? false
+    this.#part = this.hasSwitched ? undefined : this.#bodyPart(head)
+    this.#sink.onHead(head)
+    return this.#part !== undefined
   }
 
-  #bodyPart(): Part | undefined {
-    const length = this.headers.get('content-length')
-    const coding = this.headers.get('transfer-encoding')
-    if (this.status === 204 || this.status === 304) return undefined
+  #bodyPart({ status, headers }: AnswerHead): Part | undefined {
+    const length = headers.get('content-length')
+    const coding = headers.get('transfer-encoding')
+    if (status === 204 || status === 304 || this.#rules.isHead) return undefined
     if (coding !== undefined) {
       if (length !== undefined || coding.toLowerCase() !== 'chunked') malformed()
       return () => this.#readChunkLine()
@@ -110,8 +132,9 @@ export class AnswerReader {
     this.#endsWithConnection = true
     this.keepsConnection = false
     return () => {
-      this.#keep(this.#unread)
+      const bytes = this.#unread
       this.#unread = nothing
+      this.#pass(bytes)
       return false
     }
   }
@@ -119,9 +142,9 @@ export class AnswerReader {
   /** Reads the available part of the body or chunk. `next` parses what follows it. */
   #readBody(next: Part | undefined): boolean {
     const bytes = this.#unread.subarray(0, this.#left)
-    this.#keep(bytes)
     this.#left -= bytes.length
     this.#unread = this.#unread.subarray(bytes.length)
+    this.#pass(bytes)
     if (this.#left > 0) return false
     this.#part = next
     return next !== undefined
@@ -131,6 +154,7 @@ export class AnswerReader {
     const line = this.#take(lineEnd, maxLineBytes)
     if (line === undefined) return false
     this.#left = Number.parseInt((chunkLine.exec(line) ?? malformed())[1]!, 16)
+    this.#framingBytes -= this.#rules.freeChunkFraming ?? 0
     this.#part = this.#left === 0 ? () => this.#readTrailer() : () => this.#readBody(() => this.#readChunkEnd())
     return true
   }
@@ -156,7 +180,7 @@ export class AnswerReader {
     const at = this.#unread.indexOf(end)
     if (at > maxBytes || (at < 0 && this.#unread.length > maxBytes + end.length)) malformed()
     this.#framingBytes += at < 0 ? 0 : at + end.length
-    if (this.#framingBytes > maxFramingBytes + 2 * this.#size)
+    if (this.#framingBytes > maxFramingBytes + 2 * this.#bodyBytes)
       throw new CallError('answer', 'the answer has too many bytes that are not its body')
     if (at < 0) return undefined
     const text = this.#unread.toString('latin1', 0, at)
@@ -164,44 +188,34 @@ export class AnswerReader {
     return text
   }
 
-  #keep(bytes: Buffer): void {
-    const size = this.#size + bytes.length
-    if (size > this.#maxBytes) throw new CallError('answer', `the answer has more than ${this.#maxBytes} bytes`)
-    if (size > this.#body.length) {
-      const growth = Math.min(this.#body.length, maxGrowthBytes)
-      const larger = Buffer.allocUnsafe(Math.max(size, Math.min(this.#body.length + growth, this.#maxBytes)))
-      this.#body.copy(larger, 0, 0, this.#size)
-      this.#body = larger
-    }
-    bytes.copy(this.#body, this.#size)
-    this.#size = size
+  #pass(bytes: Buffer): void {
+    if (bytes.length === 0) return
+    this.#bodyBytes += bytes.length
+    this.#sink.onBody(bytes)
   }
 }
 
 /** Headers that must not be repeated because they define the length of the body. */
 const framing: ReadonlySet<string> = new Set(['content-length', 'transfer-encoding'])
 
-function readHeaders(lines: readonly string[]): ReadonlyMap<string, string> {
-  const headers = new Map<string, string>()
-  for (const line of lines) {
-    const [, name, value] = headerLine.exec(line) ?? malformed()
+class ParsedHead implements AnswerHead {
+  readonly status: number
+  readonly headers = new Map<string, string>()
+  readonly rawHeaders: string[] = []
+
+  constructor(status: number, lines: readonly string[]) {
+    this.status = status
+    for (const line of lines) this.#read(line)
+  }
+
+  #read(line: string): void {
+    const [, name, text] = headerLine.exec(line) ?? malformed()
     const key = name!.toLowerCase()
-    if (!headers.has(key)) headers.set(key, trimEndOf(value!.replace(/^[ \t]+/, ''), ' \t'))
+    const value = trimEndOf(text!.replace(/^[ \t]+/, ''), ' \t')
+    this.rawHeaders.push(name!, value)
+    if (!this.headers.has(key)) this.headers.set(key, value)
     else if (framing.has(key)) malformed()
   }
-  return headers
-}
-
-/** Rejects an unusable response without reading its body. */
-function assertWanted(status: number, headers: ReadonlyMap<string, string>): void {
-  const fault = headFault(status, headers.get('content-encoding'))
-  if (fault !== undefined) throw new CallError('answer', fault)
-}
-
-function headFault(status: number, encoding = 'identity'): string | undefined {
-  if (status >= 300 && status < 400) return `the answer is a redirect (${status}), which is not followed`
-  if (status < 200 || status > 206) return `the answer has the status ${status}`
-  return encoding === 'identity' ? undefined : 'the answer is compressed, which was not asked for'
 }
 
 function malformed(): never {

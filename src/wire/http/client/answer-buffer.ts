@@ -1,0 +1,61 @@
+/** Collects a response that is needed as a whole, up to a maximum size. Rejects an unusable response at its head. */
+import type { AnswerHead, AnswerSink } from './answer-parser.ts'
+import { CallError } from './call-error.ts'
+
+/** Maximum growth of the buffer, so that it is not much larger than the body. */
+const maxGrowthBytes = 1024 * 1024
+const nothing: Buffer = Buffer.alloc(0)
+
+/** Returns why a response is not acceptable; undefined if it is. */
+export type HeadFault = (head: AnswerHead) => string | undefined
+
+/** A response with its body in memory. */
+export class AnswerBuffer implements AnswerSink {
+  status = 0
+  headers: ReadonlyMap<string, string> = new Map()
+  readonly #maxBytes: number
+  readonly #faultOf: HeadFault
+  #body = nothing
+  #size = 0
+
+  constructor(maxBytes: number, faultOf: HeadFault = unusableBecause) {
+    this.#maxBytes = maxBytes
+    this.#faultOf = faultOf
+  }
+
+  get body(): Buffer {
+    return this.#body.subarray(0, this.#size)
+  }
+
+  /** Memory that the body takes. */
+  get keptBytes(): number {
+    return this.#body.length
+  }
+
+  onHead(head: AnswerHead): void {
+    this.status = head.status
+    this.headers = head.headers
+    const fault = this.#faultOf(head)
+    if (fault !== undefined) throw new CallError('answer', fault)
+  }
+
+  onBody(bytes: Buffer): void {
+    const size = this.#size + bytes.length
+    if (size > this.#maxBytes) throw new CallError('answer', `the answer has more than ${this.#maxBytes} bytes`)
+    if (size > this.#body.length) {
+      const growth = Math.min(this.#body.length, maxGrowthBytes)
+      const larger = Buffer.allocUnsafe(Math.max(size, Math.min(this.#body.length + growth, this.#maxBytes)))
+      this.#body.copy(larger, 0, 0, this.#size)
+      this.#body = larger
+    }
+    bytes.copy(this.#body, this.#size)
+    this.#size = size
+  }
+}
+
+function unusableBecause({ status, headers }: AnswerHead): string | undefined {
+  if (status >= 300 && status < 400) return `the answer is a redirect (${status}), which is not followed`
+  if (status < 200 || status > 206) return `the answer has the status ${status}`
+  const encoding = headers.get('content-encoding') ?? 'identity'
+  return encoding === 'identity' ? undefined : 'the answer is compressed, which was not asked for'
+}

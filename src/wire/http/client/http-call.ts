@@ -1,0 +1,266 @@
+/**
+ * One request and its response on one connection of a pool. Every HTTP/1.1 request of this program is such a call. It
+ * ends with the response, a timeout or an abort. Either way, the connection returns to its pool. It is reused only if
+ * request and response were complete and nothing followed them.
+ */
+import { type AnswerHead, AnswerParser, type AnswerRules, type AnswerSink } from './answer-parser.ts'
+import { CallError, callErrorOf } from './call-error.ts'
+import type {
+  CallEnding,
+  ConnectionListener,
+  ConnectionPool,
+  PooledConnection,
+  PooledSocket,
+} from './connection-pool.ts'
+import { type StreamedBody, sendBody } from './request-body.ts'
+
+/** A request, ready to be sent. */
+export interface CallParts {
+  readonly pool: ConnectionPool
+  /** The name in messages about certificates. */
+  readonly serverName: string
+  readonly method: string
+  /** The whole head, as `requestHead` returns it. */
+  readonly head: string
+  readonly body: string | Uint8Array | StreamedBody | undefined
+  /** Timeout of the call, including the wait for a connection unless `waitMs` is set. */
+  readonly timeoutMs: number
+  /** Timeout of the wait for a free connection. `timeoutMs` then starts when the wait ends. */
+  readonly waitMs?: number | undefined
+  readonly signal: AbortSignal | undefined
+  readonly rules?: Omit<AnswerRules, 'isHead'>
+}
+
+/** A connection that no longer carries HTTP. It belongs to its receiver. */
+export interface SwitchedConnection {
+  readonly socket: PooledSocket
+  /** Data that followed the response. */
+  readonly rest: Buffer
+}
+
+/** Receives the response of a call. */
+export interface AnswerReceiver extends AnswerSink {
+  /** Whether the timeout includes the body, or ends with the head of the response. */
+  readonly timeLimit: 'head' | 'whole'
+  /** Whether there is room for more data. If not, the call stops reading until `wait` calls back. */
+  mayRead(): boolean
+  wait(onRoom: () => void): void
+  /** Called after each piece of data, with the number of received bytes that are not parsed yet. */
+  onParsed?(unreadBytes: number): void
+  onComplete(): void
+  /** Called instead of `onHead` and `onComplete`. Required if `rules.switchesAt` is set. */
+  onSwitched?(head: AnswerHead, connection: SwitchedConnection): void
+  onFailure(error: unknown): void
+}
+
+/** A running call. */
+export class HttpCall implements ConnectionListener {
+  readonly #parts: CallParts
+  readonly #receiver: AnswerReceiver
+  readonly #parser: AnswerParser
+  readonly #onAbort = () => this.#fail(new CallError('aborted', 'the request was abandoned'))
+  #timer: NodeJS.Timeout | undefined
+  #connection: PooledConnection | undefined
+  #stopSending: (() => void) | undefined
+  /** Whether the request is sent completely. */
+  #isSent = false
+  #isAnswered = false
+  /** The head of a response that changes the protocol. */
+  #switchHead: AnswerHead | undefined
+  #received = 0
+  /** Whether the call had to wait for a free connection. */
+  #waitedForConnection = false
+  /** Whether this server stopped reading the response for lack of memory. */
+  #wasPaused = false
+  #isOver = false
+
+  constructor(parts: CallParts, receiver: AnswerReceiver) {
+    this.#parts = parts
+    this.#receiver = receiver
+    this.#parser = new AnswerParser(this, { ...parts.rules, isHead: parts.method === 'HEAD' })
+    parts.signal?.addEventListener('abort', this.#onAbort)
+  }
+
+  start(): void {
+    const { pool, signal, timeoutMs, waitMs } = this.#parts
+    if (signal?.aborted) {
+      this.#onAbort()
+      return
+    }
+    this.#startTimer(waitMs ?? timeoutMs)
+    const onWait = () => {
+      this.#waitedForConnection = true
+    }
+    const onTurn = () => {
+      if (waitMs === undefined) return
+      this.#waitedForConnection = false
+      this.#startTimer(timeoutMs)
+    }
+    pool.take(onWait, onTurn).then(
+      (connection) => this.#begin(connection),
+      (error) => this.#fail(this.#callError(error)),
+    )
+  }
+
+  /** Ends the call without notice to the receiver, because the rest of the response is not needed. */
+  abandon(): void {
+    if (!this.#isAnswered) this.#end({ isReusable: false })
+  }
+
+  onHead(head: AnswerHead): void {
+    if (this.#receiver.timeLimit === 'head') clearTimeout(this.#timer)
+    if (this.#parser.hasSwitched) this.#switchHead = head
+    else this.#receiver.onHead(head)
+  }
+
+  onBody(bytes: Buffer): void {
+    this.#receiver.onBody(bytes)
+  }
+
+  onData(bytes: Buffer): void {
+    this.#received += bytes.length
+    if (this.#receiver.mayRead()) this.#read(bytes)
+    else this.#readLater(bytes)
+  }
+
+  onEnd(): void {
+    if (this.#parser.end()) this.#complete()
+  }
+
+  onBroken(error: NodeJS.ErrnoException): void {
+    if (this.#received === 0) this.#fail(this.#callError(error))
+    else this.#fail(new CallError('cut', 'the connection was cut during the answer', { cause: error }))
+  }
+
+  #read(bytes: Buffer): void {
+    try {
+      // A response has been followed by more data while the request was still being sent.
+      if (this.#isAnswered) throw new CallError('answer', 'the answer is not valid HTTP/1.1')
+      const isComplete = this.#parser.push(bytes)
+      if (this.#isOver) return
+      this.#receiver.onParsed?.(this.#parser.unread.length)
+      if (isComplete) this.#complete()
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  /** Pauses reading from the connection until there is room. */
+  #readLater(bytes: Buffer): void {
+    const socket = this.#connection?.socket.pause()
+    this.#wasPaused = true
+    this.#receiver.wait(() => {
+      this.#read(bytes)
+      socket?.resume()
+    })
+  }
+
+  #begin(connection: PooledConnection): void {
+    if (this.#isOver) {
+      this.#parts.pool.release(connection, { isReusable: true })
+      return
+    }
+    this.#connection = connection
+    connection.listener = this
+    this.#send(connection.socket)
+  }
+
+  #send(socket: PooledSocket): void {
+    const { head, body } = this.#parts
+    if (typeof body === 'object' && 'stream' in body) {
+      socket.write(head, 'latin1')
+      const onBreak = () => this.#fail(new CallError('aborted', 'the body broke off before its end'))
+      this.#stopSending = sendBody(socket, body, { onSent: () => this.#onSent(), onBreak })
+      return
+    }
+    this.#isSent = true
+    // Sends both in one packet.
+    socket.cork()
+    socket.write(head, 'latin1')
+    if (body !== undefined) socket.write(body)
+    socket.uncork()
+  }
+
+  #onSent(): void {
+    this.#isSent = true
+    if (this.#isAnswered) this.#release()
+  }
+
+  /** A server may respond before it has read the request. The rest of the request is then still sent. */
+  #complete(): void {
+    this.#isAnswered = true
+    if (this.#switchHead !== undefined) this.#handOver(this.#switchHead)
+    else {
+      if (this.#isSent) this.#release()
+      this.#receiver.onComplete()
+    }
+  }
+
+  #release(): void {
+    const { keepsConnection: isReusable, maxIdleMs } = this.#parser
+    this.#end({ isReusable, maxIdleMs })
+  }
+
+  #handOver(head: AnswerHead): void {
+    const connection = this.#connection!
+    const rest = this.#parser.unread
+    this.#connection = undefined
+    this.#end({ isReusable: false })
+    this.#receiver.onSwitched?.(head, { socket: connection.detach(), rest })
+  }
+
+  #fail(error: unknown): void {
+    const isAnswered = this.#isAnswered
+    if (this.#end({ isReusable: false }) && !isAnswered)
+      this.#receiver.onFailure(this.#isOwnLimit(error) ? ownLimit() : error)
+  }
+
+  /**
+   * Whether a limit of this server caused the failure: the call timed out after waiting for a connection or memory, or
+   * the response was cut while reading was paused.
+   */
+  #isOwnLimit(error: unknown): boolean {
+    if (!(error instanceof CallError)) return false
+    if (error.fault === 'timeout') return this.#waitedForConnection || this.#wasPaused
+    return error.fault === 'cut' && this.#wasPaused
+  }
+
+  /** Returns whether the call was still running. */
+  #end(ending: CallEnding): boolean {
+    if (this.#isOver) return false
+    this.#isOver = true
+    clearTimeout(this.#timer)
+    const { pool, signal } = this.#parts
+    signal?.removeEventListener('abort', this.#onAbort)
+    if (this.#connection !== undefined) pool.release(this.#connection, ending)
+    this.#stopSending?.()
+    return true
+  }
+
+  #startTimer(ms: number): void {
+    clearTimeout(this.#timer)
+    if (!Number.isFinite(ms) || this.#isOver) return
+    const what = this.#receiver.timeLimit === 'head' ? 'no answer' : 'context deadline exceeded: no complete answer'
+    const late = () => this.#fail(new CallError('timeout', `${what} within ${Math.ceil(ms)} ms`))
+    this.#timer = setTimeout(late, ms)
+  }
+
+  /**
+   * The server may have processed a call before it closed the connection, so only a read may be repeated. A write learns
+   * before it is sent whether its connection is closed (`ConnectionPool.take`).
+   */
+  #callError(error: NodeJS.ErrnoException): CallError {
+    const { serverName, body, method } = this.#parts
+    const isRead = body === undefined && (method === 'GET' || method === 'HEAD')
+    const isReused = this.#connection?.isReused ?? false
+    const broken = callErrorOf(error, { serverName, isRepeatable: isReused && isRead })
+    const { fault, message, remedy, cause } = broken
+    return this.#connection !== undefined && fault === 'connection'
+      ? new CallError('cut', message, { remedy, cause })
+      : broken
+  }
+}
+
+function ownLimit(): CallError {
+  return new CallError('limit', 'the server has too many calls or large answers to read at the same time')
+}

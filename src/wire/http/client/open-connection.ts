@@ -1,0 +1,69 @@
+/** Opens connections for HTTP/1.1, with TLS or without. A connection is verified before anything is sent. */
+import type { Socket } from 'node:net'
+import type { ConnectionOptions, TLSSocket } from 'node:tls'
+
+/** Checks the server after the handshake. Returns why it is not trusted; undefined if it is. */
+export type ServerVerifier = (socket: TLSSocket, options: ConnectionOptions) => Error | undefined
+
+/** The address of a server and the settings of TLS. */
+export interface TlsTarget extends ConnectionOptions {
+  readonly host: string
+  readonly port: number
+  /** Replaces Node's verification of the certificate. */
+  readonly verifier?: ServerVerifier | undefined
+  /** Receives TLS sessions that a later connection can resume. */
+  readonly onSession?: ((session: Buffer) => void) | undefined
+}
+
+/** Also the longest time to establish a connection. */
+const connectMs = 60_000
+
+/** Throws Node's error if the connection cannot be established or the server is not trusted. */
+export function openTls({ verifier, onSession, ...target }: TlsTarget): Promise<TLSSocket> {
+  const options = {
+    ...target,
+    ...(verifier === undefined ? {} : { rejectUnauthorized: false }),
+    ALPNProtocols: ['http/1.1'],
+    noDelay: true,
+    timeout: connectMs,
+    // SNI does not allow IP addresses. Node then checks the certificate against `host`.
+    servername: isAddress(target.servername ?? target.host) ? '' : (target.servername ?? target.host),
+  }
+  // Not imported, because an import reads all exports of the module and so loads the well-known CAs.
+  const socket = process.getBuiltinModule('node:tls').connect(options)
+  if (onSession !== undefined) socket.on('session', onSession)
+  return ready(socket, 'secureConnect', () => verifier?.(socket, options))
+}
+
+/** Throws Node's error if the connection cannot be established. */
+export function openTcp(host: string, port: number): Promise<Socket> {
+  const options = { host, port, noDelay: true, timeout: connectMs }
+  return ready(process.getBuiltinModule('node:net').connect(options), 'connect', () => undefined)
+}
+
+function isAddress(name: string): boolean {
+  return process.getBuiltinModule('node:net').isIP(name) !== 0
+}
+
+function ready<S extends Socket>(
+  socket: S,
+  event: 'connect' | 'secureConnect',
+  faultOf: () => Error | undefined,
+): Promise<S> {
+  return new Promise((resolve, reject) => {
+    const onTimeout = () => socket.destroy(Object.assign(new Error('no connection in time'), { code: 'ETIMEDOUT' }))
+    socket.once('error', reject)
+    socket.once('timeout', onTimeout)
+    socket.once(event, () => {
+      socket.off('timeout', onTimeout)
+      socket.setTimeout(0)
+      const fault = faultOf()
+      if (fault !== undefined) {
+        socket.destroy(fault)
+        return
+      }
+      // The listener for errors stays: the owner of the connection adds its own in a later microtask.
+      resolve(socket)
+    })
+  })
+}

@@ -1,0 +1,78 @@
+/**
+ * Streams the body of a request to a connection, at the pace at which the server reads it. A truncated body, or one that
+ * does not match its announced length, breaks off. Otherwise a partial body could pass for the whole.
+ */
+import type { Readable, Writable } from 'node:stream'
+import { readStream } from '../../../base/concurrency/read-stream.ts'
+
+/** A body that is sent while it is read. */
+export interface StreamedBody {
+  readonly stream: Readable
+  /** Content-Length of the request; undefined if the body is chunked. */
+  readonly length: number | undefined
+  /** After the end of the stream: whether the stream contains the whole body. */
+  readonly isWhole: () => boolean
+}
+
+/** Called once, unless the sender is stopped before. */
+export interface BodyOutcome {
+  readonly onSent: () => void
+  readonly onBreak: () => void
+}
+
+/** Returns the headers that define the length of a body in exactly one way: alternating names and values. */
+export function bodyFraming({ length }: StreamedBody): string[] {
+  return length === undefined ? ['transfer-encoding', 'chunked'] : ['content-length', String(length)]
+}
+
+/**
+ * Sends the body. Returns a function that stops sending and reads the rest of the stream, so that its sender gets to
+ * read the response.
+ */
+export function sendBody(socket: Writable, body: StreamedBody, { onSent, onBreak }: BodyOutcome): () => void {
+  const { stream, length, isWhole } = body
+  const write = length === undefined ? writeChunk : writeBytes
+  let sent = 0
+  let isOver = false
+  const breakOff = () => {
+    if (!isOver) onBreak()
+  }
+  const onData = (chunk: Buffer) => {
+    sent += chunk.length
+    if (sent > (length ?? sent)) breakOff()
+    // An empty chunk would end the body.
+    else if (chunk.length > 0 && !write(socket, chunk)) {
+      stream.pause()
+      socket.once('drain', () => stream.resume())
+    }
+  }
+  const onEnd = () => {
+    if (isOver) return
+    if (!isWhole() || sent !== (length ?? sent)) {
+      breakOff()
+      return
+    }
+    isOver = true
+    if (length === undefined) socket.write('0\r\n\r\n', 'latin1')
+    onSent()
+  }
+  readStream(stream, { onData, onEnd, onBreak: breakOff })
+  return () => {
+    stream.off('data', onData)
+    if (!isOver) stream.resume()
+    isOver = true
+  }
+}
+
+function writeBytes(socket: Writable, chunk: Buffer): boolean {
+  return socket.write(chunk)
+}
+
+function writeChunk(socket: Writable, chunk: Buffer): boolean {
+  socket.cork()
+  socket.write(`${chunk.length.toString(16)}\r\n`, 'latin1')
+  socket.write(chunk)
+  const hasRoom = socket.write('\r\n', 'latin1')
+  socket.uncork()
+  return hasRoom
+}

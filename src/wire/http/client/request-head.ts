@@ -1,0 +1,23 @@
+/** Writes the head of an HTTP/1.1 request. */
+import { fitsLine } from '../header-line.ts'
+import { CallError } from './call-error.ts'
+
+/** `headers` are alternating names and values. Throws CallError if the path or a header contains a line break. */
+export function requestHead(method: string, path: string, headers: readonly string[]): string {
+  let head = `${method} ${path} HTTP/1.1`
+  let isValid = !/\s/.test(path) && fitsLine(head)
+  for (let i = 0; i < headers.length; i += 2) {
+    const line = `${headers[i]}: ${headers[i + 1]}`
+    isValid &&= fitsLine(line)
+    head += `\r\n${line}`
+  }
+  if (!isValid) throw new CallError('connection', 'the path or a header holds characters that cannot be sent')
+  return `${head}\r\n\r\n`
+}
+
+/** Headers by name, some with several values, as alternating names and values. */
+export function listHeaders(headers: { readonly [name: string]: string | readonly string[] }): string[] {
+  return Object.entries(headers).flatMap(([name, value]) =>
+    typeof value === 'string' ? [name, value] : value.flatMap((each) => [name, each]),
+  )
+}

@@ -1,0 +1,76 @@
+/**
+ * Calls whose responses are read as streams or change the protocol of the connection. The timeout ends with the head of
+ * the response. After that, the signal ends the call.
+ */
+import type { AnswerHead } from './answer-parser.ts'
+import { AnswerStream } from './answer-stream.ts'
+import { type AnswerReceiver, type CallParts, HttpCall, type SwitchedConnection } from './http-call.ts'
+
+/** A response with a body that is still being received. */
+export interface StreamedAnswer extends AnswerHead {
+  readonly body: AnswerStream
+  /** The connection, if the server has switched protocols. */
+  readonly switched: SwitchedConnection | undefined
+}
+
+/** Framing per chunk that does not count. Go allows as much. */
+const freeChunkFraming = 16
+
+/** Resolves with the head of the response. Throws CallError if there is none. */
+export function streamCall(parts: CallParts): Promise<StreamedAnswer> {
+  return new Promise((resolve, reject) => {
+    const receiver = new AnswerInParts({ resolve, reject }, () => call.abandon())
+    const call = new HttpCall({ ...parts, rules: { freeChunkFraming, ...parts.rules } }, receiver)
+    call.start()
+  })
+}
+
+interface Outcome {
+  resolve(answer: StreamedAnswer): void
+  reject(error: unknown): void
+}
+
+class AnswerInParts implements AnswerReceiver {
+  readonly timeLimit = 'head'
+  readonly #outcome: Outcome
+  readonly #body: AnswerStream
+
+  constructor(outcome: Outcome, onAbandoned: () => void) {
+    this.#outcome = outcome
+    this.#body = new AnswerStream(onAbandoned)
+  }
+
+  mayRead(): boolean {
+    return this.#body.mayGrow
+  }
+
+  wait(onRoom: () => void): void {
+    this.#body.wait(onRoom)
+  }
+
+  onHead(head: AnswerHead): void {
+    this.#deliver(head, undefined)
+  }
+
+  onBody(bytes: Buffer): void {
+    this.#body.add(bytes)
+  }
+
+  onComplete(): void {
+    this.#body.push(null)
+  }
+
+  onSwitched(head: AnswerHead, connection: SwitchedConnection): void {
+    this.#body.push(null)
+    this.#deliver(head, connection)
+  }
+
+  onFailure(error: unknown): void {
+    this.#outcome.reject(error)
+    this.#body.destroy(error as Error)
+  }
+
+  #deliver({ status, headers, rawHeaders }: AnswerHead, switched: SwitchedConnection | undefined): void {
+    this.#outcome.resolve({ status, headers, rawHeaders, body: this.#body, switched })
+  }
+}
