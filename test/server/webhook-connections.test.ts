@@ -3,23 +3,24 @@
  * without the webhook's decision.
  */
 import assert from 'node:assert/strict'
-import { Agent } from 'node:https'
 import { after, test } from 'node:test'
 import type { Json, JsonObject } from '../../src/api/json/json.ts'
 import { vendorOf } from '../../src/api/model/vendor.ts'
 import { tokenWebhook } from '../../src/apiserver/authn/token-webhook.ts'
 import { webhook } from '../../src/apiserver/authz/webhook.ts'
 import { systemClock } from '../../src/base/time/clock.ts'
+import { UrlConnections } from '../../src/wire/http/client/url-connections.ts'
 import { askForJson } from '../../src/wire/http/https-json.ts'
 import { answerRaw } from '../support/raw-answers.ts'
 import { soon } from '../support/until.ts'
 
 let connections = 0
 const hanging = await answerRaw({ after }, () => connections++)
-const agent = new Agent({ maxSockets: 1, ca: hanging.destination.authority })
-after(() => agent.destroy())
+const connect = () => new UrlConnections({ maxConnections: 1, authority: hanging.destination.authority })
+let current = connect()
+after(() => current.destroy())
 const ask = (timeoutMs: number) => (body: JsonObject) =>
-  askForJson({ url: hanging.url, agent, body: JSON.stringify(body), timeoutMs }) as Promise<Json>
+  askForJson({ url: hanging.url, connections: current, body: JSON.stringify(body), timeoutMs }) as Promise<Json>
 const faultOf = (call: Promise<unknown>) => call.then(String, ({ name }: Error) => name)
 
 // Uses the only connection.
@@ -52,7 +53,8 @@ test('a request is rejected with 429 instead of 401 if the token webhook has no 
 })
 
 test('a webhook response that takes too long is reported as an error of the webhook', async () => {
-  agent.destroy()
+  current.destroy()
+  current = connect()
   assert.equal(await first, 'Error')
   assert.equal(await faultOf(ask(100)({})), 'BadAnswer')
 })

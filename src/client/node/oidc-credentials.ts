@@ -3,9 +3,9 @@
  * kubeconfig under its lock: a provider may revoke a refresh token after its first use, so one of several programs
  * renews and the others read the result.
  */
-import { Agent } from 'node:https'
 import { isObject, type Json, type JsonObject, own } from '../../api/json/json.ts'
 import { type Clock, systemClock } from '../../base/time/clock.ts'
+import { UrlConnections } from '../../wire/http/client/url-connections.ts'
 import { askForJson, BadAnswer } from '../../wire/http/https-json.ts'
 import { type CredentialSource, type Credentials, isToken } from './credentials.ts'
 import { changeEntry } from './kubeconfig-edit.ts'
@@ -82,12 +82,12 @@ async function refresh(user: OidcUser, { refreshToken }: Tokens): Promise<Tokens
     throw new ConfigError(
       `${user.file}: user ${JSON.stringify(user.user)}: the id-token has expired, and there is no refresh-token: log in again`,
     )
-  const agent = new Agent(user.authority === undefined ? {} : { ca: user.authority })
+  const connections = new UrlConnections({ authority: user.authority })
   try {
-    const endpoint = await tokenEndpoint(user, agent)
+    const endpoint = await tokenEndpoint(user, connections)
     const answer = await askForJson({
       url: endpoint,
-      agent,
+      connections,
       body: new URLSearchParams({ grant_type: 'refresh_token', refresh_token: refreshToken }).toString(),
       headers: { 'content-type': 'application/x-www-form-urlencoded', authorization: clientOf(user) },
     })
@@ -100,13 +100,13 @@ async function refresh(user: OidcUser, { refreshToken }: Tokens): Promise<Tokens
       cause: error,
     })
   } finally {
-    agent.destroy()
+    connections.destroy()
   }
 }
 
-async function tokenEndpoint({ issuer }: OidcUser, agent: Agent): Promise<string> {
+async function tokenEndpoint({ issuer }: OidcUser, connections: UrlConnections): Promise<string> {
   const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
-  const endpoint = textIn((await askForJson({ url, agent })) as Json, 'token_endpoint') ?? ''
+  const endpoint = textIn((await askForJson({ url, connections })) as Json, 'token_endpoint') ?? ''
   if (!URL.canParse(endpoint) || new URL(endpoint).protocol !== 'https:')
     throw new BadAnswer('the service names no token_endpoint at an https address')
   return endpoint

@@ -1,11 +1,11 @@
 /** Authenticates tokens of the OpenID Connect provider that the flags name. */
-import { Agent } from 'node:https'
 import type { Json } from '../../api/json/json.ts'
 import type { Authenticator } from '../../apiserver/authn/authenticator.ts'
 import { idTokens } from '../../apiserver/authn/openid-connect/id-tokens.ts'
 import { OpenidProvider } from '../../apiserver/authn/openid-connect/provider.ts'
 import { errorFields, type Log } from '../../base/telemetry/log.ts'
 import type { Clock } from '../../base/time/clock.ts'
+import { UrlConnections } from '../../wire/http/client/url-connections.ts'
 import { askForJson } from '../../wire/http/https-json.ts'
 import { readAuthorities } from '../certificates/client-authorities.ts'
 import type { ServerOptions } from '../flags/options.ts'
@@ -54,11 +54,11 @@ function getterBy(file: string, reloading: Reloading): (url: string) => Promise<
     })
   let ca = read()
   return async (url) => {
-    const agent = new Agent(ca === undefined ? {} : { ca })
+    const connections = new UrlConnections({ authority: ca })
     try {
-      return (await askForJson({ url, agent })) as Json
+      return (await askForJson({ url, connections })) as Json
     } finally {
-      agent.destroy()
+      connections.destroy()
     }
   }
 }

@@ -2,13 +2,13 @@
  * A webhook service called over HTTPS. A kubeconfig file sets its address, CA and credentials. Response sizes are
  * limited, redirects are not followed, and a call that fails in transit is retried once.
  */
-import { Agent } from 'node:https'
 import type { Json, JsonObject } from '../../api/json/json.ts'
 import { UsageError } from '../../base/flags/flags.ts'
 import { parseConfigYaml } from '../../client/node/config-yaml.ts'
 import type { HttpTransportOptions } from '../../client/node/http-transport.ts'
 import { type ClientConfig, readClientConfig } from '../../client/node/kubeconfig.ts'
 import { ConfigError } from '../../client/node/kubeconfig-files.ts'
+import { UrlConnections } from '../../wire/http/client/url-connections.ts'
 import { askForJson, BadAnswer, type JsonQuestion, NoFreeConnection, tellJson } from '../../wire/http/https-json.ts'
 import type { Reloading } from '../flags/reloading.ts'
 
@@ -38,7 +38,7 @@ export function webhookService(flag: string, file: string, reloading: Reloading)
     stopFollowing = reloading.follow(flag, files, () => {
       const before = current
       current = open()
-      retire(before.agent)
+      before.connections.close()
     })
     // Read again, because the files may have changed before the server watched them.
     return openConfig(readConfig(flag, file).transport)
@@ -59,7 +59,7 @@ export function webhookService(flag: string, file: string, reloading: Reloading)
     tell: async (text) => tellJson(await questionOf(current, text)),
     close: () => {
       stopFollowing()
-      current.agent.destroy()
+      current.connections.destroy()
     },
   }
 }
@@ -67,18 +67,12 @@ export function webhookService(flag: string, file: string, reloading: Reloading)
 /** A kubeconfig and its connections. */
 interface Opened {
   readonly options: HttpTransportOptions
-  readonly agent: Agent
+  readonly connections: UrlConnections
 }
 
 function openConfig(options: HttpTransportOptions): Opened {
   const { authority, certificate } = options
-  const agent = new Agent({
-    keepAlive: true,
-    maxSockets: 32,
-    ...(authority === undefined ? {} : { ca: authority }),
-    ...(certificate === undefined ? {} : { cert: certificate.certificate, key: certificate.key }),
-  })
-  return { options, agent }
+  return { options, connections: new UrlConnections({ authority, certificate, maxConnections: 32 }) }
 }
 
 function readConfig(flag: string, file: string): ClientConfig {
@@ -98,15 +92,10 @@ function readConfig(flag: string, file: string): ClientConfig {
   }
 }
 
-async function questionOf({ options: { server, token, headers }, agent }: Opened, body: string): Promise<JsonQuestion> {
+async function questionOf({ options, connections }: Opened, body: string): Promise<JsonQuestion> {
+  const { server, token, headers } = options
   const bearer = await token?.()
   const authorization = bearer === undefined ? headers?.authorization : `Bearer ${bearer}`
   const sent = authorization === undefined ? {} : { authorization: String(authorization) }
-  return { url: server, agent, body, headers: sent }
-}
-
-/** Lets running calls finish but does not reuse their connections. */
-function retire(agent: Agent): void {
-  agent.maxFreeSockets = 0
-  for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy()
+  return { url: server, connections, body, headers: sent }
 }

@@ -2,13 +2,15 @@
  * Requests JSON from another server over HTTPS. Responses are limited in size and time, redirects are not followed, and
  * error messages contain no request or response data.
  */
-import { type Agent, request } from 'node:https'
-import { isOwnLimit } from '../../base/limits/own-limits.ts'
+import type { AnswerHead } from './client/answer-parser.ts'
+import { CallError } from './client/call-error.ts'
+import { callUrl } from './client/url-call.ts'
+import type { UrlConnections } from './client/url-connections.ts'
 
 /** A request to another server. */
 export interface JsonQuestion {
   readonly url: string
-  readonly agent: Agent
+  readonly connections: UrlConnections
   /** Sent with POST, as JSON unless the headers say otherwise. If omitted, the method is GET. */
   readonly body?: string
   readonly headers?: { readonly [name: string]: string }
@@ -21,7 +23,7 @@ export class BadAnswer extends Error {
   override readonly name = 'BadAnswer'
 }
 
-/** All connections of the agent were in use. This is a limit of this server and says nothing about the other one. */
+/** No connection was free or could be opened. This is a limit of this server and says nothing about the other one. */
 export class NoFreeConnection extends Error {
   override readonly name = 'NoFreeConnection'
 }
@@ -46,49 +48,39 @@ export async function tellJson(question: JsonQuestion): Promise<void> {
 }
 
 /** Returns the body of a successful response. */
-function ask({ url, agent, body, headers = {}, timeoutMs = defaultTimeoutMs }: JsonQuestion): Promise<Buffer> {
-  const all = {
-    ...(body === undefined
-      ? {}
-      : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) }),
-    ...headers,
-    accept: 'application/json',
-    'accept-encoding': 'identity',
+async function ask({ url, headers, timeoutMs = defaultTimeoutMs, ...question }: JsonQuestion): Promise<Buffer> {
+  try {
+    const { body } = await callUrl({
+      ...question,
+      url: secureUrl(url),
+      headers: { ...headers, accept: 'application/json' },
+      timeoutMs,
+      maxBytes: maxAnswer,
+      faultOf: unsuccessful,
+    })
+    return body
+  } catch (error) {
+    throw error instanceof CallError ? failureOf(error, timeoutMs) : error
   }
-  const options = { method: body === undefined ? 'GET' : 'POST', agent, headers: all }
-  return new Promise((resolve, reject) => {
-    const call = request(url, options, (answer) => {
-      const chunks: Buffer[] = []
-      let size = 0
-      answer.on('data', (chunk: Buffer) => {
-        size += chunk.length
-        chunks.push(chunk)
-        if (size > maxAnswer) call.destroy(new BadAnswer(`the service answered with more than ${maxAnswer} bytes`))
-      })
-      answer.on('end', () => {
-        const { statusCode = 0 } = answer
-        if (statusCode >= 200 && statusCode < 300) resolve(Buffer.concat(chunks))
-        else reject(new BadAnswer(`the service answered ${statusCode}`))
-      })
-      answer.on('error', reject)
-    })
-    // Rejects directly, because a request without a connection emits no error until it gets one.
-    const fail = (error: Error) => {
-      reject(error)
-      call.destroy()
-    }
-    const late = () => fail(new BadAnswer(`the service took longer than ${timeoutMs} ms`))
-    const noConnection = () => fail(new NoFreeConnection(`no free connection within ${timeoutMs} ms`))
-    let timer = setTimeout(noConnection, timeoutMs)
-    // The server gets the full timeout, however long the request waited for a connection.
-    call.on('socket', () => {
-      clearTimeout(timer)
-      timer = setTimeout(late, timeoutMs)
-    })
-    call.on('close', () => clearTimeout(timer))
-    call.on('error', (error: NodeJS.ErrnoException) =>
-      reject(isOwnLimit(error) ? new NoFreeConnection(`no connection can be opened (${error.code})`) : error),
-    )
-    call.end(body)
-  })
+}
+
+function secureUrl(text: string): URL {
+  const url = new URL(text)
+  if (url.protocol !== 'https:') throw new BadAnswer(`the service must be at https, not ${url.protocol}`)
+  return url
+}
+
+function unsuccessful({ status }: AnswerHead): string | undefined {
+  return status >= 200 && status < 300 ? undefined : `the service answered ${status}`
+}
+
+function failureOf(error: CallError, timeoutMs: number): unknown {
+  const { fault, message, cause } = error
+  if (fault === 'timeout') return new BadAnswer(`the service took longer than ${timeoutMs} ms`)
+  if (fault === 'answer') return new BadAnswer(message)
+  if (fault !== 'limit') return cause ?? error
+  const { code } = (cause ?? {}) as NodeJS.ErrnoException
+  return new NoFreeConnection(
+    code === undefined ? `no free connection within ${timeoutMs} ms` : `no connection can be opened (${code})`,
+  )
 }

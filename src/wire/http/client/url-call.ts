@@ -1,0 +1,58 @@
+/** Requests to URLs with small responses that are needed as a whole. */
+import type { AnswerBuffer, HeadFault } from './answer-buffer.ts'
+import { listHeaders, requestHead } from './request-head.ts'
+import type { UrlConnections } from './url-connections.ts'
+import { runCall } from './whole-call.ts'
+
+/** A request to a URL. */
+export interface UrlCall {
+  readonly url: URL
+  readonly connections: UrlConnections
+  /** Sent with POST, as JSON unless the headers say otherwise. If omitted, the method is GET. */
+  readonly body?: string | undefined
+  readonly headers?: { readonly [name: string]: string }
+  /** Timeout for getting a free connection, and again for the response, in milliseconds. */
+  readonly timeoutMs: number
+  readonly maxBytes: number
+  readonly faultOf: HeadFault
+}
+
+/** Throws CallError unless the response is acceptable. The fault is `limit` if no connection is free in time. */
+export function callUrl({
+  url,
+  connections,
+  body,
+  headers = {},
+  timeoutMs,
+  ...limits
+}: UrlCall): Promise<AnswerBuffer> {
+  const { host, hostname, pathname, search } = url
+  const method = body === undefined ? 'GET' : 'POST'
+  const framing = { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body ?? '')) }
+  const sent = {
+    host,
+    ...authorizationIn(url),
+    ...(body === undefined ? {} : framing),
+    ...headers,
+    'accept-encoding': 'identity',
+  }
+  return runCall({
+    pool: connections.poolOf(url),
+    serverName: hostname,
+    method,
+    head: requestHead(method, `${pathname}${search}`, listHeaders(sent)),
+    body,
+    timeoutMs,
+    // The server gets the full timeout, however long the request waited for a connection.
+    waitMs: timeoutMs,
+    signal: undefined,
+    ...limits,
+  })
+}
+
+/** The user name and password of a URL, if it contains them. */
+function authorizationIn({ username, password }: URL): { authorization?: string } {
+  if (username === '' && password === '') return {}
+  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+  return { authorization: `Basic ${Buffer.from(pair).toString('base64')}` }
+}
