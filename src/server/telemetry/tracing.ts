@@ -19,6 +19,9 @@ import {
 } from '../../base/telemetry/tracing/otlp-exporter.ts'
 import { beginTrace, newSpanId, type TraceContext } from '../../base/telemetry/tracing/trace-context.ts'
 import { messageOf } from '../../base/text/errors.ts'
+import type { AnswerHead } from '../../wire/http/client/answer-parser.ts'
+import { callUrl } from '../../wire/http/client/url-call.ts'
+import { UrlConnections } from '../../wire/http/client/url-connections.ts'
 import { readFlagFile } from '../flags/read-flag-file.ts'
 
 /** Traces requests. */
@@ -37,6 +40,9 @@ interface TracingParts {
 
 const flagName = 'tracing-config-file'
 const maxFileBytes = 64 * 1024
+const exportTimeoutMs = 5000
+/** A collector reports rejected spans in its response, which is ignored. */
+const maxExportAnswerBytes = 1024 * 1024
 
 /** Returns undefined if tracing is off. */
 export async function openTracing(file: string, parts: TracingParts): Promise<Tracing | undefined> {
@@ -45,10 +51,15 @@ export async function openTracing(file: string, parts: TracingParts): Promise<Tr
   const resource = [text('service.name', 'orch'), text('service.version', version)]
   let isReported = false
   const onError = (error: Error) => {
-    if (!isReported) parts.log.warn('cannot export traces; counting dropped spans', { error: error.message })
+    // The error of the connection contains the address.
+    const { message } = error.cause instanceof Error ? error.cause : error
+    if (!isReported) parts.log.warn('cannot export traces; counting dropped spans', { error: message })
     isReported = true
   }
-  const exporter = new OtlpExporter({ url: endpoint, resource, onError }, parts.metrics)
+  const connections = new UrlConnections()
+  parts.opened.defer(() => connections.destroy())
+  const send = (body: string) => postTo(endpoint, connections, body)
+  const exporter = new OtlpExporter({ send, resource, onError }, parts.metrics)
   parts.opened.defer(() => exporter.close())
   return {
     step: (exchange) => {
@@ -58,6 +69,11 @@ export async function openTracing(file: string, parts: TracingParts): Promise<Tr
       if (exchange.trace !== undefined) exporter.add(spansOf(exchange, exchange.trace))
     },
   }
+}
+
+async function postTo(url: URL, connections: UrlConnections, body: string): Promise<void> {
+  const faultOf = ({ status }: AnswerHead) => (status === 200 ? undefined : `it answered with ${status}`)
+  await callUrl({ url, connections, body, timeoutMs: exportTimeoutMs, maxBytes: maxExportAnswerBytes, faultOf })
 }
 
 async function readConfiguration(file: string, vendor: Vendor) {

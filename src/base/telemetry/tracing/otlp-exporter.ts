@@ -2,8 +2,6 @@
  * Exports spans to a collector with OTLP over HTTP in JSON, in batches. Spans wait in a bounded queue. If the collector
  * is down or slow, further spans are dropped and counted. Requests never wait for it.
  */
-import { request as requestHttp } from 'node:http'
-import { request as requestHttps } from 'node:https'
 import { Counter, type Metric } from '../metrics.ts'
 
 /** An OTLP span. Times are nanoseconds since 1970 as decimal digits. */
@@ -29,8 +27,8 @@ export interface Attribute {
 }
 
 export interface ExporterOptions {
-  /** Endpoint of the collector: http://127.0.0.1:4318/v1/traces */
-  readonly url: URL
+  /** Posts JSON to the collector. Throws unless the collector has accepted it. */
+  readonly send: (body: string) => Promise<void>
   /** Attributes of this server. */
   readonly resource: readonly Attribute[]
   readonly onError: (error: Error) => void
@@ -39,7 +37,6 @@ export interface ExporterOptions {
 const maxQueued = 2048
 const maxBatch = 512
 const flushMs = 2000
-const timeoutMs = 5000
 
 /** Metrics of tracing. */
 export class TraceMetrics {
@@ -105,23 +102,8 @@ export class OtlpExporter {
   }
 
   async #send(spans: readonly Span[]): Promise<void> {
-    const { url, resource } = this.#options
-    const body = JSON.stringify({
-      resourceSpans: [{ resource: { attributes: resource }, scopeSpans: [{ scope: { name: 'orch' }, spans }] }],
-    })
-    const request = url.protocol === 'https:' ? requestHttps : requestHttp
-    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
-    await new Promise<void>((resolve, reject) => {
-      const signal = AbortSignal.timeout(timeoutMs)
-      const outgoing = request(url, { method: 'POST', headers, signal }, (response) => {
-        response.resume()
-        response.on('error', reject)
-        response.on('end', () =>
-          response.statusCode === 200 ? resolve() : reject(new Error(`it answered with ${response.statusCode}`)),
-        )
-      })
-      outgoing.on('error', reject)
-      outgoing.end(body)
-    })
+    const { send, resource } = this.#options
+    const scopeSpans = [{ scope: { name: 'orch' }, spans }]
+    await send(JSON.stringify({ resourceSpans: [{ resource: { attributes: resource }, scopeSpans }] }))
   }
 }
