@@ -39,7 +39,7 @@ export async function dial(options: DialOptions, certificate: ClientCertificate 
   const { hostname, port } = new URL(options.server)
   const target = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || (isSecure(options.server) ? 443 : 80)) }
   try {
-    const tunnel = options.proxy === undefined ? undefined : await tunnelThrough(options.proxy, target)
+    const tunnel = options.proxy === undefined ? undefined : await openTunnel(options.proxy, target)
     if (!isSecure(options.server)) return tunnel ?? (await opened('connect', target))
     return await opened('secureConnect', {
       ...tlsOptions(options, certificate),
@@ -94,41 +94,7 @@ function isAddress(name: string): boolean {
   return process.getBuiltinModule('node:net').isIP(name.replace(/^\[|\]$/g, '')) !== 0
 }
 
-/** Opens a tunnel with CONNECT. The URL of the proxy may contain a user name and password. */
-async function tunnelThrough(proxy: string, target: { host: string; port: number }): Promise<Socket> {
-  const { protocol, hostname, port, username, password } = new URL(proxy)
-  const { request } = protocol === 'https:' ? await import('node:https') : await import('node:http')
-  const authority = target.host.includes(':') ? `[${target.host}]:${target.port}` : `${target.host}:${target.port}`
-  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
-  return await new Promise((resolve, reject) => {
-    const call = request({
-      host: hostname.replace(/^\[|\]$/g, ''),
-      ...(port === '' ? {} : { port }),
-      method: 'CONNECT',
-      path: authority,
-      headers: {
-        host: authority,
-        ...(username === '' ? {} : { 'proxy-authorization': `Basic ${Buffer.from(pair).toString('base64')}` }),
-      },
-      agent: false,
-    })
-    const timer = setTimeout(() => call.destroy(new Error('no answer in time')), connectMs)
-    call.once('close', () => clearTimeout(timer))
-    const refuse = (status: number | undefined) =>
-      reject(new Error(`the proxy ${new URL(proxy).host} answered ${status} when asked to connect`))
-    call.once('connect', (answer, socket) => {
-      clearTimeout(timer)
-      if (answer.statusCode === 200) return resolve(socket as Socket)
-      socket.destroy()
-      refuse(answer.statusCode)
-    })
-    call.once('response', (answer) => {
-      answer.destroy()
-      refuse(answer.statusCode)
-    })
-    call.once('error', (error) =>
-      reject(new Error(`cannot connect to the proxy ${new URL(proxy).host}`, { cause: error })),
-    )
-    call.end()
-  })
+async function openTunnel(proxy: string, target: { host: string; port: number }): Promise<Socket> {
+  const { tunnelThrough } = await import('./proxy-tunnel.ts')
+  return await tunnelThrough(proxy, { ...target, timeoutMs: connectMs })
 }

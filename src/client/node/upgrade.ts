@@ -1,8 +1,12 @@
 /** Upgrades an HTTP/1.1 connection to another protocol, such as WebSockets for pod streams. */
-import { type IncomingMessage, request } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { CallError } from '../../wire/http/client/call-error.ts'
+import { ConnectionPool } from '../../wire/http/client/connection-pool.ts'
+import { listHeaders, requestHead } from '../../wire/http/client/request-head.ts'
+import { type StreamedAnswer, streamCall } from '../../wire/http/client/streamed-call.ts'
 import { TransportError } from '../requests/transport.ts'
 import type { Dialed } from './dial.ts'
+import { joinHeaders } from './join-headers.ts'
 
 /** A request to upgrade. */
 export interface UpgradeRequest {
@@ -35,43 +39,49 @@ export class UpgradeRefused extends TransportError {
 
 const maxRefusal = 1024 * 1024
 
+type ManyHeaders = { readonly [name: string]: string | readonly string[] }
+
 /** Sends the request on this connection. Closes the connection unless the server upgrades it. */
 export async function requestUpgrade(
   socket: Dialed,
   server: string,
-  {
-    path,
-    headers,
-    signal,
-  }: Omit<UpgradeRequest, 'headers'> & { headers: { [name: string]: string | readonly string[] } },
+  { path, headers, signal }: Omit<UpgradeRequest, 'headers'> & { headers: ManyHeaders },
 ): Promise<UpgradedConnection> {
-  return await new Promise((resolve, reject) => {
-    const { host } = new URL(server)
-    const call = request({
-      createConnection: () => socket,
-      path,
-      headers: { host, ...(headers as { [name: string]: string | string[] }) },
-      signal,
-    })
-    call.once('upgrade', ({ headers }: IncomingMessage, upgraded: Duplex, head: Buffer) =>
-      resolve({ socket: upgraded, head, headers: headers as UpgradedConnection['headers'] }),
-    )
-    call.once('response', (answer) => {
-      bodyOf(answer)
-        .then((body) => reject(new UpgradeRefused(answer.statusCode ?? 0, body)), reject)
-        .finally(() => socket.destroy())
-    })
-    call.once('error', (error) =>
-      reject(signal.aborted ? signal.reason : new TransportError('the connection closed', { cause: error })),
-    )
-    call.end()
-  })
+  const answer = await sendUpgrade(socket, server, { path, headers, signal })
+  if (answer.switched === undefined) throw new UpgradeRefused(answer.status, await bodyOf(answer))
+  return { socket: answer.switched.socket, head: answer.switched.rest, headers: joinHeaders(answer) }
 }
 
-async function bodyOf(answer: IncomingMessage): Promise<Buffer> {
+async function sendUpgrade(
+  socket: Dialed,
+  server: string,
+  { path, headers, signal }: Omit<UpgradeRequest, 'headers'> & { headers: ManyHeaders },
+): Promise<StreamedAnswer> {
+  const { host } = new URL(server)
+  try {
+    return await streamCall({
+      pool: new ConnectionPool({ open: async () => socket, maxConnections: 1, maxIdle: 0 }),
+      serverName: host,
+      method: 'GET',
+      head: requestHead('GET', path, listHeaders({ host, ...headers })),
+      body: undefined,
+      timeoutMs: Number.POSITIVE_INFINITY,
+      signal,
+      rules: { switchesAt: (status) => status === 101 },
+    })
+  } catch (error) {
+    socket.destroy()
+    if (signal.aborted) throw signal.reason
+    throw error instanceof CallError
+      ? new TransportError('the connection closed', { cause: error.cause ?? error })
+      : error
+  }
+}
+
+async function bodyOf({ body }: StreamedAnswer): Promise<Buffer> {
   const chunks: Buffer[] = []
   let size = 0
-  for await (const chunk of answer) {
+  for await (const chunk of body) {
     size += chunk.length
     if (size > maxRefusal)
       throw new TransportError(`the error response of the server is longer than ${maxRefusal} bytes`)

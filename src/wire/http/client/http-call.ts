@@ -169,7 +169,7 @@ export class HttpCall implements ConnectionListener {
     const { head, body } = this.#parts
     if (typeof body === 'object' && 'stream' in body) {
       socket.write(head, 'latin1')
-      const onBreak = () => this.#fail(new CallError('aborted', 'the body broke off before its end'))
+      const onBreak = () => this.#fail(new CallError('aborted', 'the body is incomplete'))
       this.#stopSending = sendBody(socket, body, { onSent: () => this.#onSent(), onBreak })
       return
     }

@@ -1,0 +1,30 @@
+/** The headers of an HTTP/1.1 response in the form of a transport. */
+import type { AnswerHead } from '../../wire/http/client/answer-parser.ts'
+
+/** Headers that have one value, so that of repeated ones only the first counts. */
+const singleValued: ReadonlySet<string> = new Set([
+  'age',
+  'content-length',
+  'content-type',
+  'etag',
+  'expires',
+  'last-modified',
+  'location',
+  'retry-after',
+  'server',
+])
+
+/** Returns headers by lower-case name. The values of other repeated headers are joined by commas. */
+export function joinHeaders({ headers, rawHeaders }: Pick<AnswerHead, 'headers' | 'rawHeaders'>): {
+  readonly [name: string]: string
+} {
+  if (rawHeaders.length === 2 * headers.size) return Object.fromEntries(headers)
+  const joined = new Map<string, string>()
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!.toLowerCase()
+    const earlier = joined.get(name)
+    if (earlier === undefined) joined.set(name, rawHeaders[i + 1]!)
+    else if (!singleValued.has(name)) joined.set(name, `${earlier}, ${rawHeaders[i + 1]}`)
+  }
+  return Object.fromEntries(joined)
+}
