@@ -10,6 +10,8 @@ import { createServer } from 'node:http'
 import { version } from '../../api/model/version.ts'
 import { groupedHelp } from '../../base/flags/flag-help.ts'
 import { type Flags, flag, parseFlags, readBoolean, text, UsageError } from '../../base/flags/flags.ts'
+import { callUrl } from '../../wire/http/client/url-call.ts'
+import { UrlConnections } from '../../wire/http/client/url-connections.ts'
 import { ephemeralDirectory } from './ephemeral.ts'
 
 const etcdFlags = {
@@ -38,6 +40,7 @@ const etcdFlags = {
 
 /** Timeout of the probe for a real etcd. */
 const probeMs = 5_000
+const maxHealthBytes = 64 * 1024
 
 /** Runs `etcd`, or returns the arguments for `orch apiserver` that correspond to the `kube-apiserver` command line. */
 export async function envtestCommand(args: readonly string[]): Promise<readonly string[] | undefined> {
@@ -92,11 +95,16 @@ function isWithoutEffect(arg: string): boolean {
 }
 
 async function isStandIn(address: string): Promise<boolean> {
+  const connections = new UrlConnections()
   try {
-    const answer = await fetch(new URL('/health', address), { signal: AbortSignal.timeout(probeMs) })
-    const health = (await answer.json()) as { standsIn?: unknown }
+    const url = new URL('/health', address)
+    const limits = { timeoutMs: probeMs, maxBytes: maxHealthBytes, faultOf: () => undefined }
+    const { body } = await callUrl({ url, connections, ...limits })
+    const health = JSON.parse(body.toString('utf8')) as { standsIn?: unknown }
     return health.standsIn !== undefined
   } catch {
     return false // The server reports faults of a real etcd itself.
+  } finally {
+    connections.destroy()
   }
 }
