@@ -81,10 +81,10 @@ export class Connections {
   singleUsePool(destination: Destination): ConnectionPool {
     const { host, port, plain } = destination
     const options = { maxConnections: 1, maxIdle: 0 }
-    if (plain === 'tcp') return new ConnectionPool({ ...options, open: () => openTcp(host, port) })
+    if (plain === 'tcp') return new ConnectionPool({ ...options, open: (onSocket) => openTcp(host, port, onSocket) })
     if (plain !== undefined) return new ConnectionPool({ ...options, open: async () => plain() })
     const { target } = this.#open.get(this.#keyOf(destination)) ?? { target: targetOf(destination) }
-    return new ConnectionPool({ ...options, open: () => openTls(target) })
+    return new ConnectionPool({ ...options, open: (onSocket) => openTls(target, onSocket) })
   }
 
   /**
@@ -128,13 +128,13 @@ export class Connections {
   #add(destination: Destination, verifier?: ServerVerifier): OpenDestination {
     const target = { ...targetOf(destination), verifier }
     const isResumed = this.#options.isForUsers && verifier === undefined && destination.commonName === undefined
-    const open = isResumed ? resuming(target) : () => openTls(target)
+    const open: PoolOptions['open'] = isResumed ? resuming(target) : (onSocket) => openTls(target, onSocket)
     return { pool: new ConnectionPool({ open, ...this.#limitsOf(destination) }), target }
   }
 
   #limitsOf({ isUnverified = false, credentials, maxIdle }: Destination): Omit<PoolOptions, 'open'> {
     const { maxPerDestination: maxConnections, isForUsers = false } = this.#options
-    if (!isForUsers) return { maxConnections }
+    if (!isForUsers) return { maxConnections, keepsOpening: true }
     // Pods get no credentials.
     if (isUnverified && credentials.certificate === undefined) return { maxConnections, maxIdle: 0 }
     return { maxConnections, ...(maxIdle === undefined ? {} : { maxIdle }) }
@@ -165,7 +165,7 @@ function resuming(target: TlsTarget): PoolOptions['open'] {
   const onSession = (latest: Buffer) => {
     session = latest
   }
-  return () => openTls({ ...target, session, onSession })
+  return (onSocket) => openTls({ ...target, session, onSession }, onSocket)
 }
 
 /** Such connections resume no session, because Node does not check the certificate's names on a resumed session. */

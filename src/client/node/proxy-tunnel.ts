@@ -1,6 +1,6 @@
 /** Opens connections through an HTTP proxy. */
 import type { Socket } from 'node:net'
-import { ConnectionPool } from '../../wire/http/client/connection-pool.ts'
+import { ConnectionPool, type PoolOptions } from '../../wire/http/client/connection-pool.ts'
 import { openTcp, openTls } from '../../wire/http/client/open-connection.ts'
 import { requestHead } from '../../wire/http/client/request-head.ts'
 import { type StreamedAnswer, streamCall } from '../../wire/http/client/streamed-call.ts'
@@ -28,10 +28,10 @@ export async function tunnelThrough(proxy: string, target: TunnelTarget): Promis
 function connectThrough(url: URL, { host, port, timeoutMs }: TunnelTarget): Promise<StreamedAnswer> {
   const authority = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
   const proxyHost = url.hostname.replace(/^\[|\]$/g, '')
-  const open =
+  const open: PoolOptions['open'] = (onSocket) =>
     url.protocol === 'https:'
-      ? () => openTls({ host: proxyHost, port: Number(url.port || 443) })
-      : () => openTcp(proxyHost, Number(url.port || 80))
+      ? openTls({ host: proxyHost, port: Number(url.port || 443) }, onSocket)
+      : openTcp(proxyHost, Number(url.port || 80), onSocket)
   return streamCall({
     pool: new ConnectionPool({ open, maxConnections: 1, maxIdle: 0 }),
     serverName: proxyHost,

@@ -150,7 +150,7 @@ async function singleConnection() {
 test('the pool reports each call that must wait for a connection', async () => {
   const { pool } = await singleConnection()
   const waits: string[] = []
-  const take = (name: string) => pool.take(() => waits.push(name))
+  const take = (name: string) => pool.take({ onWait: () => void waits.push(name) })
   const connection = await take('first')
   pool.release(connection, { isReusable: true })
   assert.equal(await take('idle'), connection)

@@ -74,13 +74,31 @@ export interface CallEnding {
 
 /** How a pool opens connections, and its limits. */
 export interface PoolOptions {
-  /** Opens a connection and verifies the server. Throws Node's error if that fails. */
-  readonly open: () => Promise<PooledSocket>
+  /**
+   * Opens a connection and verifies the server. Throws Node's error if that fails. May call `onSocket` while the
+   * connection is still opening, so that the pool can close it.
+   */
+  readonly open: (onSocket: (socket: PooledSocket) => void) => Promise<PooledSocket>
   readonly maxConnections: number
   /** Maximum number of idle connections. Defaults to all of them. With 0, no connection is reused. */
   readonly maxIdle?: number
   /** Time after which an idle connection is closed, in milliseconds. Defaults to a minute; 0 means never. */
   readonly idleMs?: number
+  /**
+   * Whether a connection goes on opening after its call was abandoned, for the next call. Useful only for a destination
+   * with many calls and with `maxConnections`. By default, the connection is closed.
+   */
+  readonly keepsOpening?: boolean
+}
+
+/** A call that takes a connection. */
+export interface Waiter {
+  /** All connections are in use, so the call has to wait. */
+  onWait?(): void
+  /** The call no longer waits for other calls. */
+  onTurn?(): void
+  /** A connection is being opened for the call. `close` closes it. */
+  onOpening?(close: () => void): void
 }
 
 /** A connection is not reused this long before the server's keep-alive timeout, because a call takes time to arrive. */
@@ -93,6 +111,7 @@ export class ConnectionPool {
   readonly #waiting: (() => void)[] = []
   readonly #connections = new Set<PooledConnection>()
   #opening = 0
+  readonly #openingSockets = new Set<PooledSocket>()
   #isClosed = false
   #isDestroyed = false
 
@@ -108,22 +127,21 @@ export class ConnectionPool {
   /**
    * Returns a connection for one call, waiting if all are in use. Throws Node's error if no connection can be
    * established. An idle connection is returned only after another poll of the event loop, which detects whether the
-   * other side has closed it. `onWait` is called if all connections are in use, and `onTurn` when the call no longer
-   * waits for other calls.
+   * other side has closed it.
    */
-  async take(onWait: () => void = () => {}, onTurn: () => void = () => {}): Promise<PooledConnection> {
+  async take(waiter: Waiter = {}): Promise<PooledConnection> {
     for (;;) {
       if (this.#isDestroyed) throw connectionClosed()
       const connection = this.#idle.pop()
       if (connection === undefined) {
         if (this.#connections.size + this.#opening < this.#options.maxConnections) {
-          onTurn()
-          return await this.#connect()
+          waiter.onTurn?.()
+          return await this.#connect(waiter)
         }
-        onWait()
+        waiter.onWait?.()
         await new Promise<void>((resolve) => this.#waiting.push(resolve))
       } else if (await isOpen(connection)) {
-        onTurn()
+        waiter.onTurn?.()
         connection.socket.ref?.()
         return connection
       }
@@ -156,12 +174,20 @@ export class ConnectionPool {
     this.close()
     for (const retry of this.#waiting.splice(0)) retry()
     for (const { socket } of this.#connections) socket.destroy()
+    for (const socket of this.#openingSockets) socket.destroy()
   }
 
-  async #connect(): Promise<PooledConnection> {
+  async #connect(waiter: Waiter): Promise<PooledConnection> {
+    const { open, idleMs = usualIdleMs, keepsOpening = false } = this.#options
+    let opening: PooledSocket | undefined
+    const onSocket = (socket: PooledSocket) => {
+      opening = socket
+      this.#openingSockets.add(socket)
+      if (!keepsOpening) waiter.onOpening?.(() => socket.destroy())
+    }
     this.#opening++
     try {
-      const connection = new PooledConnection(await this.#options.open(), this.#options.idleMs ?? usualIdleMs)
+      const connection = new PooledConnection(await open(onSocket), idleMs)
       if (this.#isDestroyed) {
         connection.socket.destroy()
         throw connectionClosed()
@@ -174,6 +200,7 @@ export class ConnectionPool {
       throw error
     } finally {
       this.#opening--
+      if (opening !== undefined) this.#openingSockets.delete(opening)
     }
   }
 
@@ -185,7 +212,8 @@ export class ConnectionPool {
   }
 }
 
-function connectionClosed(): NodeJS.ErrnoException {
+/** The error of a connection that the other side has closed. */
+export function connectionClosed(): NodeJS.ErrnoException {
   return Object.assign(new Error('the connection was closed'), { code: 'ECONNRESET' })
 }
 

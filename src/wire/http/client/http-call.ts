@@ -5,12 +5,14 @@
  */
 import { type AnswerHead, AnswerParser, type AnswerRules, type AnswerSink } from './answer-parser.ts'
 import { CallError, callErrorOf } from './call-error.ts'
-import type {
-  CallEnding,
-  ConnectionListener,
-  ConnectionPool,
-  PooledConnection,
-  PooledSocket,
+import {
+  type CallEnding,
+  type ConnectionListener,
+  type ConnectionPool,
+  connectionClosed,
+  type PooledConnection,
+  type PooledSocket,
+  type Waiter,
 } from './connection-pool.ts'
 import { type StreamedBody, sendBody } from './request-body.ts'
 
@@ -54,13 +56,14 @@ export interface AnswerReceiver extends AnswerSink {
 }
 
 /** A running call. */
-export class HttpCall implements ConnectionListener {
+export class HttpCall implements ConnectionListener, Waiter {
   readonly #parts: CallParts
   readonly #receiver: AnswerReceiver
   readonly #parser: AnswerParser
   readonly #onAbort = () => this.#fail(new CallError('aborted', 'the request was abandoned'))
   #timer: NodeJS.Timeout | undefined
   #connection: PooledConnection | undefined
+  #stopOpening: (() => void) | undefined
   #stopSending: (() => void) | undefined
   /** Whether the request is sent completely. */
   #isSent = false
@@ -82,21 +85,13 @@ export class HttpCall implements ConnectionListener {
   }
 
   start(): void {
-    const { pool, signal, timeoutMs, waitMs } = this.#parts
+    const { pool, signal, timeoutMs, waitMs = timeoutMs } = this.#parts
     if (signal?.aborted) {
       this.#onAbort()
       return
     }
-    this.#startTimer(waitMs ?? timeoutMs)
-    const onWait = () => {
-      this.#waitedForConnection = true
-    }
-    const onTurn = () => {
-      if (waitMs === undefined) return
-      this.#waitedForConnection = false
-      this.#startTimer(timeoutMs)
-    }
-    pool.take(onWait, onTurn).then(
+    this.#startTimer(waitMs)
+    pool.take(this).then(
       (connection) => this.#begin(connection),
       (error) => this.#fail(this.#callError(error)),
     )
@@ -105,6 +100,21 @@ export class HttpCall implements ConnectionListener {
   /** Ends the call without notice to the receiver, because the rest of the response is not needed. */
   abandon(): void {
     if (!this.#isAnswered) this.#end({ isReusable: false })
+  }
+
+  onWait(): void {
+    this.#waitedForConnection = true
+  }
+
+  onTurn(): void {
+    if (this.#parts.waitMs === undefined) return
+    this.#waitedForConnection = false
+    this.#startTimer(this.#parts.timeoutMs)
+  }
+
+  onOpening(close: () => void): void {
+    this.#stopOpening = close
+    if (this.#isOver) close()
   }
 
   onHead(head: AnswerHead): void {
@@ -125,6 +135,8 @@ export class HttpCall implements ConnectionListener {
 
   onEnd(): void {
     if (this.#parser.end()) this.#complete()
+    // A stream that stands for a connection may stay open in the other direction.
+    else this.onBroken(connectionClosed())
   }
 
   onBroken(error: NodeJS.ErrnoException): void {
@@ -160,6 +172,7 @@ export class HttpCall implements ConnectionListener {
       this.#parts.pool.release(connection, { isReusable: true })
       return
     }
+    this.#stopOpening = undefined
     this.#connection = connection
     connection.listener = this
     this.#send(connection.socket)
@@ -233,6 +246,7 @@ export class HttpCall implements ConnectionListener {
     const { pool, signal } = this.#parts
     signal?.removeEventListener('abort', this.#onAbort)
     if (this.#connection !== undefined) pool.release(this.#connection, ending)
+    this.#stopOpening?.()
     this.#stopSending?.()
     return true
   }

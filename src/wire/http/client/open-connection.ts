@@ -18,8 +18,13 @@ export interface TlsTarget extends ConnectionOptions {
 /** Also the longest time to establish a connection. */
 const connectMs = 60_000
 
-/** Throws Node's error if the connection cannot be established or the server is not trusted. */
-export function openTls({ verifier, onSession, ...target }: TlsTarget): Promise<TLSSocket> {
+type OnSocket = (socket: Socket) => void
+
+/**
+ * Throws Node's error if the connection cannot be established or the server is not trusted. Calls `onSocket` while the
+ * connection is still opening.
+ */
+export function openTls({ verifier, onSession, ...target }: TlsTarget, onSocket?: OnSocket): Promise<TLSSocket> {
   const options = {
     ...target,
     ...(verifier === undefined ? {} : { rejectUnauthorized: false }),
@@ -32,13 +37,15 @@ export function openTls({ verifier, onSession, ...target }: TlsTarget): Promise<
   // Not imported, because an import reads all exports of the module and so loads the well-known CAs.
   const socket = process.getBuiltinModule('node:tls').connect(options)
   if (onSession !== undefined) socket.on('session', onSession)
+  onSocket?.(socket)
   return ready(socket, 'secureConnect', () => verifier?.(socket, options))
 }
 
-/** Throws Node's error if the connection cannot be established. */
-export function openTcp(host: string, port: number): Promise<Socket> {
-  const options = { host, port, noDelay: true, timeout: connectMs }
-  return ready(process.getBuiltinModule('node:net').connect(options), 'connect', () => undefined)
+/** Throws Node's error if the connection cannot be established. Calls `onSocket` while it is still opening. */
+export function openTcp(host: string, port: number, onSocket?: OnSocket): Promise<Socket> {
+  const socket = process.getBuiltinModule('node:net').connect({ host, port, noDelay: true, timeout: connectMs })
+  onSocket?.(socket)
+  return ready(socket, 'connect', () => undefined)
 }
 
 function isAddress(name: string): boolean {
@@ -53,6 +60,7 @@ function ready<S extends Socket>(
   return new Promise((resolve, reject) => {
     const onTimeout = () => socket.destroy(Object.assign(new Error('no connection in time'), { code: 'ETIMEDOUT' }))
     socket.once('error', reject)
+    socket.once('close', () => reject(Object.assign(new Error('the connection was closed'), { code: 'ECONNRESET' })))
     socket.once('timeout', onTimeout)
     socket.once(event, () => {
       socket.off('timeout', onTimeout)

@@ -4,6 +4,7 @@
  */
 import type { AnswerHead } from './answer-parser.ts'
 import { AnswerStream } from './answer-stream.ts'
+import { CallError } from './call-error.ts'
 import { type AnswerReceiver, type CallParts, HttpCall, type SwitchedConnection } from './http-call.ts'
 
 /** A response with a body that is still being received. */
@@ -49,6 +50,7 @@ class AnswerInParts implements AnswerReceiver {
   }
 
   onHead(head: AnswerHead): void {
+    if (head.status === 101) throw new CallError('answer', 'nobody asked to switch protocols')
     this.#deliver(head, undefined)
   }
 

@@ -42,7 +42,7 @@ export class UrlConnections {
     const { authority, certificate, maxConnections = Number.POSITIVE_INFINITY } = this.#options
     const host = hostname.replace(/^\[|\]$/g, '')
     if (protocol === 'http:')
-      return new ConnectionPool({ open: () => openTcp(host, Number(port || 80)), maxConnections })
+      return new ConnectionPool({ open: (onSocket) => openTcp(host, Number(port || 80), onSocket), maxConnections })
     if (protocol !== 'https:') throw new CallError('connection', `the protocol ${protocol} is not supported`)
     const target = {
       host,
@@ -50,6 +50,6 @@ export class UrlConnections {
       ...(authority === undefined ? {} : { ca: authority }),
       ...(certificate === undefined ? {} : { cert: certificate.certificate, key: certificate.key }),
     }
-    return new ConnectionPool({ open: () => openTls(target), maxConnections })
+    return new ConnectionPool({ open: (onSocket) => openTls(target, onSocket), maxConnections })
   }
 }

@@ -6,9 +6,9 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { after, test } from 'node:test'
-import { ConnectionPool } from '../../../../src/wire/http/client/connection-pool.ts'
+import { ConnectionPool, type PoolOptions } from '../../../../src/wire/http/client/connection-pool.ts'
 import type { CallParts } from '../../../../src/wire/http/client/http-call.ts'
-import { openTcp } from '../../../../src/wire/http/client/open-connection.ts'
+import { openTcp, openTls } from '../../../../src/wire/http/client/open-connection.ts'
 import { bodyFraming, type StreamedBody } from '../../../../src/wire/http/client/request-body.ts'
 import { requestHead } from '../../../../src/wire/http/client/request-head.ts'
 import { streamCall } from '../../../../src/wire/http/client/streamed-call.ts'
@@ -194,6 +194,18 @@ test('a switched connection is handed over with the data that followed the respo
   assert.equal(String(await buffer(switched!.socket)), 'second')
 })
 
+test('a connection that switches protocols without a request for it is closed', async () => {
+  let isClosed = false
+  const server = await raw((socket) => {
+    socket.on('close', () => {
+      isClosed = true
+    })
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nupgrade: echo\r\n\r\n')
+  })
+  await assert.rejects(call(server), { fault: 'answer' })
+  await soon(() => isClosed)
+})
+
 test('only a read may be repeated on a new connection', async () => {
   for (const [method, remedy] of [
     ['GET', 'reconnect'],
@@ -207,4 +219,39 @@ test('only a read may be repeated on a new connection', async () => {
     await buffer((await call(server)).body)
     await assert.rejects(call(server, { method }), { fault: 'cut', remedy })
   }
+})
+
+/** A server that accepts connections but never completes a handshake. */
+async function hanging() {
+  const sockets: Socket[] = []
+  const server = createServer((socket) => void sockets.push(socket.resume().on('error', () => {})))
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  after(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  const poolOf = (options: Partial<PoolOptions>) => {
+    const open: PoolOptions['open'] = (onSocket) => openTls({ host: '127.0.0.1', port }, onSocket)
+    const pool = new ConnectionPool({ open, maxConnections: 8, ...options })
+    after(() => pool.destroy())
+    return { pool, sockets: [] }
+  }
+  return { sockets, poolOf }
+}
+
+test('a connection that is still opening ends with its call, or with its pool', async () => {
+  const { sockets, poolOf } = await hanging()
+  const stop = new AbortController()
+  const ended = poolOf({})
+  const aborted = assert.rejects(call(ended, { signal: stop.signal }), { fault: 'aborted' })
+  const kept = poolOf({ keepsOpening: true })
+  const late = assert.rejects(call(kept, { signal: stop.signal }), { fault: 'aborted' })
+  await soon(() => sockets.length === 2)
+  stop.abort()
+  await Promise.all([aborted, late])
+  await soon(() => sockets.some(({ destroyed }) => destroyed))
+  assert.equal(sockets.filter(({ destroyed }) => destroyed).length, 1)
+  kept.pool.destroy()
+  await soon(() => sockets.every(({ destroyed }) => destroyed))
 })
