@@ -100,9 +100,10 @@ export class AnswerParser {
     const lines = this.#take(headEnd, maxHeadBytes)?.split('\r\n')
     if (lines === undefined) return false
     const [, minor, status] = statusLine.exec(lines[0]!) ?? malformed()
+    const head = new ParsedHead(Number(status), lines.slice(1))
+    assertClearFraming(head)
     // An informational response, such as 103.
     if (status!.startsWith('1') && status !== '101') return true
-    const head = new ParsedHead(Number(status), lines.slice(1))
     const { headers } = head
     const connection = headers.get('connection')?.toLowerCase() ?? ''
     this.keepsConnection = minor === '1' && !connection.includes('close')
@@ -118,12 +119,8 @@ export class AnswerParser {
     const length = headers.get('content-length')
     const coding = headers.get('transfer-encoding')
     if (status === 204 || status === 304 || this.#rules.isHead) return undefined
-    if (coding !== undefined) {
-      if (length !== undefined || coding.toLowerCase() !== 'chunked') malformed()
-      return () => this.#readChunkLine()
-    }
+    if (coding !== undefined) return () => this.#readChunkLine()
     if (length === undefined) return this.#untilEnd()
-    if (!/^\d{1,15}$/.test(length)) malformed()
     this.#left = Number(length)
     return this.#left === 0 ? undefined : () => this.#readBody(undefined)
   }
@@ -216,6 +213,14 @@ class ParsedHead implements AnswerHead {
     if (!this.headers.has(key)) this.headers.set(key, value)
     else if (framing.has(key)) malformed()
   }
+}
+
+/** Checks the headers that define the length of the body, even if the response has none. */
+function assertClearFraming({ headers }: AnswerHead): void {
+  const length = headers.get('content-length')
+  const coding = headers.get('transfer-encoding')
+  if (coding !== undefined && (length !== undefined || coding.toLowerCase() !== 'chunked')) malformed()
+  if (length !== undefined && !/^\d{1,15}$/.test(length)) malformed()
 }
 
 function malformed(): never {
