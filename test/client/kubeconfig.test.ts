@@ -113,7 +113,7 @@ const wrong: readonly (readonly [string, unknown, RegExp])[] = [
   ],
   ['has no such cluster', config({}, {}, { clusters: [] }), /wrong: no server found for cluster "c"$/],
   ['has a list that is none', config({}, {}, { users: {} }), /wrong: users is not a list of objects$/],
-  ['has a name twice', config({}, {}, { users: [{ name: 'u' }, { name: 'u' }] }), /users has "u" more than once$/],
+  ['has a name twice', config({}, {}, { users: [{ name: 'u' }, { name: 'u' }] }), /users contains "u" more than once$/],
   ['has no server', config({}, {}), /cluster "c": server is missing$/],
   ['has an odd server', config({ server: 'http://x' }, {}), /cluster "c": server is not an address such as https/],
   ['has a number for a token', config({ server }, { token: 5 }), /user "u": token is not a string$/],

@@ -106,7 +106,7 @@ test('only one of two candidates is the leader', async (t) => {
     one.skip(5000)
     // In the same turn: no timer has fired yet.
     assert.equal(term.mayGoOn(), false)
-    await assert.rejects(guarded.get(type, { namespace: 'default', name: 'c' }), /no longer leads/)
+    await assert.rejects(guarded.get(type, { namespace: 'default', name: 'c' }), /no longer the leader/)
     assert.equal(await one.ended, true)
   })
 

@@ -145,9 +145,9 @@ test('an invalid command line of the manager is reported in one line', async (t)
   const wrong: readonly (readonly [readonly string[], RegExp])[] = [
     [
       ['--controllers=*,tokencleane'],
-      /no control loop "tokencleane"; did you mean tokencleaner\? There are: .*bootstrapsigner, /,
+      /unknown control loop "tokencleane"; did you mean tokencleaner\? Known are: .*bootstrapsigner, /,
     ],
-    [['--controllers=-nothing'], /no control loop "nothing"/],
+    [['--controllers=-nothing'], /unknown control loop "nothing"/],
     [['--leader-elect-lease-duration=5s'], /longer than the renew deadline/],
     [[`--cluster-signing-cert-file=${pki}/ca.crt`], /must be specified together/],
     [

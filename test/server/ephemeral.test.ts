@@ -110,7 +110,7 @@ test('contradictory flags are rejected', async () => {
   server.stderr.on('data', (chunk: Buffer) => (told += chunk))
   const [code] = await once(server, 'exit')
   assert.equal(code, 1)
-  assert.match(told, /--data-dir and --ephemeral exclude each other/)
+  assert.match(told, /--data-dir and --ephemeral are mutually exclusive/)
 })
 
 /** Creates the files of envtest and the arguments that it passes to kube-apiserver. */

@@ -58,18 +58,18 @@ test('a node port range includes its first and last port', () => {
 
 test('an invalid CIDR or port range is reported', () => {
   const ranges: readonly (readonly [string, RegExp])[] = [
-    ['', /is not a range of addresses/],
-    ['10.0.0.0', /is not a range of addresses/],
-    ['10.0.0.0/33', /is not a range of addresses/],
-    ['10.0.0/24', /is not a range of addresses/],
-    ['10.0.0.0/24,', /is not a range of addresses/],
+    ['', /is not a CIDR range/],
+    ['10.0.0.0', /is not a CIDR range/],
+    ['10.0.0.0/33', /is not a CIDR range/],
+    ['10.0.0/24', /is not a CIDR range/],
+    ['10.0.0.0/24,', /is not a CIDR range/],
     ['10.0.0.0/30', /is too small/],
     ['10.0.0.0/11', /use \/12/],
     ['fd00::/107', /use \/108/],
-    ['10.0.0.0/24,10.1.0.0/24', /of the same family/],
-    ['10.0.0.0/24,fd00::/112,10.1.0.0/24', /two ranges at most/],
+    ['10.0.0.0/24,10.1.0.0/24', /the same IP family/],
+    ['10.0.0.0/24,fd00::/112,10.1.0.0/24', /at most two ranges/],
   ]
   for (const [text, told] of ranges) assert.throws(() => readClusterRanges(text), told, text)
   for (const text of ['', '0-1', '5-4', '1-65536', '65535+1', 'a-b', '1-2-3', '-5'])
-    assert.throws(() => readPortRange(text), /is not a range of ports/, text)
+    assert.throws(() => readPortRange(text), /is not a port range/, text)
 })

@@ -81,7 +81,7 @@ for (const transport of ['in-process', 'tls'] as const)
         assert.equal((await planned.happened).code, code)
       }
       await server.client.create(configMaps, configMap('a'))
-      assert.throws(() => server.failOnce({}, { code: 200 }), /200 is not the code of a failure/)
+      assert.throws(() => server.failOnce({}, { code: 200 }), /200 is not an error code/)
     })
 
     test('a planned failure can send Retry-After', async () => {

@@ -204,7 +204,11 @@ describe('flags that enable and disable controls', () => {
       ['--enable-admission-plugins=AlwaysDeny', '--disable-admission-plugins=AlwaysDeny'],
       /choose one/,
     ],
-    ['a file with an unknown control', file(`${head}plugins: [{name: Nothing}]\n`), /no admission control "Nothing"/],
+    [
+      'a file with an unknown control',
+      file(`${head}plugins: [{name: Nothing}]\n`),
+      /unknown admission control "Nothing"/,
+    ],
     [
       'a configuration for a control that takes none',
       file(`${head}plugins: [{name: NamespaceLifecycle}]\n`),

@@ -87,5 +87,5 @@ for (const [what, limits, told] of [
 test('the server does not start with EventRateLimit but without limits', async () => {
   const { code, errors } = await startFailing({ after }, [enabled])
   assert.equal(code, 1)
-  assert.match(errors, /EventRateLimit needs its limits/)
+  assert.match(errors, /EventRateLimit needs limits/)
 })

@@ -251,7 +251,7 @@ test('a proxy flag without the flags that it requires is rejected', { timeout: 3
     ),
     [[authority], /--requestheader-client-ca-file requires --requestheader-username-headers/],
     [[authority, usual[1]!], /--requestheader-client-ca-file requires --requestheader-username-headers/],
-    [[authority, '--requestheader-username-headers=X-Remote-User,a b'], /"a b" is not the name of a header/],
+    [[authority, '--requestheader-username-headers=X-Remote-User,a b'], /"a b" is not a header name/],
     [['--requestheader-client-ca-file=/dev/null', usual[0]!], /--requestheader-client-ca-file: cannot read/],
   ]
   for (const [flags, fault] of rows) {

@@ -333,15 +333,12 @@ longTest(
 
 test('conflicting OIDC flags are rejected', { timeout: 300_000 }, async (t) => {
   const rows: readonly (readonly [readonly string[], RegExp])[] = [
-    [
-      ['--oidc-issuer-url=http://id.example.com', '--oidc-client-id=x'],
-      /--oidc-issuer-url: .* is not the URL of an issuer/,
-    ],
-    [['--oidc-issuer-url=id.example.com', '--oidc-client-id=x'], /--oidc-issuer-url: .* is not the URL of an issuer/],
+    [['--oidc-issuer-url=http://id.example.com', '--oidc-client-id=x'], /--oidc-issuer-url: .* is not an issuer URL/],
+    [['--oidc-issuer-url=id.example.com', '--oidc-client-id=x'], /--oidc-issuer-url: .* is not an issuer URL/],
     [['--oidc-issuer-url=https://id.example.com'], /--oidc-issuer-url requires --oidc-client-id/],
     [['--oidc-client-id=x'], /--oidc-client-id requires --oidc-issuer-url/],
     [['--oidc-groups-claim=x'], /--oidc-groups-claim requires --oidc-issuer-url/],
-    [['--oidc-required-claim=x'], /--oidc-required-claim: "x" is not a claim and its text/],
+    [['--oidc-required-claim=x'], /--oidc-required-claim: "x" is not a required claim/],
     [['--oidc-signing-algs=HS256'], /--oidc-signing-algs: "HS256" is not one of RS256/],
     [['--oidc-signing-algs=none'], /--oidc-signing-algs: "none" is not one of RS256/],
     [

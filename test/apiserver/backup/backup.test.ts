@@ -154,8 +154,8 @@ const spoiled: { readonly [name: string]: { spoil: (bytes: Buffer) => Buffer; to
     },
     told: /does not match its checksum/,
   },
-  'trailing data': { spoil: (bytes) => Buffer.concat([bytes, Buffer.of(1)]), told: /follows its end/ },
-  'another file': { spoil: () => Buffer.from('#!/bin/sh\necho hello\n'), told: /not a backup of orch/ },
+  'trailing data': { spoil: (bytes) => Buffer.concat([bytes, Buffer.of(1)]), told: /data after its end/ },
+  'another file': { spoil: () => Buffer.from('#!/bin/sh\necho hello\n'), told: /not an orch backup/ },
   nothing: { spoil: () => Buffer.alloc(0), told: /truncated/ },
 }
 
@@ -178,7 +178,7 @@ test('a damaged, truncated, foreign or newer backup is rejected, and nothing is 
   const other = await backupFile([], { profile: 'kubernetes' })
   await assert.rejects(
     restoreBy(`--from=${other}`, `--data-dir=${target}`, '--profile=orch'),
-    /profile kubernetes, not orch/,
+    /profile kubernetes and cannot be restored with the profile orch/,
   )
   await assert.rejects(restoreBy(`--from=${newPlace()}`, `--data-dir=${target}`), /cannot be read/)
   assert.equal(existsSync(target), false)

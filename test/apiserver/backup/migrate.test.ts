@@ -116,7 +116,7 @@ test('of two concurrent migrations into the same prefix, one fails', async () =>
   const two = await loadEtcd(options, { id: 'x', above: 1 })
   const entry = { key: 'meta/a', revision: 1, value: Buffer.from('a') }
   await one.write([entry])
-  await assert.rejects(two.write([entry]), /another process has written to it meanwhile/)
+  await assert.rejects(two.write([entry]), /another process wrote under this prefix meanwhile/)
   await Promise.all([one.close(), two.close()])
 })
 

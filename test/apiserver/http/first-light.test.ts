@@ -83,5 +83,8 @@ test('each profile uses its own names, and a store keeps its profile', async (t)
   assert.deepEqual(body.metadata.labels, { 'kubernetes.io/metadata.name': 'default' })
   assert.deepEqual(body.spec.finalizers, ['kubernetes'])
   await server.stop()
-  await assert.rejects(server.restart(['--profile=orch']), /made with the profile "kubernetes".*--profile=kubernetes/)
+  await assert.rejects(
+    server.restart(['--profile=orch']),
+    /created with the profile "kubernetes".*--profile=kubernetes/,
+  )
 })

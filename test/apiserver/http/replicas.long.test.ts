@@ -288,7 +288,7 @@ describe('two servers on one etcd', { timeout: 300_000 }, () => {
   it('a server whose profile differs from that of the store does not start', async () => {
     const failed = await failedStart([`--etcd-servers=${cluster.endpoints}`, '--profile=kubernetes'])
     assert.equal(failed.code, 1)
-    assert.match(failed.said, /made with the profile "orch".*start with --profile=orch/)
+    assert.match(failed.said, /created with the profile "orch".*start with --profile=orch/)
   })
 
   it('the largest Secret and a ConfigMap with 1,000 keys are stored in etcd, and larger objects get a 413', async () => {

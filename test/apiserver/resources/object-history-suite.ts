@@ -268,7 +268,7 @@ export function historySuite(server: Restartable, second: Restartable): void {
     await admin.delete(`${maps}/applied`)
     await make(maps, { metadata: { name: 'applied' }, data: { k: '2' } })
     const undone = await run(`undo cm/applied --revision=${changed.metadata.resourceVersion}`)
-    assert.match(undone.stderr, /conflict: the object was created anew since/)
+    assert.match(undone.stderr, /conflict: the object was recreated after/)
   })
 
   test('orchctl history, blame, diff and get show earlier states', async () => {

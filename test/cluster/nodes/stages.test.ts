@@ -198,7 +198,7 @@ test('stage files are parsed, and errors name the file', () => {
   )
   assert.deepEqual(parseStatus('phase: Running\npodIPs:\n- ip: "1"\n'), { phase: 'Running', podIPs: [{ ip: '1' }] })
   for (const [text, message] of [
-    ['kind: Pod\napiVersion: v1\n', /stages\.yaml: it holds a Pod of v1, not a Stage/],
+    ['kind: Pod\napiVersion: v1\n', /stages\.yaml: the file contains a Pod of v1 instead of a Stage/],
     [JSON.stringify(stage({ next: { statusTemplate: '{{ fly }}' } }, 'two')), /stages\.yaml: stage "two": .*"fly"/],
     ['a: [', /stages\.yaml: /],
   ] as const) {

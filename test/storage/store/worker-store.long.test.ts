@@ -185,14 +185,11 @@ describe('workers that share one store', () => {
   prove('the end of the owner ends every watch and every commit', async ({ stores, endOwner }) => {
     const { signal } = new AbortController()
     const watching = stores.map((store) =>
-      assert.rejects(
-        drain(store.watch({ prefix: '', after: store.revision(), signal })),
-        /thread of the store has ended/,
-      ),
+      assert.rejects(drain(store.watch({ prefix: '', after: store.revision(), signal })), /store thread has ended/),
     )
     await endOwner()
     await Promise.all(watching)
-    for (const store of stores) await assert.rejects(put(store, 'a', 'x', 0), /thread of the store has ended/)
+    for (const store of stores) await assert.rejects(put(store, 'a', 'x', 0), /store thread has ended/)
   })
 })
 

@@ -34,7 +34,7 @@ test('-f DIRECTORY reads files in order, and recursively with -R', async () => {
   const deep = await run('apply -R -f tree')
   assert.equal(deep.stdout, 'configmap/tree-a unchanged\nconfigmap/tree-b unchanged\nconfigmap/tree-c created\n')
   mkdirSync(join(directory, 'hollow'), { recursive: true })
-  assert.match((await run('apply -f hollow')).stderr, /^error: error reading \[hollow\]: .*-R looks into/)
+  assert.match((await run('apply -f hollow')).stderr, /^error: error reading \[hollow\]: .*-R also reads/)
 })
 
 test('-f URL reads a URL, and an unreadable URL is reported', async (t) => {
@@ -93,7 +93,7 @@ test('a flag overrides the kubeconfig, and a token flag replaces other credentia
 })
 
 test('--request-timeout limits the duration of a request, and -v prints requests', async () => {
-  assert.match((await run('get ns --request-timeout=1ms')).stderr, /^error: GET \/\S+ was not answered in time\n$/)
+  assert.match((await run('get ns --request-timeout=1ms')).stderr, /^error: GET \/\S+ timed out\n$/)
   const { stderr, code } = await run('get ns default -v 6 --token=admin-token')
   assert.equal(code, 0)
   assert.match(stderr, /^GET https:\/\/127\.0\.0\.1:\d+\/api\/v1\/namespaces\/default\S* 200 OK in \d+ milliseconds$/m)

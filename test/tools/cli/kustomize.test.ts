@@ -318,7 +318,7 @@ const refusals: readonly (readonly [why: string, files: Files, error: RegExp])[]
   [
     'a file outside the directory',
     { 'kustomization.yaml': 'resources: [../outside.yaml]' },
-    /is not in \. or below it|cannot read/,
+    /is outside of \.|cannot read/,
   ],
   [
     'an unsupported field',
@@ -370,9 +370,9 @@ test('a link cannot lead outside the kustomization directory', async () => {
   const root = write({ 'kustomization.yaml': 'configMapGenerator: [{name: a, files: [link]}]' })
   writeFileSync(join(directory, 'secret'), 'x')
   symlinkSync(join(directory, 'secret'), join(root, 'link'))
-  assert.match((await build(root)).stderr, /link is not in \. or below it/)
+  assert.match((await build(root)).stderr, /link is outside of \./)
   const over = write({ 'over/kustomization.yaml': 'configMapGenerator: [{name: a, files: [../file]}]', file: 'x' })
-  assert.match((await build(over, 'over')).stderr, /file is not in over or below it/)
+  assert.match((await build(over, 'over')).stderr, /file is outside of over/)
 })
 
 test('field names are case-insensitive and must be unique', async () => {

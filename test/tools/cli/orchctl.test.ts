@@ -134,7 +134,7 @@ const rows: readonly Row[] = [
     code: 1,
   },
   { args: ['certificate', 'csr'], stderr: /^error: `orchctl certificate csr` is not supported; /, code: 1 },
-  { args: ['get', 'cm', '..'], stderr: /^error: "\.\." is not a name/, code: 1 },
+  { args: ['get', 'cm', '..'], stderr: /^error: "\.\." is not a valid name/, code: 1 },
   { args: ['get', '\u001b[31m'], stderr: /^error: the server doesn't have a resource type "\\u001b\[31m"\n$/, code: 1 },
   { args: ['get', 'cm', 'x\u001b[31m'], stderr: /^Error from server [ -~]*\n$/, code: 1 },
   { args: ['version'], stdout: /^Client Version: v\d+\.\d+\.\d+\nServer Version: v1\.23\.\d+\+orch\.\d+\.\d+\.\d+\n$/ },

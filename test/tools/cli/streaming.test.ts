@@ -161,7 +161,7 @@ test('cp copies files and directories to and from a container', async () => {
     (await run(['cp', 'nothing', 'web:/x', '-c', 'app'])).stderr,
     /nothing doesn't exist in local filesystem/,
   )
-  assert.match((await run(['cp', 'a', 'b'])).stderr, /one of source and destination is POD:PATH/)
+  assert.match((await run(['cp', 'a', 'b'])).stderr, /one of source and destination must be POD:PATH/)
 })
 
 test('cp works with a server that cannot close a single stream', async () => {
@@ -201,9 +201,9 @@ test('cp rejects archive entries that would leave the target directory by name o
   const outside = join(directory, 'outside')
   const target = join(directory, 'inside')
   const evil: readonly (readonly [Buffer[], RegExp])[] = [
-    [file('data/../../outside', 'x'), /leads out of the target/],
-    [file('../outside', 'x'), /leads out of the target/],
-    [file('data/../../../etc/x', 'x'), /leads out of the target/],
+    [file('data/../../outside', 'x'), /outside of the target/],
+    [file('../outside', 'x'), /outside of the target/],
+    [file('data/../../../etc/x', 'x'), /outside of the target/],
     [file('/outside', 'x'), /is not of data, and is left out/],
     [[linkTo('data/link', outside), ...file('data/link/x', 'x')], /skipping link: data\/link/],
   ]
@@ -218,7 +218,7 @@ test('cp rejects archive entries that would leave the target directory by name o
   mkdirSync(join(directory, 'elsewhere'))
   symlinkSync(join(directory, 'elsewhere'), join(target, 'sub'))
   front.sends = Buffer.concat([...file('data/sub/x', 'x'), endOfArchive])
-  assert.match((await run(['cp', 'web:data/.', 'inside', '-c', 'app'])).stderr, /sub is a link: nothing is written/)
+  assert.match((await run(['cp', 'web:data/.', 'inside', '-c', 'app'])).stderr, /sub is a link and is not followed/)
   assert.throws(() => readFileSync(join(directory, 'elsewhere/x')), /ENOENT/)
   front.sends = Buffer.concat(file('data/cut', 'xyz')).subarray(0, 513)
   assert.match((await run(['cp', 'web:data', 'cut', '-c', 'app'])).stderr, /ended in the middle of a file/)

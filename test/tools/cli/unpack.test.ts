@@ -39,8 +39,8 @@ test('an archive that ends within a file leaves no file open', async () => {
 
 test('nothing more is unpacked after an error', async () => {
   for (const [name, fault, told] of [
-    ['junk', Buffer.alloc(512, 'x'), /not an archive of tar/],
-    ['outside', file('dir/../../out', 'x'), /leads out of the target/],
+    ['junk', Buffer.alloc(512, 'x'), /not send a valid tar archive/],
+    ['outside', file('dir/../../out', 'x'), /outside of the target/],
   ] as const) {
     const broken = reader()
     await assert.rejects(broken.write(Buffer.concat([file(`dir/${name}-before`, 'before'), fault])), told)

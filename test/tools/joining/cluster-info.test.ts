@@ -50,12 +50,12 @@ for (const [what, data, message] of [
   ['crit', entry(signature({ header: { alg: 'HS256', kid: 'abcdef', crit: ['b64'] } })), /not HS256/],
   ['another kid', entry(signature({ header: { alg: 'HS256', kid: 'zzzzzz' } })), /another token/],
   ['a payload inside', entry(signature({ payload: base64url(kubeconfig) })), /detached/],
-  ['a changed text', entry(signature({}), `${kubeconfig}x`), /not signed by this token/],
-  ['another token', entry(signature({ key: 'abcdef.ffffffffffffffff' })), /not signed by this token/],
-  ['an empty key', entry(signature({ key: '' })), /not signed by this token/],
+  ['a changed text', entry(signature({}), `${kubeconfig}x`), /does not match the token/],
+  ['another token', entry(signature({ key: 'abcdef.ffffffffffffffff' })), /does not match the token/],
+  ['an empty key', entry(signature({ key: '' })), /does not match the token/],
   ['no signature', entry('..'), /not HS256/],
   ['odd bytes', entry('%%%'), /detached/],
-  ['no entry', { kubeconfig }, /is not signed by the token abcdef/],
+  ['no entry', { kubeconfig }, /has no signature for the token abcdef/],
   ['no kubeconfig', { 'jws-kubeconfig-abcdef': signature({}) }, /no kubeconfig/],
 ] as const)
   test(`a cluster-info is rejected: ${what}`, () => {
@@ -94,7 +94,7 @@ test('a man in the middle learns no token and is rejected', async (t) => {
   // The signed content is genuine, so its CA does not verify the impostor's certificate.
   await assert.rejects(trustCluster({ server: between.url, token, pins: [], signal }), /cannot connect to/)
   const forging = await impostor(t, entry(jws, configWith(between.certificate)))
-  await assert.rejects(trustCluster({ server: forging.url, token, pins: [], signal }), /not signed by this token/)
+  await assert.rejects(trustCluster({ server: forging.url, token, pins: [], signal }), /does not match the token/)
   for (const headers of [...between.seen, ...forging.seen]) assert.equal(headers.authorization, undefined)
   assert.equal(forging.seen.length, 1)
 })
@@ -127,7 +127,7 @@ test('only CA certificates that match a pin are trusted, wherever they are in th
     assert.equal((await trust(pinsOf(server.certificate))).authority, server.certificate)
     assert.equal((await trust(pinsOf(bundle))).authority, bundle)
   }
-  assert.throws(() => pinsOf('nothing'), /is not a certificate in PEM form/)
+  assert.throws(() => pinsOf('nothing'), /is not a PEM certificate/)
 })
 
 test('a CA that matches no pin is rejected although the token is valid', async (t) => {
@@ -148,12 +148,12 @@ test('a CA that matches no pin is rejected although the token is valid', async (
     await assert.rejects(trustCluster({ server: server.url, token, pins, signal }), { name: 'JoinError', message })
   }
   const plain = configWith(server.certificate)
-  await told(plain, /--ca-cert-hash does not name/)
+  await told(plain, /does not match --ca-cert-hash/)
   assert.equal(server.seen.length, 1)
   // In all formats: by kubeadm, by hand, as JSON.
-  await told(`${plain}contexts: null\nusers: null\n`, /--ca-cert-hash does not name/)
-  await told(`# by hand\n'kind': 'Config' # quoted\n${plain}`, /--ca-cert-hash does not name/)
-  await told(JSON.stringify(loadAll(plain)[0]), /--ca-cert-hash does not name/)
+  await told(`${plain}contexts: null\nusers: null\n`, /does not match --ca-cert-hash/)
+  await told(`# by hand\n'kind': 'Config' # quoted\n${plain}`, /does not match --ca-cert-hash/)
+  await told(JSON.stringify(loadAll(plain)[0]), /does not match --ca-cert-hash/)
   await told(`${plain}kind: [Config`, /kubeconfig of cluster-info is not valid YAML: see line 5/)
-  await told('clusters: null', /names no CA/)
+  await told('clusters: null', /contains no CA/)
 })

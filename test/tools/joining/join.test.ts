@@ -101,9 +101,9 @@ test('nodes and users can join a cluster', async (t) => {
   await t.test('a wrong token secret, a wrong hash and an existing file are each rejected in one line', async () => {
     const wrong = `${id}.ffffffffffffffff`
     for (const [flags, message] of [
-      [['n3', `--token=${wrong}`], /not signed by this token/],
-      [['n3', `--token=${token}`, `--ca-cert-hash=sha256:${'0'.repeat(64)}`], /--ca-cert-hash does not name/],
-      [['n3', '--token=short'], /a token has the form/],
+      [['n3', `--token=${wrong}`], /does not match the token/],
+      [['n3', `--token=${token}`, `--ca-cert-hash=sha256:${'0'.repeat(64)}`], /does not match --ca-cert-hash/],
+      [['n3', '--token=short'], /a token must have the form/],
       [['n1', `--token=${token}`], /already exists/],
     ] as const) {
       const [name, ...rest] = flags

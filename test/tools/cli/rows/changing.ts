@@ -85,7 +85,7 @@ export const changing: Part = {
       stderr: /^Changes of the status are not shown: \d+\. Use --all to show them\.\n$/,
     }),
     r('history', 'deploy/web --no-headers --all', { stdout: /\.status\.replicas/, stderr: '' }),
-    r('history', 'cm', { stderr: /name one object/, code: 1 }),
+    r('history', 'cm', { stderr: /specify one object/, code: 1 }),
     r('blame', 'cm/one', { stdout: /^REVISION +TIME +USER +MANAGER +FIELD\n(.*\n)*\d+ .*\.data\.name\n/ }),
     r('undo', 'cm/one --dry-run=server', { stdout: /^configmap\/one undone \(revision \d+\) \(server dry run\)\n$/ }),
     r('undo', 'cm/absent', { stderr: /^error: there is no change of configmaps "absent" to take back\n$/, code: 1 }),

@@ -40,7 +40,7 @@ export const pods: Part = {
       code: 1,
     }),
     r('logs', 'idle a --since-time=yesterday', {
-      stderr: 'error: --since-time: "yesterday" is not a moment such as TIME\n',
+      stderr: 'error: --since-time: "yesterday" is not a time such as TIME\n',
       code: 1,
     }),
     r('logs', '', { stderr: 'error: expected POD or TYPE/NAME, or a selector (-l)\n', code: 1 }),

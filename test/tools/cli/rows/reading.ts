@@ -100,7 +100,7 @@ export const reading: Part = {
     r('get', 'cm,deploy -l set=p --count', {
       stdout: 'TYPE              COUNT\nconfigmap         1\ndeployment.apps   0\n',
     }),
-    r('get', 'cm one --count', { stderr: /--count counts all objects of types/, code: 1 }),
+    r('get', 'cm one --count', { stderr: /--count cannot be combined/, code: 1 }),
     r('get', '--raw /healthz', { stdout: 'ok' }),
     r('get', 'cm absent --ignore-not-found'),
     r('get', 'all -o name', { stdout: /^service\/front\ndeployment\.apps\/idle\ndeployment\.apps\/web\n/ }),
@@ -148,7 +148,7 @@ export const reading: Part = {
       stdout: /^configmap\/p1 +\d+s +set=p\n$/,
     }),
     r('wait', 'cm/nope --for=delete', { stdout: 'configmap/nope condition met\n' }),
-    r('wait', 'cm/one --for=ready', { stderr: /^error: unrecognized condition: "ready"; write --for=delete/, code: 1 }),
+    r('wait', 'cm/one --for=ready', { stderr: /^error: unrecognized condition: "ready"; use --for=delete/, code: 1 }),
     r('events', '', { stderr: 'No events found in default namespace.\n' }),
     r('explain', 'cm.immutable', {
       stdout: /^KIND: {5}ConfigMap\nVERSION: {2}v1\n\nFIELD: {4}immutable <boolean>\n\nDESCRIPTION:\n {5}\S/,
