@@ -71,7 +71,7 @@ test('a replaced serving certificate takes effect', { timeout: 300_000 }, async 
   writeFileSync(certificate, 'canary')
   await until(
     async () => server.output(),
-    (log) => /tls\.crt contains no PEM certificate/.test(log),
+    (log) => /tls\.crt contains no usable PEM certificate/.test(log),
   )
   assert.equal(await shownName(t, server.port), 'CN=second')
   assert.ok(!server.output().includes('canary'))

@@ -180,7 +180,7 @@ test('a damaged, truncated, foreign or newer backup is rejected, and nothing is 
     restoreBy(`--from=${other}`, `--data-dir=${target}`, '--profile=orch'),
     /profile kubernetes and cannot be restored with the profile orch/,
   )
-  await assert.rejects(restoreBy(`--from=${newPlace()}`, `--data-dir=${target}`), /cannot be read/)
+  await assert.rejects(restoreBy(`--from=${newPlace()}`, `--data-dir=${target}`), /cannot read the backup/)
   assert.equal(existsSync(target), false)
 })
 
