@@ -65,7 +65,7 @@ test('a replaced serving certificate takes effect', { timeout: 300_000 }, async 
   copyFileSync(third!.certificateFile, certificate)
   await until(
     async () => server.output(),
-    (log) => /cannot use a changed file; .*the key in .*tls\.key is not that of/.test(log),
+    (log) => /cannot use a changed file; .*the key in .*tls\.key does not match/.test(log),
   )
   assert.equal(await shownName(t, server.port), 'CN=second')
   writeFileSync(certificate, 'canary')
