@@ -29,13 +29,14 @@ const entryPoints = {
   orch: 'src/server/program/orch.ts',
   orchctl: 'src/tools/cli/program/orchctl.ts',
   'store-thread': 'src/storage/store/lmdb/thread.ts',
+  'page-check-thread': 'src/storage/store/lmdb/page-check-thread.ts',
   'document-worker-thread': 'src/api/codec/document-worker-thread.ts',
   'simulation-thread': 'src/server/simulation/simulation-thread.ts',
   ...libraries,
 }
 
 const programs = {
-  orch: ['orch', 'store-thread', 'document-worker-thread', 'simulation-thread', 'console'],
+  orch: ['orch', 'store-thread', 'page-check-thread', 'document-worker-thread', 'simulation-thread', 'console'],
   orchctl: ['orchctl'],
   ...Object.fromEntries(Object.keys(libraries).map((name) => [name, [name]])),
 }

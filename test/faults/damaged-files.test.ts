@@ -7,7 +7,7 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { encodeStored } from '../../src/api/codec/stored.ts'
 import { configMap } from '../../src/api/kinds/core/config-map.ts'
@@ -81,15 +81,18 @@ interface Outcome {
   readonly stderr: string
 }
 
+/** Whether all pages are checked before the store is used, or while it is used. */
+type Mode = '--before' | '--background'
+
 /**
  * Reads directories in one process. If the process crashes, the crash is attributed to the first directory without a
  * report.
  */
-function readDamaged(directories: readonly string[], revision: number): Promise<Outcome[]> {
+function readDamaged(mode: Mode, directories: readonly string[], revision: number): Promise<Outcome[]> {
   return new Promise((resolve) => {
     const child = execFile(
       process.execPath,
-      [reader, String(revision), ...directories],
+      [reader, mode, String(revision), ...directories],
       { env: { ...process.env, ...compiled }, timeout: 300_000, maxBuffer: 1024 ** 3 },
       (_, stdout, stderr) => {
         const reports: Report[] = stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]))
@@ -130,12 +133,16 @@ function usedPart(file: Buffer): Buffer {
   return file.subarray(0, (lastPage + 1) * pageSize)
 }
 
-test('damage to data files is reported and never causes wrong data or a crash', async (t) => {
+for (const mode of ['--before', '--background'] as const)
+  test(`damage to data files is reported and never causes wrong data or a crash, with a check ${mode.slice(2)}`, (t) =>
+    readAll(t, mode))
+
+async function readAll(t: TestContext, mode: Mode): Promise<void> {
   const { directory, removeDirectory } = await temporaryDirectory()
   t.after(removeDirectory)
   const revision = await makeData(join(directory, 'sound'))
   const used = usedPart(await readFile(join(directory, 'sound/data.mdb')))
-  const [sound] = await readDamaged([join(directory, 'sound')], revision)
+  const [sound] = await readDamaged(mode, [join(directory, 'sound')], revision)
   assert.ok(sound?.report?.read !== undefined && !('sentence' in sound.report), sound?.stderr ?? 'no report')
   const truth = sound.report.read as Read
   const counts = { sentence: 0, named: 0, 'all there': 0 }
@@ -145,7 +152,7 @@ test('damage to data files is reported and never causes wrong data or a crash', 
       await mkdir(place)
       await writeFile(join(place, 'data.mdb'), damage(Buffer.from(used), seeded(seed)))
     }
-    for (const [seed, outcome] of (await readDamaged(places, revision)).entries())
+    for (const [seed, outcome] of (await readDamaged(mode, places, revision)).entries())
       try {
         counts[assertTrue(truth, outcome)]++
       } catch (cause) {
@@ -156,4 +163,4 @@ test('damage to data files is reported and never causes wrong data or a crash', 
   assert.equal(files, filesPerKind * Object.keys(damages).length)
   t.diagnostic(JSON.stringify(counts))
   assert.ok(counts.sentence > filesPerKind && counts.named > 0, JSON.stringify(counts))
-})
+}

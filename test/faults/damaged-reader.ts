@@ -1,8 +1,11 @@
 /**
  * Opens possibly damaged data directories, one after another. Reads everything in each like a server does (the caches,
  * an exact list, the log, the journal), writes, deletes and compacts, and prints the results as a line of JSON:
- * `damaged-reader.ts <revision> <data directory>...`. Errors that the store reports are printed as text. Any other
+ * `damaged-reader.ts --before|--background <revision> <data directory>...`. Errors that the store reports are printed as text. Any other
  * error ends the process, as it would end a server.
+ *
+ * With `--background`, the pages are checked while the store is in use. The report is then a sentence if that check, or a
+ * read before it, has found damage.
  */
 import { createHash } from 'node:crypto'
 import { Caches } from '../../src/storage/cache/caches.ts'
@@ -34,10 +37,14 @@ const retention: Retention = { time: 3_600_000, bytes: 2 ** 30, withoutValues: [
 async function report(directory: string, revision: number): Promise<Report> {
   const read: { -readonly [K in keyof Read]?: Read[K] } = {}
   try {
-    const store = await LmdbStore.open({ directory, retention })
+    const failed = Promise.withResolvers<StoreError>()
+    const store = await LmdbStore.open({ directory, retention, backgroundCheck, onFailed: failed.resolve })
     try {
       await readAll(store, revision, read)
       await work(store)
+      // Compaction has waited for the check, so a failure is known by now.
+      const damage = await Promise.race([failed.promise, undefined])
+      if (damage !== undefined) throw damage
     } finally {
       await store.close()
     }
@@ -103,5 +110,6 @@ async function work(store: LmdbStore): Promise<void> {
   await store.compact(store.revision())
 }
 
-const [revision, ...directories] = process.argv.slice(2)
+const [mode, revision, ...directories] = process.argv.slice(2)
+const backgroundCheck = mode === '--background' ? { above: 0, delayMs: 0 } : undefined
 for (const directory of directories) console.log(JSON.stringify(await report(directory, Number(revision))))

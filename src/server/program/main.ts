@@ -4,7 +4,7 @@ import { version } from '../../api/model/version.ts'
 import { parseFlags, UsageError } from '../../base/flags/flags.ts'
 import { errorFields, type Log, openLog } from '../../base/telemetry/log.ts'
 import { messageOf } from '../../base/text/errors.ts'
-import type { StoreError } from '../../storage/store/store.ts'
+import { StoreDamaged, type StoreError } from '../../storage/store/store.ts'
 import { explainFailure } from '../assembly/explain-failure.ts'
 import { startRunning } from '../cluster/running.ts'
 import { backupCommandFlags } from '../flags/backup.ts'
@@ -231,9 +231,11 @@ function stopWhenFailed(
   { line, log }: { line: ServerCommandLine; log: Log },
 ): void {
   void failed.then((error) => {
-    log.error('the store is no longer writable; stopping: check the disk and restart the server', {
-      error: error.message,
-    })
+    if (error instanceof StoreDamaged) log.error(error.message)
+    else
+      log.error('the store is no longer writable; stopping: check the disk and restart the server', {
+        error: error.message,
+      })
     return endAfterFailure(stop, line.options.shutdownGrace)
   })
 }

@@ -10,6 +10,7 @@ import { encryptedStore } from '../../storage/encryption/encrypted-store.ts'
 import type { EtcdOptions } from '../../storage/store/etcd/store.ts'
 import type { OnCapacity } from '../../storage/store/fullness.ts'
 import type { EmbeddedOptions } from '../../storage/store/lmdb/embedded-store.ts'
+import type { BackgroundCheckOptions } from '../../storage/store/lmdb/messages.ts'
 import { type Retention, type Store, StoreError } from '../../storage/store/store.ts'
 import type { ServerOptions } from '../flags/options.ts'
 import { readFlagFile } from '../flags/read-flag-file.ts'
@@ -42,7 +43,7 @@ export async function openStore(
   const listeners = { onFailed, onCapacity, log, stopping }
   const open = () => {
     if (worker !== undefined) return openShared(options, listeners, worker.store)
-    return onEtcd ? openEtcd(options, listeners) : openEmbedded(options, listeners)
+    return onEtcd ? openEtcd(options, listeners) : openEmbedded(options, { ...listeners, backgroundCheck })
   }
   const encrypted = await readEncryptionFile(options)
   const raw = given ?? (await open())
@@ -93,6 +94,9 @@ function secretPrefixes(): string[] {
   return secret.map(({ group, plural }) => prefixOf(group, plural))
 }
 
+/** A server checks the pages of a large data file once it is ready, which it usually is by then. Commands check first. */
+export const backgroundCheck: BackgroundCheckOptions = { above: 8 * 2 ** 20, delayMs: 1_000 }
+
 interface Listeners {
   readonly onFailed: (error: StoreError) => void
   readonly onCapacity: OnCapacity
@@ -102,13 +106,19 @@ interface Listeners {
 
 async function openEmbedded(
   { dataDir, historyDuration, ...options }: ServerOptions,
-  { onFailed, onCapacity, log }: Listeners,
+  { onFailed, onCapacity, log, backgroundCheck }: Listeners & { readonly backgroundCheck?: BackgroundCheckOptions },
 ): Promise<Store> {
   assertNoEtcdFiles(options)
   const { LmdbStore } = await import('../../storage/store/lmdb/store.ts')
   const listeners = embeddedListeners({ onFailed, onCapacity, log })
   const retention = retentionOf(options)
-  return await LmdbStore.open({ directory: dataDir, historyMs: historyDuration, retention, ...listeners })
+  return await LmdbStore.open({
+    directory: dataDir,
+    historyMs: historyDuration,
+    retention,
+    backgroundCheck,
+    ...listeners,
+  })
 }
 
 type EtcdFileFlags = Pick<ServerOptions, 'etcdCafile' | 'etcdCertfile' | 'etcdKeyfile'>

@@ -3,7 +3,7 @@
 import type { Log } from '../../base/telemetry/log.ts'
 import type { StoreError } from '../../storage/store/store.ts'
 import type { ServerOptions } from '../flags/options.ts'
-import { assertNoEtcdFiles, embeddedListeners, openingEtcd, retentionOf } from '../store/store.ts'
+import { assertNoEtcdFiles, backgroundCheck, embeddedListeners, openingEtcd, retentionOf } from '../store/store.ts'
 import type { StoreAccess } from '../threads/worker-place.ts'
 
 export interface SharedStore {
@@ -31,6 +31,7 @@ async function openEmbedded(options: ServerOptions, { onFailed, log }: Surroundi
     directory: options.dataDir,
     historyMs: options.historyDuration,
     retention: retentionOf(options),
+    backgroundCheck,
     ...embeddedListeners({ onFailed, onCapacity: () => {}, log }),
   })
   return {

@@ -290,6 +290,11 @@ export class StoreError extends Error {
   }
 }
 
+/** The data file is damaged. Only a backup helps. */
+export class StoreDamaged extends StoreError {
+  override readonly name: string = 'StoreDamaged'
+}
+
 /** The revision is before the history window. */
 export class RevisionGone extends StoreError {
   override readonly name: string = 'RevisionGone'

@@ -143,8 +143,8 @@ describe('lifetimes of keys in the embedded store', { timeout: 300_000 }, () => 
     inDirectory(async (directory) => {
       const clock = clockAt(start)
       const old = await withStore(directory, clock, (store) => put(store, 'old', '1', 0))
-      const { root, expiry } = openTables(directory)
-      await expiry.drop()
+      const { root } = openTables(directory)
+      await root.openDB('expiry', {}).drop()
       root.resetReadTxn()
       const names = [...root.getKeys()].map((name) => String(name).replace('\0', ''))
       assert.deepEqual(names, ['current', 'history', 'log', 'meta'])

@@ -1,5 +1,5 @@
 /**
- * `page-file.ts`, `page-check.ts` and `free-list.ts` read the file format of lmdb by themselves. They are correct for the
+ * `page-file.ts`, `page-records.ts`, `page-check.ts`, `page-guard.ts` and `free-list.ts` read the file format of lmdb by themselves. They are correct for the
  * version of lmdb that they were compared with, so another version needs another comparison.
  */
 import assert from 'node:assert/strict'
@@ -12,9 +12,10 @@ import { root } from '../../support/server.ts'
 const comparedVersion = '3.5.6'
 
 const whatToCheck = [
-  `src/storage/store/lmdb/{page-file,page-check,free-list}.ts were compared with lmdb ${comparedVersion}.`,
+  `src/storage/store/lmdb/{page-file,page-records,page-check,page-guard,free-list}.ts were compared with lmdb ${comparedVersion}.`,
   'Before you change `comparedVersion`, compare dependencies/lmdb/libraries/liblmdb/mdb.c of both versions:',
   'MDB_MAGIC and MDB_DATA_VERSION, the structs MDB_meta, MDB_db, MDB_page and MDB_node with their flags,',
+  'the pages that mdb_page_split, mdb_rebalance, mdb_node_move and mdb_cursor_sibling touch,',
   'the entries of the free list (mdb_freelist_save, mdb_page_alloc), and me_maxfreepgs_to_load (50000).',
   'Then run the long form of the store tests: ORCH_LONG=1 npm test -- test/storage.',
 ].join('\n')

@@ -6,8 +6,8 @@
 
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import { isError } from '../../../base/text/errors.ts'
-import { type Revision, StoreError, StoreFull } from '../store.ts'
-import type { Broadcast, Failure, OpenReply, Reply, Request } from './messages.ts'
+import { type Revision, StoreDamaged, StoreError, StoreFull } from '../store.ts'
+import type { Broadcast, Failure, OpenReply, OpenRequest, Reply, Request } from './messages.ts'
 import { type Thread, takeThread } from './thread-start.ts'
 
 type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never
@@ -51,10 +51,13 @@ export class Connection {
   #portClosed = false
 
   /** Starts the thread, unless one was started in advance, and waits until it has opened the file. */
-  static async open(directory: string, listeners: Listeners): Promise<{ connection: Connection; state: OpenReply }> {
+  static async open(
+    { directory, backgroundCheck }: Pick<OpenRequest, 'directory' | 'backgroundCheck'>,
+    listeners: Listeners,
+  ): Promise<{ connection: Connection; state: OpenReply }> {
     const connection = new Connection(takeThread(), listeners)
     try {
-      const state = await connection.request({ type: 'open', directory })
+      const state = await connection.request({ type: 'open', directory, backgroundCheck })
       return { connection, state: state as OpenReply }
     } catch (error) {
       await connection.#exited
@@ -143,7 +146,7 @@ export class Connection {
     }
     const error = toError(reply.failure)
     if (reply.failure.last) this.#abandon(error)
-    if (reply.failure.kind === 'failed') this.#onFailed(error)
+    if (reply.failure.kind === 'failed' || reply.failure.kind === 'damaged') this.#onFailed(error)
     receiver?.reject(error)
   }
 
@@ -168,5 +171,6 @@ export class Connection {
 }
 
 function toError({ kind, message, ambiguous }: Failure): StoreError {
+  if (kind === 'damaged') return new StoreDamaged(message, { ambiguous })
   return kind === 'full' ? new StoreFull(message) : new StoreError(message, { ambiguous })
 }

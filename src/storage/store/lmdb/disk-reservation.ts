@@ -80,6 +80,7 @@ function pagesToSaveList(free: FreeList): number {
 
 export class DiskReservation {
   readonly #tables: Tables
+  readonly #pinned: () => number | undefined
   readonly #file: number
   /** All sizes are in pages. */
   #size: number
@@ -90,8 +91,10 @@ export class DiskReservation {
   /** Set once the file could not grow in this transaction. */
   #free: FreeList | undefined
 
-  constructor(tables: Tables, path: string) {
+  /** `pinned` returns the oldest transaction whose state is still read, if that is not the last one. */
+  constructor(tables: Tables, path: string, pinned: () => number | undefined = () => undefined) {
     this.#tables = tables
+    this.#pinned = pinned
     this.#file = openSync(path, 'r+')
     this.#size = wholePages(this.#file)
   }
@@ -128,7 +131,7 @@ export class DiskReservation {
 
   /** Whether the free pages inside the file suffice, together with the usable ones at the end. */
   #fitsInside({ pages, longest, frees }: Need & { frees: boolean }): boolean {
-    this.#free ??= readFreeList(this.#file)
+    this.#free ??= readFreeList(this.#file, this.#pinned())
     const behind = this.#size - this.#used
     const inside = this.#free.usable(longest)
     const single = this.#pages === overheadPages

@@ -2,7 +2,7 @@
  * The free pages inside the data file, read from lmdb's own list, which lmdb does not expose. A value larger than a
  * page needs consecutive pages, so the total number of free pages means little. `usable` returns a guaranteed number.
  */
-import { childOf, type Meta, PageReader, pageHeader, readMeta, wide } from './page-file.ts'
+import { childOf, type Meta, pageHeader, readAt, readMeta, wide } from './page-file.ts'
 
 /** Consecutive pages. */
 export interface Run {
@@ -38,9 +38,10 @@ export class FreeList {
 
 /**
  * Returns the pages that the next transaction can use: all listed pages except the ones freed by the last transaction,
- * which still belong to the state before it. Empty if lmdb would not load the whole list. Call between transactions.
+ * which still belong to the state before it. `pinned` is the oldest transaction whose state is still read: pages freed
+ * since then cannot be used either. Empty if lmdb would not load the whole list. Call between transactions.
  */
-export function readFreeList(descriptor: number): FreeList {
+export function readFreeList(descriptor: number, pinned = Number.POSITIVE_INFINITY): FreeList {
   const meta = readMeta(descriptor)
   if (meta === undefined) return new FreeList([], 0)
   const { branches, leaves, overflows } = meta.free
@@ -48,7 +49,7 @@ export function readFreeList(descriptor: number): FreeList {
   let entries = 0
   for (const { transaction, value } of freeRecords(descriptor, meta)) {
     entries += wide(value, 0)
-    if (transaction < meta.transaction) for (const run of runsOf(value) ?? []) runs.push(run)
+    if (transaction < Math.min(meta.transaction, pinned)) for (const run of runsOf(value) ?? []) runs.push(run)
   }
   return new FreeList(entries > maxEntries ? [] : runs, branches + leaves + overflows)
 }
@@ -82,14 +83,15 @@ interface FreeRecord {
 }
 
 function* freeRecords(descriptor: number, { pageSize, free }: Meta): Generator<FreeRecord> {
-  const file = new PageReader(descriptor, pageSize)
+  const pages: ReadPages = (page, count) =>
+    readAt(descriptor, page * pageSize, Buffer.allocUnsafeSlow(count * pageSize))
   const waiting = free.root === undefined ? [] : [{ page: free.root, depth: 1 }]
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const { page, depth } = next
-    const bytes = file.pages(page, 1)
+    const bytes = pages(page, 1)
     const records = recordsOf(bytes)
     if (depth < free.depth) waiting.push(...records.map((at) => ({ page: childOf(bytes, at), depth: depth + 1 })))
-    else for (const at of records) yield freeRecord(file, bytes, at)
+    else for (const at of records) yield freeRecord(pages, bytes, at)
   }
 }
 
@@ -101,10 +103,12 @@ function recordsOf(bytes: Buffer): number[] {
 
 const longRecord = 1
 
-function freeRecord(file: PageReader, bytes: Buffer, at: number): FreeRecord {
+type ReadPages = (page: number, count: number) => Buffer
+
+function freeRecord(pages: ReadPages, bytes: Buffer, at: number): FreeRecord {
   const size = bytes.readUInt32LE(at)
   const data = bytes.subarray(at + 8 + bytes.readUInt16LE(at + 6))
   const long = bytes.readUInt16LE(at + 4) === longRecord
-  const value = long ? file.pages(wide(data, 0), wide(data, 16)).subarray(pageHeader) : data
+  const value = long ? pages(wide(data, 0), wide(data, 16)).subarray(pageHeader) : data
   return { transaction: wide(bytes, at + 8), value: value.subarray(0, size) }
 }

@@ -22,7 +22,7 @@ import type { Key, Revision } from '../store.ts'
 
 /** `open` is the first request and sent once. */
 export type Request =
-  | { readonly type: 'open'; readonly id: number; readonly directory: string }
+  | OpenRequest
   | CommitRequest
   | { readonly type: 'get'; readonly id: number; readonly key: Key }
   | { readonly type: 'list'; readonly id: number; readonly range: SliceRange; readonly limit: number }
@@ -35,6 +35,22 @@ export type Request =
   | AttachRequest
   | PinRequest
   | { readonly type: 'close'; readonly id: number }
+
+/** When the pages of a data file are checked while it is in use. */
+export interface BackgroundCheckOptions {
+  /** Size in bytes. A smaller file is checked before it is opened, which is faster than to start a thread. */
+  readonly above: number
+  /** Delay after the file is opened, so that the check does not slow down a start. */
+  readonly delayMs: number
+}
+
+export interface OpenRequest {
+  readonly type: 'open'
+  readonly id: number
+  readonly directory: string
+  /** Undefined if all pages are checked before the file is opened. */
+  readonly backgroundCheck: BackgroundCheckOptions | undefined
+}
 
 /** Attaches the store of another thread: its port, and the memory of the SharedRevisions, which all of them share. */
 export interface AttachRequest {
@@ -127,9 +143,9 @@ export interface Broadcast {
 export interface Failure {
   /**
    * `full`: no room, but the store continues. `failed`: the disk rejected a write or a sync, and nothing can be written
-   * any more.
+   * any more. `damaged`: the same, because the data file is damaged.
    */
-  readonly kind: 'full' | 'failed' | 'error'
+  readonly kind: 'full' | 'failed' | 'damaged' | 'error'
   readonly message: string
   /** Whether it is unknown if the request took effect. */
   readonly ambiguous: boolean

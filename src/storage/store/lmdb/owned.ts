@@ -9,7 +9,7 @@ import { claimDirectory } from './claim.ts'
 import { Connection, type Listeners } from './connection.ts'
 import { assertDataFileNotLost, checkDirectory, makeDirectory } from './directory.ts'
 import type { History } from './history.ts'
-import type { OpenReply } from './messages.ts'
+import type { BackgroundCheckOptions, OpenReply } from './messages.ts'
 
 /** `every` runs a function periodically until stopped, without keeping the process alive. */
 export interface StoreClock extends Clock {
@@ -18,6 +18,8 @@ export interface StoreClock extends Clock {
 
 export interface OwnedOptions {
   readonly directory: string
+  /** Checks the pages of a large data file while it is in use. By default all pages are checked before. */
+  readonly backgroundCheck?: BackgroundCheckOptions | undefined
   /** Minimum age of changes before they are compacted. Defaults to five minutes. */
   readonly historyMs?: number
   /** How much of the journal to keep. Absent means no journal. */
@@ -41,14 +43,17 @@ export interface Owned {
   readonly release: () => void
 }
 
-export async function openOwned({ directory, onWarning }: OwnedOptions, listeners: Listeners): Promise<Owned> {
+export async function openOwned(
+  { directory, onWarning, backgroundCheck }: OwnedOptions,
+  listeners: Listeners,
+): Promise<Owned> {
   await makeDirectory(directory)
   const release = await claimDirectory(directory)
   try {
     await assertDataFileNotLost(directory)
     const warning = await checkDirectory(directory)
     if (warning !== undefined) onWarning?.(warning)
-    return { ...(await Connection.open(directory, listeners)), release }
+    return { ...(await Connection.open({ directory, backgroundCheck }, listeners)), release }
   } catch (error) {
     release()
     throw error

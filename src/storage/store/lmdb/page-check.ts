@@ -1,196 +1,322 @@
 /**
- * Checks every used page of the data file before lmdb opens it. lmdb trusts its pages: a damaged page would crash the
- * process or return wrong data. The check reports an error instead.
+ * Checks every used page of the data file. lmdb trusts its pages: a damaged page would crash the process or return wrong
+ * data. The check reports an error instead.
  *
  * It verifies everything that lmdb relies on: each tree from its root (page numbers, page types, record offsets, key
  * order, and the tree's own counts), that no page is used twice, and that no used page is listed as free, which would
  * let lmdb overwrite it. Values are not checked here because they have their own checksums.
+ *
+ * The branch pages, one or two percent of the file, are read first. They tell where each leaf belongs. Then the file is
+ * read once from start to end, so the time does not depend on how the pages of a tree are scattered. The check needs
+ * eight bytes of memory per page. The file may change meanwhile if the pages of the checked state stay (`page-guard.ts`).
  */
 import { closeSync, openSync, statSync } from 'node:fs'
-import { StoreError } from '../store.ts'
+import { BoundedMap } from '../../../base/collections/bounded-map.ts'
+import { StoreDamaged } from '../store.ts'
 import { type Run, runsOf } from './free-list.ts'
+import { type Meta, pageHeader, readAt, readMeta, readTree, type Tree, treeBytes, wide } from './page-file.ts'
 import {
-  childOf,
-  type Meta,
-  PageReader,
-  pageHeader,
-  readMeta,
-  readTree,
-  type Tree,
-  treeBytes,
-  wide,
-} from './page-file.ts'
+  assertBranch,
+  assertCounts,
+  assertHeader,
+  assertLeaf,
+  assertSound,
+  boundsOfChild,
+  childAt,
+  Damage,
+  type KeyBounds,
+  type Leaf,
+  type LongRecord,
+  longRecordOf,
+  longRecordPages,
+  recordCount,
+  type TreeCounts,
+  treeRecord,
+  unbounded,
+} from './page-records.ts'
 
-/** Throws StoreError if the file is damaged. An absent or empty file is new. */
+/** Throws StoreDamaged if the file is damaged. An absent or empty file is new. */
 export function checkPages(path: string): void {
   if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0) return
   const descriptor = openSync(path, 'r')
   try {
-    const meta = readMeta(descriptor)
-    if (meta === undefined) throw new Damage('its first two pages are invalid')
-    new PageCheck(meta, new PageReader(descriptor, meta.pageSize)).run()
-  } catch (error) {
-    if (!(error instanceof Damage)) throw error
-    throw new StoreError(`the data file ${path} is damaged (${error.message}): restore it from a backup`)
+    reportDamage(path, () => {
+      const meta = checkMeta(descriptor)
+      new PageCheck(descriptor, meta, new Uint8Array(meta.lastPage + 1)).run()
+    })
   } finally {
     closeSync(descriptor)
   }
 }
 
-class Damage extends Error {}
-
-function assert(sound: boolean, what: () => string): void {
-  if (!sound) throw new Damage(what())
+/** Converts damage that `read` finds to the error for the operator. */
+export function reportDamage<T>(path: string, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    if (!(error instanceof Damage)) throw error
+    throw new StoreDamaged(`the data file ${path} is damaged (${error.message}): restore it from a backup`)
+  }
 }
 
-/** Flags of pages and records. */
-const branchPage = 1
-const leafPage = 2
-const overflowPage = 4
-const longRecord = 1
-const treeRecord = 2
-
-interface Leaf {
-  readonly flags: number
-  readonly key: Buffer
-  /** The value, or for a long record the reference to its pages. */
-  readonly data: Buffer
-  /** Length of the value. */
-  readonly size: number
+/** Returns the newest meta page. Throws Damage. */
+export function checkMeta(descriptor: number): Meta {
+  const meta = readMeta(descriptor)
+  if (meta === undefined) throw new Damage('its first two pages are invalid')
+  assertSound(meta.lastPage >= 1 && meta.lastPage < 2 ** 32 - 1, () => `it has ${meta.lastPage} pages`)
+  return meta
 }
 
-/** A traversal of a tree: its statistics, the counts so far, and the handler of its records. */
-interface Walk {
-  readonly name: string
-  readonly tree: Tree
-  readonly found: { branches: number; leaves: number; overflows: number; entries: number }
-  lastKey: Buffer | undefined
-  readonly onLeaf: (leaf: Leaf) => void
-}
+/** What is known of a page before the check is complete. All other pages are neither verified nor free. */
+export const pageFacts = { verified: 1, free: 2 } as const
 
 /** The use of each page. */
-const unknown = 0
-const inUse = 1
-const isFree = 2
+const uses = { unknown: 0, branch: 1, leaf: 2, long: 3, free: 4, root: 5 } as const
 
-class PageCheck {
+const blockBytes = 1024 * 1024
+const cachedBranches = 1024
+
+interface Table {
+  readonly name: string
+  readonly tree: Tree
+  readonly counts: TreeCounts
+}
+
+export class PageCheck {
+  readonly #descriptor: number
   readonly #meta: Meta
-  readonly #file: PageReader
-  readonly #pages: Uint8Array
-  readonly #free: Run[] = []
+  /** By page number: `pageFacts`. May be shared with another thread. */
+  readonly #facts: Uint8Array
+  readonly #uses: Uint8Array
+  /**
+   * By page number: for a branch or leaf, its parent (0 for a root) and its index there. For the first page of a long
+   * record, its number of pages.
+   */
+  readonly #parents: Uint32Array
+  readonly #indexes: Uint16Array
+  /** By page number: for a branch or leaf, its table. */
+  readonly #tableOf: Uint8Array
+  readonly #tables: Table[] = []
+  readonly #branches = new BoundedMap<number, Buffer>(cachedBranches)
+  /** Number of pages that were read from start to end. */
+  #position = 0
 
-  constructor(meta: Meta, file: PageReader) {
-    assert(meta.lastPage >= 1 && meta.lastPage < 2 ** 34, () => `it has ${meta.lastPage} pages`)
+  constructor(descriptor: number, meta: Meta, facts: Uint8Array) {
+    this.#descriptor = descriptor
     this.#meta = meta
-    this.#file = file
-    this.#pages = new Uint8Array(meta.lastPage + 1)
-    this.#pages.fill(inUse, 0, 2)
+    this.#facts = facts
+    const pages = meta.lastPage + 1
+    this.#uses = new Uint8Array(pages)
+    this.#parents = new Uint32Array(pages)
+    this.#indexes = new Uint16Array(pages)
+    this.#tableOf = new Uint8Array(pages)
+    this.#uses.fill(uses.root, 0, 2)
   }
 
+  /** Checks the whole file. Throws Damage. */
   run(): void {
-    this.#walk('of tables', this.#meta.main, (leaf) => this.#walkTable(leaf))
-    this.#walk('of free pages', this.#meta.free, (leaf) => this.#takeFree(leaf))
-    for (const { page, count } of this.#free) this.#mark(page, count, isFree)
+    this.checkRoots()
+    for (const index of this.#tables.keys()) this.#claimTree(index)
+    this.#readThrough()
+    for (const { name, tree, counts } of this.#tables) assertCounts(name, tree, counts)
   }
 
-  #walkTable({ flags, key, data }: Leaf): void {
-    assert(flags === treeRecord && data.length === treeBytes, () => 'its list of tables')
+  /** Checks the list of tables and the free list, which lmdb reads as a whole. Their number of pages is small. */
+  checkRoots(): void {
+    this.#walk('of tables', this.#meta.main, (leaf) => this.#takeTable(leaf))
+    const free: Run[] = []
+    this.#walk('of free pages', this.#meta.free, (leaf) => {
+      for (const run of this.#freeRuns(leaf)) free.push(run)
+    })
+    for (const { page, count } of free) {
+      this.#claim(page, count, uses.free)
+      this.#facts.fill(pageFacts.free, page, page + count)
+    }
+  }
+
+  #takeTable({ flags, key, data }: Leaf): void {
+    assertSound(flags === treeRecord && data.length === treeBytes, () => 'its list of tables')
+    const name = key.toString('latin1')
     const tree = readTree(data, 0)
-    assert(tree.flags === 0, () => `table ${key} has an unexpected type`)
-    this.#walk(key.toString('latin1'), tree, () => {})
+    assertSound(tree.flags === 0, () => `table ${name} has an unexpected type`)
+    this.#tables.push({ name, tree, counts: { branches: 0, leaves: 0, overflows: 0, entries: 0 } })
+    assertSound(this.#tables.length < 256, () => 'its list of tables')
   }
 
+  #freeRuns(leaf: Leaf): readonly Run[] {
+    const long = longRecordOf(leaf, this.#meta)
+    const value =
+      long === undefined ? leaf.data : this.#pages(long.page, long.count).subarray(pageHeader, pageHeader + leaf.size)
+    const runs = value.length < 8 ? undefined : runsOf(value)
+    assertSound(runs !== undefined, () => 'its list of free pages')
+    return runs!
+  }
+
+  /** Checks a small tree page by page. */
   #walk(name: string, tree: Tree, onLeaf: (leaf: Leaf) => void): void {
-    const found = { branches: 0, leaves: 0, overflows: 0, entries: 0 }
-    if (tree.root !== undefined) this.#walkPage({ name, tree, found, lastKey: undefined, onLeaf }, tree.root, 1)
-    for (const what of ['branches', 'leaves', 'overflows', 'entries'] as const)
-      assert(found[what] === tree[what], () => `table ${name} has ${found[what]} ${what} and should have ${tree[what]}`)
+    const counts = { branches: 0, leaves: 0, overflows: 0, entries: 0 }
+    const ordered = tree === this.#meta.free ? ({ ordered: false } as const) : {}
+    const visit = (page: number, depth: number, bounds: KeyBounds): void => {
+      const isLeaf = depth >= tree.depth
+      this.#claim(page, 1, uses.root)
+      const bytes = this.#page(page)
+      this.#facts[page] = pageFacts.verified
+      const place = { page, table: name, isLeaf, bounds, ...ordered }
+      counts[isLeaf ? 'leaves' : 'branches']++
+      if (!isLeaf) assertBranch(bytes, place)
+      else
+        assertLeaf(bytes, place, (leaf) => {
+          counts.entries++
+          counts.overflows += this.#claimLong(leaf)
+          onLeaf(leaf)
+        })
+      if (!isLeaf)
+        for (let i = 0; i < recordCount(bytes); i++)
+          visit(childAt(bytes, i), depth + 1, boundsOfChild(bytes, i, bounds))
+    }
+    if (tree.root !== undefined) visit(tree.root, 1, unbounded)
+    assertCounts(name, tree, counts)
   }
 
-  #walkPage(walk: Walk, page: number, depth: number): void {
-    this.#mark(page, 1, inUse)
-    const bytes = this.#pageAt(page)
-    const last = depth >= walk.tree.depth
-    assert(bytes.readUInt16LE(18) === (last ? leafPage : branchPage), () => `page ${page} has an unexpected type`)
-    const records = this.#recordsOf(page, bytes)
-    walk.found[last ? 'leaves' : 'branches']++
-    if (last) walk.found.entries += records.length
-    for (const at of records) {
-      if (last) this.#walkLeaf(walk, bytes, at)
-      else this.#walkPage(walk, childOf(bytes, at), depth + 1)
+  /** Claims the pages of a long record of a small tree, and verifies their header. Returns their number. */
+  #claimLong(leaf: Leaf): number {
+    const long = longRecordOf(leaf, this.#meta)
+    if (long === undefined) return 0
+    this.#claim(long.page, long.count, uses.root)
+    assertSound(longRecordPages(this.#page(long.page)) === long.count, () => `page ${long.page} has an unexpected type`)
+    return long.count
+  }
+
+  /** Verifies the branch pages of a table, level by level, and claims its leaves. */
+  #claimTree(index: number): void {
+    const { tree, counts } = this.#tables[index]!
+    if (tree.root === undefined) return
+    let level = [tree.root]
+    this.#claimNode(tree.root, index, tree.depth <= 1 ? uses.leaf : uses.branch)
+    for (let depth = 1; depth < tree.depth; depth++) {
+      // In the order of the file, because a level may be scattered.
+      const pages = Float64Array.from(level).sort()
+      level = []
+      for (const page of pages) {
+        const bytes = this.#verifiedBranch(page, index)
+        counts.branches++
+        const use = depth + 1 >= tree.depth ? uses.leaf : uses.branch
+        for (let i = 0; i < recordCount(bytes); i++) {
+          const child = childAt(bytes, i)
+          this.#claimNode(child, index, use)
+          this.#parents[child] = page
+          this.#indexes[child] = i
+          if (use === uses.branch) level.push(child)
+        }
+      }
     }
   }
 
-  /** Returns the offsets of a page's records, which must be within the page and after their list. */
-  #recordsOf(page: number, bytes: Buffer): number[] {
-    const listEnd = pageHeader + bytes.readUInt16LE(20)
-    const recordsAt = pageHeader + bytes.readUInt16LE(22)
-    const sound = listEnd > pageHeader && listEnd % 2 === 0 && listEnd <= recordsAt && recordsAt <= bytes.length
-    assert(sound, () => `page ${page} has an invalid layout`)
-    const records: number[] = []
-    for (let i = pageHeader; i < listEnd; i += 2) {
-      const at = pageHeader + bytes.readUInt16LE(i)
-      assert(at >= recordsAt && at + 8 <= bytes.length, () => `page ${page} has a record outside its bounds`)
-      records.push(at)
-    }
-    return records
+  #claimNode(page: number, table: number, use: number): void {
+    this.#claim(page, 1, use)
+    this.#tableOf[page] = table
   }
 
-  #walkLeaf(walk: Walk, bytes: Buffer, at: number): void {
-    const size = bytes.readUInt32LE(at)
-    const flags = bytes.readUInt16LE(at + 4)
-    const keyEnd = at + 8 + bytes.readUInt16LE(at + 6)
-    const dataEnd = keyEnd + (flags === longRecord ? 24 : size)
-    assert(flags <= treeRecord && dataEnd <= bytes.length, () => `table ${walk.name} has a record beyond its page`)
-    const key = bytes.subarray(at + 8, keyEnd)
-    // The keys of the free list are transaction numbers, which do not sort as bytes.
-    const ordered = walk.lastKey === undefined || walk.tree === this.#meta.free || walk.lastKey.compare(key) < 0
-    assert(ordered, () => `the keys of table ${walk.name} are not in order`)
-    walk.lastKey = key
-    const data = bytes.subarray(keyEnd, dataEnd)
-    if (flags === longRecord) walk.found.overflows += this.#takeLong(data, size)
-    walk.onLeaf({ flags, key, data, size })
-  }
-
-  /** Marks the pages of a long record and returns their number. */
-  #takeLong(reference: Buffer, size: number): number {
-    const page = wide(reference, 0)
-    const count = wide(reference, 16)
-    assert(
-      count === Math.ceil((pageHeader + size) / this.#file.pageSize),
-      () => `page ${page} has a long record of the wrong length`,
-    )
-    this.#mark(page, count, inUse)
-    const bytes = this.#pageAt(page)
-    const sound = bytes.readUInt16LE(18) === overflowPage && bytes.readUInt32LE(20) === count
-    assert(sound, () => `page ${page} has an unexpected type`)
-    return count
-  }
-
-  #takeFree({ flags, data, size }: Leaf): void {
-    const value = flags === longRecord ? this.#longValue(data, size) : data
-    const runs = runsOf(value)
-    assert(runs !== undefined, () => 'its list of free pages')
-    for (const run of runs!) this.#free.push(run)
-  }
-
-  #longValue(reference: Buffer, size: number): Buffer {
-    return this.#file.pages(wide(reference, 0), wide(reference, 16)).subarray(pageHeader, pageHeader + size)
-  }
-
-  /** Marks pages. Each page must have a single use. */
-  #mark(page: number, count: number, use: number): void {
-    assert(page >= 2 && page + count <= this.#pages.length, () => `it refers to page ${page}, which does not exist`)
-    for (let i = page; i < page + count; i++) {
-      assert(this.#pages[i] === unknown, () => `page ${i} is used twice`)
-      this.#pages[i] = use
-    }
-  }
-
-  #pageAt(page: number): Buffer {
-    const bytes = this.#file.page(page)
-    assert(wide(bytes, 0) === page, () => `page ${page} has unexpected content`)
-    assert(wide(bytes, 8) <= this.#meta.transaction, () => `page ${page} is newer than the last transaction`)
+  #verifiedBranch(page: number, table: number): Buffer {
+    const bytes = this.#page(page)
+    const bounds = this.#boundsOf(page)
+    assertBranch(bytes, { page, table: this.#tables[table]!.name, isLeaf: false, bounds })
+    this.#facts[page] = pageFacts.verified
+    this.#branches.set(page, bytes)
     return bytes
+  }
+
+  /** Reads the file from start to end and verifies the leaves. */
+  #readThrough(): void {
+    const { pageSize, lastPage } = this.#meta
+    const perBlock = Math.floor(blockBytes / pageSize)
+    const block = Buffer.allocUnsafeSlow(perBlock * pageSize)
+    for (let first = 0; first <= lastPage; first += perBlock) {
+      const count = Math.min(perBlock, lastPage + 1 - first)
+      readAt(this.#descriptor, first * pageSize, block.subarray(0, count * pageSize))
+      for (let i = 0; i < count; i++) this.#visit(first + i, block.subarray(i * pageSize, (i + 1) * pageSize))
+    }
+  }
+
+  #visit(page: number, bytes: Buffer): void {
+    this.#position = page + 1
+    const use = this.#uses[page]
+    if (use === uses.leaf) this.#visitLeaf(page, bytes)
+    else if (use === uses.long && this.#parents[page]! > 0) this.#assertLong(page, this.#parents[page]!, bytes)
+    else if (use === uses.unknown) this.#noteLong(page, bytes)
+  }
+
+  #visitLeaf(page: number, bytes: Buffer): void {
+    const { name, counts } = this.#tables[this.#tableOf[page]!]!
+    assertHeader(bytes, page, this.#meta.transaction)
+    let isComplete = true
+    assertLeaf(bytes, { page, table: name, isLeaf: true, bounds: this.#boundsOf(page) }, (leaf) => {
+      counts.entries++
+      const long = longRecordOf(leaf, this.#meta)
+      if (long === undefined) return
+      counts.overflows += long.count
+      if (!this.#takeLong(long)) isComplete = false
+    })
+    counts.leaves++
+    if (isComplete) this.#facts[page] = pageFacts.verified
+  }
+
+  /** Claims the pages of a long record. Returns false if its first page is yet to be read. */
+  #takeLong({ page, count }: LongRecord): boolean {
+    this.#claim(page, count, uses.long)
+    const isRead = page < this.#position
+    if (isRead) assertSound(this.#parents[page] === count, () => `page ${page} has an unexpected type`)
+    else this.#parents[page] = count
+    return isRead
+  }
+
+  /** Remembers the length of a long record that starts with this page, in case that a later leaf refers to it. */
+  #noteLong(page: number, bytes: Buffer): void {
+    if (wide(bytes, 0) === page && wide(bytes, 8) <= this.#meta.transaction)
+      this.#parents[page] = longRecordPages(bytes) ?? 0
+  }
+
+  #assertLong(page: number, count: number, bytes: Buffer): void {
+    assertHeader(bytes, page, this.#meta.transaction)
+    assertSound(longRecordPages(bytes) === count, () => `page ${page} has an unexpected type`)
+  }
+
+  /** Returns the bounds of the keys below a page. They are in the branch pages above, which are verified. */
+  #boundsOf(page: number): KeyBounds {
+    const parent = this.#parents[page]!
+    if (parent === 0) return unbounded
+    const bytes = this.#branch(parent)
+    const index = this.#indexes[page]!
+    const isInside = index > 0 && index + 1 < recordCount(bytes)
+    return boundsOfChild(bytes, index, isInside ? unbounded : this.#boundsOf(parent))
+  }
+
+  #branch(page: number): Buffer {
+    const cached = this.#branches.get(page)
+    if (cached !== undefined) return cached
+    const bytes = this.#page(page)
+    this.#branches.set(page, bytes)
+    return bytes
+  }
+
+  /** Claims pages. Each page must have a single use. */
+  #claim(page: number, count: number, use: number): void {
+    const exists = page >= 2 && page + count <= this.#uses.length
+    assertSound(exists, () => `it refers to page ${page}, which does not exist`)
+    for (let i = page; i < page + count; i++) {
+      assertSound(this.#uses[i] === uses.unknown, () => `page ${i} is used twice`)
+      this.#uses[i] = use
+    }
+  }
+
+  #page(page: number): Buffer {
+    const bytes = this.#pages(page, 1)
+    assertHeader(bytes, page, this.#meta.transaction)
+    return bytes
+  }
+
+  #pages(page: number, count: number): Buffer {
+    const { pageSize } = this.#meta
+    return readAt(this.#descriptor, page * pageSize, Buffer.allocUnsafeSlow(count * pageSize))
   }
 }

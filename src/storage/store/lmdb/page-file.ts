@@ -3,7 +3,6 @@
  * layout is that of the lmdb version pinned in package.json (data version 2), little-endian.
  */
 import { readSync } from 'node:fs'
-import { BoundedMap } from '../../../base/collections/bounded-map.ts'
 
 /** Offset of a page's data. */
 export const pageHeader = 24
@@ -67,10 +66,10 @@ export function wide(bytes: Buffer, at: number): number {
  * damage, and the older one would show an outdated state.
  */
 export function readMeta(descriptor: number): Meta | undefined {
-  const first = readAt(descriptor, 0, metaBytes)
+  const first = readAt(descriptor, 0, Buffer.allocUnsafe(metaBytes))
   const pageSize = first.readUInt32LE(freeTreeAt)
   if (!pageSizes.includes(pageSize)) return undefined
-  const pages = [first, readAt(descriptor, pageSize, metaBytes)]
+  const pages = [first, readAt(descriptor, pageSize, Buffer.allocUnsafe(metaBytes))]
   if (!pages.every((page, i) => isMeta(page, i, pageSize))) return undefined
   const [even, odd] = pages.map((page) => wide(page, transactionAt)) as [number, number]
   const fresh = even === 0 && odd === 0
@@ -94,48 +93,10 @@ function isMeta(page: Buffer, index: number, pageSize: number): boolean {
   )
 }
 
-const chunkBytes = 256 * 1024
-const maxChunks = 64
-
-/**
- * Reads pages by number. Neighboring pages are read together and cached, because most pages of a tree are close
- * together.
- */
-export class PageReader {
-  readonly pageSize: number
-  readonly #descriptor: number
-  readonly #chunks = new BoundedMap<number, Buffer>(maxChunks)
-
-  constructor(descriptor: number, pageSize: number) {
-    this.#descriptor = descriptor
-    this.pageSize = pageSize
-  }
-
-  page(page: number): Buffer {
-    const at = page * this.pageSize
-    const offset = at % chunkBytes
-    return this.#chunk((at - offset) / chunkBytes).subarray(offset, offset + this.pageSize)
-  }
-
-  /** Returns several consecutive pages. */
-  pages(page: number, count: number): Buffer {
-    return readAt(this.#descriptor, page * this.pageSize, count * this.pageSize)
-  }
-
-  #chunk(index: number): Buffer {
-    const known = this.#chunks.get(index)
-    if (known !== undefined) return known
-    const chunk = readAt(this.#descriptor, index * chunkBytes, chunkBytes)
-    this.#chunks.set(index, chunk)
-    return chunk
-  }
-}
-
-/** Pads with zeros past the end of the file. */
-function readAt(descriptor: number, position: number, size: number): Buffer {
-  const bytes = Buffer.allocUnsafeSlow(size)
-  for (let done = 0; done < size; ) {
-    const read = readSync(descriptor, bytes, done, size - done, position + done)
+/** Fills the buffer from this position of the file, with zeros past the end of the file. Returns the buffer. */
+export function readAt(descriptor: number, position: number, bytes: Buffer): Buffer {
+  for (let done = 0; done < bytes.length; ) {
+    const read = readSync(descriptor, bytes, done, bytes.length - done, position + done)
     if (read === 0) return bytes.fill(0, done)
     done += read
   }

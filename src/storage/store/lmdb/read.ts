@@ -92,7 +92,9 @@ function listNewest({ current }: Tables, range: SliceRange, limit: number): List
 
 /** Returns the number of keys of the range at its revision, or of those in one slice. */
 export function countEntries(tables: Tables, newest: Revision, range: SliceRange): CountReply {
-  if (newest - range.revision <= maxUndone) return { count: countNewest(tables, range), resume: undefined }
+  // lmdb's fast count reads all pages of the range at once, so they must have been checked.
+  if (!tables.isGuarded() && newest - range.revision <= maxUndone)
+    return { count: countNewest(tables, range), resume: undefined }
   const { found, resume } = readSlice(tables, newest, range, countSlice, false)
   return { count: found.length, resume: resume?.toString() }
 }

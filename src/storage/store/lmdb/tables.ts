@@ -21,9 +21,10 @@
  * know the table ignores it, and nothing expires in the meantime.
  */
 import { crc32 } from 'node:zlib'
-import { type Database, open, type RootDatabase } from 'lmdb'
+import { open, type RootDatabase } from 'lmdb'
 import { unfinishedText } from '../loading.ts'
 import { type Bytes, type Note, type Revision, StoreError } from '../store.ts'
+import { type Guarding, guardedTable, plainTable, type Table } from './guarded-table.ts'
 
 export const formatVersion = 3
 
@@ -32,11 +33,13 @@ export type Lent = Buffer
 
 export interface Tables {
   readonly root: RootDatabase<Buffer, Bytes>
-  readonly current: Database<Lent, Bytes>
-  readonly history: Database<Lent, Bytes>
-  readonly log: Database<Lent, Bytes>
-  readonly expiry: Database<Lent, Bytes>
-  readonly meta: Database<Lent, Bytes>
+  readonly current: Table
+  readonly history: Table
+  readonly log: Table
+  readonly expiry: Table
+  readonly meta: Table
+  /** Whether pages are still verified before they are read, which makes long reads slow. */
+  isGuarded(): boolean
 }
 
 export interface State {
@@ -60,16 +63,21 @@ const rawValues = {
   },
 }
 
+/** Verifies pages before they are read. `onOpen` is called before anything is read or written. */
+export interface OpenGuarding extends Guarding {
+  onOpen(root: Tables['root']): void
+}
+
 /** Opens the file and creates the tables if it is new. Rejects a file that has a newer format or is unfinished. */
-export function openTables(directory: string): Tables {
-  const tables = openUnfinished(directory)
+export function openTables(directory: string, guarding?: OpenGuarding): Tables {
+  const tables = openUnfinished(directory, guarding)
   if (tables.meta.get(unfinishedKey) !== undefined)
     throw new StoreError(`the data directory ${directory} is incomplete: ${unfinishedText}`)
   return tables
 }
 
 /** Like `openTables`, but accepts an unfinished file, for the code that completes it. */
-export function openUnfinished(directory: string): Tables {
+export function openUnfinished(directory: string, guarding?: OpenGuarding): Tables {
   const root = open<Buffer, Bytes>({
     path: directory,
     // Otherwise lmdb takes a directory with a dot in its name for the file.
@@ -82,11 +90,16 @@ export function openUnfinished(directory: string): Tables {
     permissionsMode: 0o600,
     ...rawValues,
   } as Parameters<typeof open>[0] & { permissionsMode: number }) as RootDatabase<Buffer, Bytes>
-  const table = (name: string) => root.openDB<Lent, Bytes>(name, { keyEncoding: 'binary', ...rawValues } as object)
+  guarding?.onOpen(root)
+  const table = (name: string) => {
+    const opened = plainTable(root.openDB<Lent, Bytes>(name, { keyEncoding: 'binary', ...rawValues } as object))
+    return guarding === undefined ? opened : guardedTable(name, opened, guarding)
+  }
   const current = table('current')
   const history = table('history')
   const log = table('log')
-  const tables = { root, current, history, log, expiry: table('expiry'), meta: table('meta') }
+  const isGuarded = () => guarding?.guard !== undefined
+  const tables = { root, current, history, log, expiry: table('expiry'), meta: table('meta'), isGuarded }
   checkFormat(tables)
   return tables
 }
@@ -136,24 +149,21 @@ export function writeState(meta: Tables['meta'], state: State): void {
   write(meta, stateKey, bytes)
 }
 
-/**
- * Writes a record within a transaction; a failure aborts the transaction. (lmdb declares no result for putSync and
- * removeSync, but returns one.)
- */
-export function write(table: Database<Lent, Bytes>, key: Bytes, value: Bytes): void {
-  const written: unknown = table.putSync(key, value as Buffer)
+/** Writes a record within a transaction; a failure aborts the transaction. */
+export function write(table: Table, key: Bytes, value: Bytes): void {
+  const written = table.putSync(key, value)
   if (written !== true) throw new StoreError('the data file is damaged: cannot write a record')
 }
 
 /** Writes a record after all others of its table. */
-export function append(table: Database<Lent, Bytes>, key: Bytes, value: Bytes): void {
-  const written: unknown = table.putSync(key, value as Buffer, { append: true })
+export function append(table: Table, key: Bytes, value: Bytes): void {
+  const written = table.putSync(key, value, { append: true })
   if (written !== true) throw new StoreError('the data file is damaged: a later record already exists')
 }
 
 /** Deletes a record that must exist. */
-export function remove(table: Database<Lent, Bytes>, key: Bytes): void {
-  const removed: unknown = table.removeSync(key)
+export function remove(table: Table, key: Bytes): void {
+  const removed = table.removeSync(key)
   if (removed !== true) throw new StoreError('the data file is damaged: a record to delete is missing')
 }
 

@@ -7,11 +7,13 @@
  * the same transaction.
  */
 
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { isError, messageOf } from '../../../base/text/errors.ts'
 import { Packer } from '../pack.ts'
-import { type Revision, StoreError, StoreFull } from '../store.ts'
+import { type Revision, StoreDamaged, StoreError, StoreFull } from '../store.ts'
+import { BackgroundCheck } from './background-check.ts'
 import { damagesMemory, stopForGood } from './damaged-memory.ts'
 import { placeCheck } from './directory.ts'
 import { DiskReservation } from './disk-reservation.ts'
@@ -21,19 +23,19 @@ import type {
   CommitRequest,
   Failure,
   OpenReply,
+  OpenRequest,
   PinReply,
   PinRequest,
   Reply,
   Request,
 } from './messages.ts'
-import { checkPages } from './page-check.ts'
+import { checkPages, reportDamage } from './page-check.ts'
 import { floorOf, readPast, revisionAt } from './past.ts'
 import { countEntries, getEntry, listEntries, readLog } from './read.ts'
 import { openTables, readState, type State, type Tables } from './tables.ts'
 import { compactStep, expireStep, readDue } from './upkeep.ts'
 import { checkSoleWriter, commitGroup } from './write.ts'
 
-type OpenRequest = Extract<Request, { type: 'open' }>
 type OtherRequest = Exclude<Request, CommitRequest | OpenRequest | AttachRequest | PinRequest>
 type AnyRequest = Exclude<Request, OpenRequest>
 
@@ -46,6 +48,9 @@ interface Asked<T> {
 /** Maximum duration of a compaction step before its sync. With the sync, a step takes well under 5 ms. */
 const compactionBudgetMs = 2
 
+/** Maximum number of commits in a group while pages are verified before they are read, which takes some time. */
+const guardedGroup = 16
+
 class StoreThread {
   /** The first port is the owner's. */
   readonly #ports: MessagePort[]
@@ -57,17 +62,24 @@ class StoreThread {
   /** The oldest revision that the journal can list. */
   #floor: Revision
   #failed: Failure | undefined
-  #commits: Asked<CommitRequest>[] = []
+  readonly #commits: Asked<CommitRequest>[] = []
   readonly #others: Asked<OtherRequest>[] = []
+  /** Undefined if all pages were checked before the file was opened. */
+  #check: BackgroundCheck | undefined
+  /** Compactions that wait until all pages are checked. */
+  readonly #held: Asked<OtherRequest>[] = []
 
-  constructor(port: MessagePort, directory: string) {
+  constructor(port: MessagePort, { directory, backgroundCheck }: OpenRequest) {
     this.#ports = [port]
     const path = join(directory, 'data.mdb')
-    checkPages(path)
-    this.#tables = openTables(directory)
-    this.#state = readState(this.#tables.meta)
-    this.#floor = floorOf(this.#tables, this.#state)
-    this.#room = new DiskReservation(this.#tables, path)
+    if (backgroundCheck !== undefined && fileSize(path) > backgroundCheck.above)
+      this.#check = new BackgroundCheck(path, backgroundCheck.delayMs)
+    else checkPages(path)
+    const { tables, state, floor } = reportDamage(path, () => openState(directory, this.#check))
+    this.#tables = tables
+    this.#state = state
+    this.#floor = floor
+    this.#room = new DiskReservation(this.#tables, path, () => this.#check?.pinned)
     this.#assertInPlace = placeCheck(path)
   }
 
@@ -75,6 +87,14 @@ class StoreThread {
     const port = this.#ports[0]!
     port.on('message', (request: AnyRequest) => this.#work({ request, port }))
     this.#answer({ port, id }, this.#opened)
+    this.#check?.start((damage) => this.#checked(damage))
+  }
+
+  /** Called when all pages are checked. */
+  #checked(damage: unknown): void {
+    if (damage !== undefined) this.#failure(damage, true)
+    this.#others.push(...this.#held.splice(0))
+    this.#workOff()
   }
 
   get #opened(): OpenReply {
@@ -84,6 +104,10 @@ class StoreThread {
 
   #work(asked: Asked<AnyRequest>): void {
     this.#take(asked)
+    this.#workOff()
+  }
+
+  #workOff(): void {
     while (this.#commits.length > 0 || this.#others.length > 0) {
       this.#takeWaiting()
       if (this.#commits.length > 0) this.#commit()
@@ -133,8 +157,7 @@ class StoreThread {
   }
 
   #commit(): void {
-    const group = this.#commits
-    this.#commits = []
+    const group = this.#commits.splice(0, this.#tables.isGuarded() ? guardedGroup : this.#commits.length)
     try {
       this.#assertSound()
       const batches = group.map(({ request }) => request.writes)
@@ -155,6 +178,10 @@ class StoreThread {
 
   #serve(asked: Asked<OtherRequest>): void {
     const { request } = asked
+    if (request.type === 'compact' && this.#tables.isGuarded() && this.#failed === undefined) {
+      this.#held.push(asked)
+      return
+    }
     try {
       this.#run(request, recipientOf(asked))
     } catch (error) {
@@ -224,7 +251,8 @@ class StoreThread {
     this.#assertInPlace()
     checkSoleWriter(this.#tables, this.#state)
     const due = readDue(this.#tables, now)
-    if (due.length === 0) {
+    // Expiry and compaction remove many records at once. They wait until all pages are checked.
+    if (due.length === 0 || this.#tables.isGuarded()) {
       this.#answer(to, undefined)
       return
     }
@@ -246,6 +274,8 @@ class StoreThread {
 
   /** Closes the file. The thread ends when all ports are closed; the owner closes its own. */
   #close(to: Recipient): void {
+    this.#check?.stop()
+    for (const asked of this.#held.splice(0)) this.#refuse(recipientOf(asked), closedFailure)
     for (const port of this.#ports) if (port !== to.port) port.close()
     this.#room.close()
     this.#tables.root.close().then(
@@ -267,12 +297,13 @@ class StoreThread {
   }
 
   #failure(error: unknown, writing: boolean): Failure {
-    const failure = toFailure(error, writing)
+    const failure = toFailure(this.#check?.explain(error) ?? error, writing)
     if (damagesMemory(error)) this.#end(failure)
-    if (failure.kind !== 'failed' || this.#failed) return failure
+    if (!isFinal(failure) || this.#failed) return failure
     this.#failed = failure
     // No store on the file can write from now on, whichever store detected the failure.
-    if (this.#followers.any) for (const port of this.#ports) this.#refuse({ port, id: toAll }, failure)
+    if (this.#followers.any || failure.kind === 'damaged')
+      for (const port of this.#ports) this.#refuse({ port, id: toAll }, failure)
     return failure
   }
 
@@ -284,6 +315,12 @@ class StoreThread {
   #assertSound(): void {
     if (this.#failed) throw new StoreError(`the store no longer accepts writes: ${this.#failed.message}`)
   }
+}
+
+function openState(directory: string, check: BackgroundCheck | undefined) {
+  const tables = openTables(directory, check)
+  const state = readState(tables.meta)
+  return { tables, state, floor: floorOf(tables, state) }
 }
 
 /** The port and request id of a reply. */
@@ -301,6 +338,10 @@ function isPin(request: OtherRequest | PinRequest): request is PinRequest {
   return request.type === 'pin' || request.type === 'unpin'
 }
 
+function fileSize(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0
+}
+
 /** A value that no request id has. */
 const toAll = -1
 
@@ -310,6 +351,13 @@ function recipientOf({ port, request }: Asked<AnyRequest>): Recipient {
 
 function sizeOf(batches: readonly ArrayBuffer[]): number {
   return batches.reduce((sum, { byteLength }) => sum + byteLength, 0)
+}
+
+const closedFailure: Failure = { kind: 'error', message: 'the store is closed', ambiguous: false }
+
+/** Whether nothing can be written any more. */
+function isFinal({ kind }: Failure): boolean {
+  return kind === 'failed' || kind === 'damaged'
 }
 
 /** Errors after which lmdb cannot continue: I/O error and fatal error of the environment. */
@@ -323,6 +371,7 @@ const failedCodes = [5, -30795]
 function toFailure(error: unknown, writing: boolean): Failure {
   const message = messageOf(error)
   const code = isError(error) && 'code' in error ? Number(error.code) : Number.NaN
+  if (error instanceof StoreDamaged) return { kind: 'damaged', message, ambiguous: false }
   if (error instanceof StoreFull) return { kind: 'full', message, ambiguous: false }
   // Nothing of the transaction was written, but later writes would fail too: the file is damaged or another process
   // uses it.
@@ -335,9 +384,10 @@ function toFailure(error: unknown, writing: boolean): Failure {
 const { port, loaded } = workerData as { port: MessagePort; loaded: Int32Array }
 Atomics.store(loaded, 0, 1)
 Atomics.notify(loaded, 0)
-port.once('message', ({ id, directory }: OpenRequest) => {
+port.once('message', (request: OpenRequest) => {
+  const { id } = request
   try {
-    new StoreThread(port, directory).start(id)
+    new StoreThread(port, request).start(id)
   } catch (error) {
     port.postMessage({ id, failure: toFailure(error, false) } satisfies Reply)
     port.close()

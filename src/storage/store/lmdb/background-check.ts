@@ -1,0 +1,97 @@
+/**
+ * Opens a data file before all its pages are checked. Another thread checks them while the store is in use
+ * (`page-check-thread.ts`). Until it is done, pages are verified before they are read (`page-guard.ts`), and a read
+ * transaction keeps lmdb from overwriting pages of the opened state.
+ */
+import { closeSync, openSync } from 'node:fs'
+import { Worker } from 'node:worker_threads'
+import type { Guarding } from './guarded-table.ts'
+import { reportDamage } from './page-check.ts'
+import type { CheckedState, CheckResult } from './page-check-thread.ts'
+import { PageGuard } from './page-guard.ts'
+import { Damage } from './page-records.ts'
+import type { OpenGuarding, Tables } from './tables.ts'
+
+/** A read transaction of lmdb-js that stays open. */
+interface ReadTransaction {
+  done(): void
+}
+
+export class BackgroundCheck implements OpenGuarding, Guarding {
+  guard: PageGuard | undefined
+  readonly #path: string
+  readonly #delayMs: number
+  readonly #descriptor: number
+  #worker: Worker | undefined
+  #pin: ReadTransaction | undefined
+
+  /** Verifies what opening reads. Throws StoreError if that is damaged. */
+  constructor(path: string, delayMs: number) {
+    this.#path = path
+    this.#delayMs = delayMs
+    this.#descriptor = openSync(path, 'r')
+    try {
+      this.guard = reportDamage(path, () => new PageGuard(this.#descriptor))
+    } catch (error) {
+      closeSync(this.#descriptor)
+      throw error
+    }
+  }
+
+  /** The last transaction of the opened state. Pages freed since then cannot be used. Undefined once the check is done. */
+  get pinned(): number | undefined {
+    return this.guard?.meta.transaction
+  }
+
+  onOpen(root: Tables['root']): void {
+    this.#pin = root.useReadTransaction() as ReadTransaction
+    root.resetReadTxn()
+  }
+
+  /** Converts damage that the guard found to the error for the operator. Returns other errors as they are. */
+  explain(error: unknown): unknown {
+    if (!(error instanceof Damage)) return error
+    try {
+      return reportDamage(this.#path, () => {
+        throw error
+      })
+    } catch (explained) {
+      return explained
+    }
+  }
+
+  /** Starts the thread after a while. `onDone` is called once, with the damage as an error if there is any. */
+  start(onDone: (damage: unknown) => void): void {
+    setTimeout(() => this.#startThread(onDone), this.#delayMs).unref()
+  }
+
+  #startThread(onDone: (damage: unknown) => void): void {
+    if (this.guard === undefined) return
+    const { meta, facts } = this.guard
+    const state: CheckedState = { path: this.#path, meta, facts }
+    const worker = new Worker(threadUrl(), { workerData: state, execArgv: [] })
+    this.#worker = worker
+    worker.unref()
+    worker.once('message', ({ damage }: CheckResult) => {
+      if (damage === undefined) this.stop()
+      onDone(damage === undefined ? undefined : this.explain(new Damage(damage)))
+    })
+    worker.once('error', onDone)
+  }
+
+  /** Ends the check and releases the read transaction. */
+  stop(): void {
+    if (this.guard === undefined) return
+    this.guard = undefined
+    this.#pin?.done()
+    closeSync(this.#descriptor)
+    // The thread may have ended already; its termination cannot fail.
+    void this.#worker?.terminate()
+  }
+}
+
+// In the bundle the thread is a separate file.
+function threadUrl(): URL {
+  const isSource = import.meta.url.endsWith('.ts')
+  return new URL(isSource ? './page-check-thread.ts' : './page-check-thread.cjs', import.meta.url)
+}

@@ -1,0 +1,39 @@
+/**
+ * The thread that checks all pages of the data file while the server runs (`page-check.ts`). It sends one message: the
+ * damage that it found, or undefined. It does not use lmdb.
+ */
+import { closeSync, openSync } from 'node:fs'
+import { parentPort, workerData } from 'node:worker_threads'
+import { PageCheck } from './page-check.ts'
+import type { Meta } from './page-file.ts'
+import { Damage } from './page-records.ts'
+
+/** What the thread checks: the pages of one state of a file. */
+export interface CheckedState {
+  readonly path: string
+  readonly meta: Meta
+  /** By page number: `pageFacts`. */
+  readonly facts: Uint8Array<SharedArrayBuffer>
+}
+
+export interface CheckResult {
+  /** Undefined if the file is sound. */
+  readonly damage: string | undefined
+}
+
+const { path, meta, facts } = workerData as CheckedState
+
+function check(): CheckResult {
+  const descriptor = openSync(path, 'r')
+  try {
+    new PageCheck(descriptor, meta, facts).run()
+    return { damage: undefined }
+  } catch (error) {
+    if (!(error instanceof Damage)) throw error
+    return { damage: error.message }
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+parentPort!.postMessage(check())

@@ -1,0 +1,268 @@
+/**
+ * Verifies pages before lmdb reads them, while the check of the whole file still runs in another thread. So lmdb never
+ * follows a damaged page (docs/decisions/0062-start.md).
+ *
+ * `reach` follows the path from the root to a key, like lmdb does, and verifies every page of the opened state on it, with
+ * the leaves before and after. A page that was written since is not verified: it was made from verified pages. Pages of
+ * the opened state are not overwritten until the check is complete, because the caller holds a read transaction. So a page
+ * number tells which kind it is: pages that were free or beyond the end at the start are new, all others are old.
+ */
+
+import { checkMeta, PageCheck, pageFacts } from './page-check.ts'
+import { type Meta, readAt, readMeta, readTree, type Tree } from './page-file.ts'
+import {
+  assertBranch,
+  assertHeader,
+  assertLeaf,
+  assertSound,
+  boundsOfChild,
+  childAt,
+  childIndex,
+  Damage,
+  type KeyBounds,
+  keyAt,
+  longRecordOf,
+  longRecordPages,
+  recordCount,
+  unbounded,
+} from './page-records.ts'
+
+/** The keys between which lmdb stays on verified leaves. Undefined means up to the end of the table. */
+export interface VerifiedRange {
+  /** The last key of the leaf before. */
+  readonly previous: Buffer | undefined
+  /** The first key of the leaf after. */
+  readonly next: Buffer | undefined
+}
+
+/** A branch page on a path, and the child that the path continues with. */
+interface Step {
+  readonly bytes: Buffer
+  readonly bounds: KeyBounds
+  /** Whether the page belongs to the opened state. Such a page refers only to pages of that state. */
+  readonly isOld: boolean
+  readonly index: number
+}
+
+interface Position {
+  readonly page: number
+  readonly bounds: KeyBounds
+  readonly isBelowOld: boolean
+}
+
+/** A path from the root of a table to one of its leaves. */
+interface Path {
+  readonly table: string
+  readonly depth: number
+  readonly steps: readonly Step[]
+  readonly leaf: Position
+}
+
+export class PageGuard {
+  /** The opened state. */
+  readonly meta: Meta
+  /** By page number: `pageFacts`. Shared with the thread that checks the whole file. */
+  readonly facts: Uint8Array<SharedArrayBuffer>
+  readonly #descriptor: number
+  #trees: { readonly transaction: number; readonly byName: ReadonlyMap<string, Tree> } | undefined
+  /** Number of removals in the current transaction. */
+  #removals = 0
+
+  /** Verifies what lmdb reads when it opens the file: the meta pages, the list of tables and the free list. */
+  constructor(descriptor: number) {
+    this.#descriptor = descriptor
+    this.meta = checkMeta(descriptor)
+    this.facts = new Uint8Array(new SharedArrayBuffer(this.meta.lastPage + 1))
+    new PageCheck(descriptor, this.meta, this.facts).checkRoots()
+  }
+
+  /** Verifies the pages between the root and the key, and the leaves next to it. Throws Damage. */
+  reach(table: string, key: Buffer | undefined): VerifiedRange {
+    const path = this.#path(table, (bytes) => (key === undefined ? 0 : childIndex(bytes, key)))
+    return path === undefined ? { previous: undefined, next: undefined } : this.#around(path, 1)
+  }
+
+  /** Like `reach`, for the last key of the table. */
+  reachEnd(table: string): VerifiedRange {
+    const path = this.#path(table, lastIndex)
+    return path === undefined ? { previous: undefined, next: undefined } : this.#around(path, 1)
+  }
+
+  /**
+   * Verifies the pages that the removal of a key can touch. lmdb merges pages that are nearly empty with their neighbors,
+   * so each removal of a transaction can reach one leaf further.
+   */
+  reachForRemoval(table: string, key: Buffer): void {
+    const path = this.#path(table, (bytes) => childIndex(bytes, key))
+    if (path === undefined) return
+    this.#removals++
+    this.#around(path, this.#removals + 1)
+    // To merge branch pages, lmdb reads the first key below each.
+    for (const [i, { bytes, bounds, isOld, index }] of path.steps.entries())
+      for (const sibling of [index - 1, index + 1])
+        if (sibling >= 0 && sibling < recordCount(bytes))
+          this.#descend(
+            { table, depth: path.depth },
+            { steps: path.steps.slice(0, i), at: { bytes, bounds, isOld, index: sibling } },
+            firstIndex,
+          )
+  }
+
+  /** Verifies this many leaves on both sides of a path. */
+  #around(path: Path, count: number): VerifiedRange {
+    const previous = this.#neighbor(path, count, -1)
+    const next = this.#neighbor(path, count, 1)
+    return {
+      previous: previous && keyAt(previous, recordCount(previous) - 1),
+      next: next && keyAt(next, 0),
+    }
+  }
+
+  /** Verifies leaves in one direction. Returns the content of the nearest one. */
+  #neighbor(path: Path, count: number, direction: 1 | -1): Buffer | undefined {
+    let nearest: Buffer | undefined
+    let at: Path | undefined = path
+    for (let i = 0; i < count; i++) {
+      at = this.#nextPath(at, direction)
+      if (at === undefined) break
+      if (i === 0) nearest = this.#read(at.leaf.page)
+    }
+    return nearest
+  }
+
+  #nextPath({ table, depth, steps }: Path, direction: 1 | -1): Path | undefined {
+    for (let i = steps.length - 1; i >= 0; i--) {
+      const step = steps[i]!
+      const index = step.index + direction
+      if (index >= 0 && index < recordCount(step.bytes))
+        return this.#descend(
+          { table, depth },
+          { steps: steps.slice(0, i), at: { ...step, index } },
+          direction === 1 ? firstIndex : lastIndex,
+        )
+    }
+    return undefined
+  }
+
+  /** Undefined if the table is empty or does not exist yet. */
+  #path(table: string, choose: (bytes: Buffer) => number): Path | undefined {
+    const tree = this.#tree(table)
+    if (tree?.root === undefined) return undefined
+    const root = { page: tree.root, bounds: unbounded, isBelowOld: false }
+    if (tree.depth <= 1) {
+      this.#verifyLeaf(table, root)
+      return { table, depth: tree.depth, steps: [], leaf: root }
+    }
+    const bytes = this.#verifyBranch(table, root)
+    const at = { bytes, bounds: unbounded, isOld: this.#isOld(tree.root), index: choose(bytes) }
+    return this.#descend({ table, depth: tree.depth }, { steps: [], at }, choose)
+  }
+
+  /** Verifies the pages from a branch page down to a leaf. */
+  #descend(
+    { table, depth }: Pick<Path, 'table' | 'depth'>,
+    { steps: above, at }: { steps: readonly Step[]; at: Step },
+    choose: (bytes: Buffer) => number,
+  ): Path {
+    const steps = [...above, at]
+    for (;;) {
+      const { bytes, bounds, isOld, index } = steps.at(-1)!
+      const page = childAt(bytes, index)
+      const child = { page, bounds: boundsOfChild(bytes, index, bounds), isBelowOld: isOld }
+      if (steps.length + 1 >= depth) {
+        this.#verifyLeaf(table, child)
+        return { table, depth, steps, leaf: child }
+      }
+      const content = this.#verifyBranch(table, child)
+      steps.push({ bytes: content, bounds: child.bounds, isOld: this.#isOld(page), index: choose(content) })
+    }
+  }
+
+  #verifyBranch(table: string, position: Position): Buffer {
+    const { page, bounds } = position
+    const isOld = this.#assertUse(position)
+    const bytes = this.#read(page)
+    if (!isOld || this.facts[page] === pageFacts.verified) return bytes
+    assertHeader(bytes, page, this.meta.transaction)
+    assertBranch(bytes, { page, table, isLeaf: false, bounds })
+    this.facts[page] = pageFacts.verified
+    return bytes
+  }
+
+  #verifyLeaf(table: string, position: Position): void {
+    const { page, bounds } = position
+    const isOld = this.#assertUse(position)
+    // The records of a new leaf can still refer to long records of the opened state. Those were verified with the leaf
+    // that held them before.
+    if (!isOld || this.facts[page] === pageFacts.verified) return
+    const bytes = this.#read(page)
+    assertHeader(bytes, page, this.meta.transaction)
+    assertLeaf(bytes, { page, table, isLeaf: true, bounds }, (leaf) => {
+      const long = longRecordOf(leaf, this.meta)
+      if (long !== undefined) this.#verifyLong(long.page, long.count)
+    })
+    this.facts[page] = pageFacts.verified
+  }
+
+  #verifyLong(page: number, count: number): void {
+    for (let i = page; i < page + count; i++)
+      assertSound(this.facts[i] !== pageFacts.free, () => `page ${i} is used twice`)
+    const bytes = this.#read(page)
+    assertHeader(bytes, page, this.meta.transaction)
+    assertSound(longRecordPages(bytes) === count, () => `page ${page} has an unexpected type`)
+  }
+
+  /** Returns whether a page belongs to the opened state. */
+  #assertUse({ page, isBelowOld }: Position): boolean {
+    const isOld = this.#isOld(page)
+    assertSound(
+      page >= 2 && (!isBelowOld || page <= this.meta.lastPage),
+      () => `it refers to page ${page}, which does not exist`,
+    )
+    assertSound(isOld || !isBelowOld, () => `page ${page} is used twice`)
+    return isOld
+  }
+
+  #isOld(page: number): boolean {
+    return page <= this.meta.lastPage && this.facts[page] !== pageFacts.free
+  }
+
+  /** Returns the newest tree of a table. All its pages are old or made from verified ones. */
+  #tree(table: string): Tree | undefined {
+    const meta = readMeta(this.#descriptor)
+    if (meta === undefined) throw new Damage('its first two pages are invalid')
+    if (this.#trees?.transaction !== meta.transaction) {
+      this.#trees = { transaction: meta.transaction, byName: this.#readTrees(meta) }
+      this.#removals = 0
+    }
+    return this.#trees.byName.get(table)
+  }
+
+  #readTrees({ main }: Meta): ReadonlyMap<string, Tree> {
+    const trees = new Map<string, Tree>()
+    const visit = (page: number, depth: number): void => {
+      const bytes = this.#read(page)
+      if (depth < main.depth) for (let i = 0; i < recordCount(bytes); i++) visit(childAt(bytes, i), depth + 1)
+      else
+        assertLeaf(bytes, { page, table: 'of tables', isLeaf: true, bounds: unbounded }, ({ key, data }) => {
+          // lmdb-js ends the name of a table with a NUL.
+          trees.set(key.toString('latin1').replace('\0', ''), readTree(data, 0))
+        })
+    }
+    if (main.root !== undefined) visit(main.root, 1)
+    return trees
+  }
+
+  #read(page: number): Buffer {
+    const { pageSize } = this.meta
+    return readAt(this.#descriptor, page * pageSize, Buffer.allocUnsafeSlow(pageSize))
+  }
+}
+
+function firstIndex(): number {
+  return 0
+}
+
+function lastIndex(bytes: Buffer): number {
+  return recordCount(bytes) - 1
+}

@@ -1,0 +1,190 @@
+/**
+ * Verifies single pages of the data file: the layout, the records, and the order of the keys. Everything that lmdb relies
+ * on when it searches a page is checked here. A page that passes cannot crash lmdb or lead it to a wrong record, provided
+ * that the pages it refers to pass too.
+ */
+import { childOf, type Meta, pageHeader, type Tree, wide } from './page-file.ts'
+
+/** The reason why a file is damaged. */
+export class Damage extends Error {}
+
+export function assertSound(sound: boolean, what: () => string): void {
+  if (!sound) throw new Damage(what())
+}
+
+/** Flags of pages and records. */
+const branchPage = 1
+const leafPage = 2
+const overflowPage = 4
+const longRecord = 1
+export const treeRecord = 2
+
+export interface Leaf {
+  readonly flags: number
+  readonly key: Buffer
+  /** The value, or for a long record the reference to its pages. */
+  readonly data: Buffer
+  /** Length of the value. */
+  readonly size: number
+}
+
+/** The pages of a long record. */
+export interface LongRecord {
+  readonly page: number
+  readonly count: number
+}
+
+/** All keys of a page are at least `low` and below `high`. Undefined means no bound. */
+export interface KeyBounds {
+  readonly low: Buffer | undefined
+  readonly high: Buffer | undefined
+}
+
+export const unbounded: KeyBounds = { low: undefined, high: undefined }
+
+/** The position of a page: its table and whether it is at the lowest level of the tree. */
+export interface PagePlace {
+  readonly page: number
+  readonly table: string
+  readonly isLeaf: boolean
+  readonly bounds: KeyBounds
+  /** Undefined for the free list, whose keys are transaction numbers and do not sort as bytes. */
+  readonly ordered?: false
+}
+
+/** Verifies the header of a page: its own number, and a transaction that is not newer than the state that is checked. */
+export function assertHeader(bytes: Buffer, page: number, transaction: number): void {
+  assertSound(wide(bytes, 0) === page, () => `page ${page} has unexpected content`)
+  assertSound(wide(bytes, 8) <= transaction, () => `page ${page} is newer than the last transaction`)
+}
+
+/** Number of records of a page. */
+export function recordCount(bytes: Buffer): number {
+  return bytes.readUInt16LE(20) >>> 1
+}
+
+/** Offset of a record. */
+function recordAt(bytes: Buffer, index: number): number {
+  return pageHeader + bytes.readUInt16LE(pageHeader + 2 * index)
+}
+
+/** Key of a record of a verified page. */
+export function keyAt(bytes: Buffer, index: number): Buffer {
+  const at = recordAt(bytes, index)
+  return bytes.subarray(at + 8, at + 8 + bytes.readUInt16LE(at + 6))
+}
+
+/** Child of a verified branch page. */
+export function childAt(bytes: Buffer, index: number): number {
+  return childOf(bytes, recordAt(bytes, index))
+}
+
+/** Bounds of the keys below a child of a verified branch page. The first key of a branch page has no meaning. */
+export function boundsOfChild(bytes: Buffer, index: number, { low, high }: KeyBounds): KeyBounds {
+  return {
+    low: index === 0 ? low : keyAt(bytes, index),
+    high: index + 1 < recordCount(bytes) ? keyAt(bytes, index + 1) : high,
+  }
+}
+
+/** Index of the child whose keys include this one. */
+export function childIndex(bytes: Buffer, key: Buffer): number {
+  let low = 0
+  let high = recordCount(bytes) - 1
+  while (low < high) {
+    const middle = (low + high + 1) >>> 1
+    if (keyAt(bytes, middle).compare(key) <= 0) low = middle
+    else high = middle - 1
+  }
+  return low
+}
+
+/** Verifies type and layout of a page: all records are within the page and after their list. */
+function assertLayout(bytes: Buffer, { page, isLeaf }: Pick<PagePlace, 'page' | 'isLeaf'>): void {
+  const expected = isLeaf ? leafPage : branchPage
+  assertSound(bytes.readUInt16LE(18) === expected, () => `page ${page} has an unexpected type`)
+  const listEnd = pageHeader + bytes.readUInt16LE(20)
+  const recordsAt = pageHeader + bytes.readUInt16LE(22)
+  const sound = listEnd > pageHeader && listEnd % 2 === 0 && listEnd <= recordsAt && recordsAt <= bytes.length
+  assertSound(sound, () => `page ${page} has an invalid layout`)
+  for (let i = pageHeader; i < listEnd; i += 2) {
+    const at = pageHeader + bytes.readUInt16LE(i)
+    assertSound(at >= recordsAt && at + 8 <= bytes.length, () => `page ${page} has a record outside its bounds`)
+  }
+}
+
+/** Verifies a branch page and the order of its keys. */
+export function assertBranch(bytes: Buffer, place: PagePlace): void {
+  assertLayout(bytes, place)
+  const { page, table, bounds, ordered = true } = place
+  let last = bounds.low
+  for (let i = 0; i < recordCount(bytes); i++) {
+    const at = recordAt(bytes, i)
+    const keyEnd = at + 8 + bytes.readUInt16LE(at + 6)
+    assertSound(keyEnd <= bytes.length, () => `page ${page} has a record outside its bounds`)
+    if (i === 0 || !ordered) continue
+    last = assertNext(table, bytes.subarray(at + 8, keyEnd), { low: last, high: bounds.high, isFirst: i === 1 })
+  }
+}
+
+/** Verifies a leaf page and calls `onRecord` with each record. */
+export function assertLeaf(bytes: Buffer, place: PagePlace, onRecord: (leaf: Leaf) => void): void {
+  assertLayout(bytes, place)
+  const { table, bounds, ordered = true } = place
+  let last = bounds.low
+  for (let i = 0; i < recordCount(bytes); i++) {
+    const leaf = readLeaf(bytes, i, table)
+    if (ordered) last = assertNext(table, leaf.key, { low: last, high: bounds.high, isFirst: i === 0 })
+    onRecord(leaf)
+  }
+}
+
+/** Verifies that a key is after the previous one, or not before the lower bound if it is the first. */
+function assertNext(table: string, key: Buffer, { low, high, isFirst }: KeyBounds & { isFirst: boolean }): Buffer {
+  const order = low === undefined ? 1 : key.compare(low)
+  const sound = (isFirst ? order >= 0 : order > 0) && (high === undefined || key.compare(high) < 0)
+  assertSound(sound, () => `the keys of table ${table} are not in order`)
+  return key
+}
+
+function readLeaf(bytes: Buffer, index: number, table: string): Leaf {
+  const at = recordAt(bytes, index)
+  const size = bytes.readUInt32LE(at)
+  const flags = bytes.readUInt16LE(at + 4)
+  const keyEnd = at + 8 + bytes.readUInt16LE(at + 6)
+  const dataEnd = keyEnd + (flags === longRecord ? 24 : size)
+  assertSound(flags <= treeRecord && dataEnd <= bytes.length, () => `table ${table} has a record beyond its page`)
+  return { flags, key: bytes.subarray(at + 8, keyEnd), data: bytes.subarray(keyEnd, dataEnd), size }
+}
+
+/** Returns the pages of a long record; undefined if the value is in the leaf itself. */
+export function longRecordOf({ flags, data, size }: Leaf, { pageSize, lastPage }: Meta): LongRecord | undefined {
+  if (flags !== longRecord) return undefined
+  const page = wide(data, 0)
+  const count = wide(data, 16)
+  const sound = count === Math.ceil((pageHeader + size) / pageSize)
+  assertSound(sound, () => `page ${page} has a long record of the wrong length`)
+  assertSound(page >= 2 && page + count <= lastPage + 1, () => `it refers to page ${page}, which does not exist`)
+  return { page, count }
+}
+
+/** Number of pages of the long record that starts with this page; undefined if none starts here. */
+export function longRecordPages(bytes: Buffer): number | undefined {
+  return bytes.readUInt16LE(18) === overflowPage ? bytes.readUInt32LE(20) : undefined
+}
+
+/** Verifies that the counts of a traversal are those of the tree. */
+export function assertCounts(table: string, tree: Tree, counts: TreeCounts): void {
+  for (const what of ['branches', 'leaves', 'overflows', 'entries'] as const)
+    assertSound(
+      counts[what] === tree[what],
+      () => `table ${table} has ${counts[what]} ${what} and should have ${tree[what]}`,
+    )
+}
+
+export interface TreeCounts {
+  branches: number
+  leaves: number
+  overflows: number
+  entries: number
+}
