@@ -12,7 +12,7 @@ import { shorten } from '../../base/text/shorten.ts'
 import type { Admission } from '../admission/admission.ts'
 import type { Authorizer } from '../authz/authorizer.ts'
 import type { Catalogue } from '../registry/catalogue/catalogue.ts'
-import type { Resource, ServedType } from '../registry/catalogue/resource.ts'
+import { fetchObject, keyOf, type Resource, type ServedType } from '../registry/catalogue/resource.ts'
 import { hasChanged, TypeChanged } from '../registry/writes/type-changed.ts'
 import type { Step } from './pipeline.ts'
 import type { RequestPasser } from './relay/pass-on.ts'
@@ -82,7 +82,9 @@ export function dispatch(routes: Routes): Step {
     // Check the content type of a patch before negotiating the response format.
     if (verb === 'patch') assertPatchType(exchange, resource)
     negotiateResponse(exchange, resource)
-    return handlers[verb]({ exchange, info, resource, admission, authorizer, watchMetrics, minWatchMs })
+    const run = () => handlers[verb]({ exchange, info, resource, admission, authorizer, watchMetrics, minWatchMs })
+    const loading = whenReadable(resource, verb, info)
+    return loading === undefined ? run() : loading.then(run)
   }
   const find = ({ group, version, plural }: ResourceInfo) => catalogue.find(group, version, plural)
   /** Handles a write to a custom resource. Starts over if the CustomResourceDefinition changes during the request. */
@@ -115,6 +117,15 @@ export function dispatch(routes: Routes): Step {
       ? handleAny(exchange, info, served)
       : arriving.then(() => handleAny(exchange, info, find(info)))
   }
+}
+
+/**
+ * Waits until a cache that is still loaded in the background can serve the request. Lists and creations read the store
+ * themselves. Returns undefined if the request can be served now.
+ */
+function whenReadable(resource: Resource, verb: Verb, { namespace, name }: ResourceInfo): Promise<void> | undefined {
+  if (!resource.cache.isLoading || verb === 'list' || verb === 'create') return undefined
+  return ofOne.has(verb) ? fetchObject(resource, keyOf(resource, namespace, name)) : resource.cache.whenLoaded()
 }
 
 /** Maximum number of attempts for a request whose CustomResourceDefinition keeps changing. */

@@ -10,7 +10,7 @@ import { apiService } from '../../api/kinds/apiregistration/api-service.ts'
 import type { Loop } from '../../client/reconcile/loop.ts'
 import { every, fromCache } from '../../client/reconcile/sources.ts'
 import type { Catalogue } from '../registry/catalogue/catalogue.ts'
-import type { Resource } from '../registry/catalogue/resource.ts'
+import { fetchObject, keyOf, type Resource } from '../registry/catalogue/resource.ts'
 import { changeFields, createMissing, getCached } from './own-objects.ts'
 import { systemNamespace } from './system-objects.ts'
 
@@ -52,6 +52,7 @@ export function authenticationConfigMapLoop(catalogue: Catalogue, trust: Authent
 }
 
 async function bringUp(maps: Resource, { clientAuthorities, proxy }: AuthenticationTrust): Promise<void> {
+  await fetchObject(maps, keyOf(maps, object.namespace, object.name))
   const { data = {} } = (getCached(maps, object) ?? {}) as { data?: { [name: string]: string } }
   const now = maps.clock.now()
   const certificates = (name: string, own: readonly string[]) => set(name, joinCertificates(own, data[name] ?? '', now))

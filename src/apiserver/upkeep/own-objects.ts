@@ -9,7 +9,7 @@ import type { ObjectName } from '../../api/model/lookup.ts'
 import type { ApiObject } from '../../api/model/object.ts'
 import { normalizeSteps } from '../../api/schema/normalize.ts'
 import { runToCompletion } from '../../base/concurrency/time-slice.ts'
-import { keyOf, type Resource } from '../registry/catalogue/resource.ts'
+import { fetchObject, keyOf, type Resource } from '../registry/catalogue/resource.ts'
 import { readObject } from '../registry/reads/read-stored.ts'
 import { create } from '../registry/verbs/create.ts'
 import { updateObject } from '../registry/verbs/update.ts'
@@ -26,6 +26,7 @@ export async function createMissing(resource: Resource, name: ObjectName, rest: 
 /** Like `createMissing`, but with the caller's context, so that its admission applies. */
 export async function createIn(context: WriteContext, name: string, rest: JsonObject): Promise<void> {
   const { resource, namespace } = context
+  await fetchObject(resource, keyOf(resource, namespace, name))
   const isThere = () => resource.cache.get(keyOf(resource, namespace, name)) !== undefined
   if (isThere()) return
   const { metadata, ...fields } = rest
@@ -55,6 +56,7 @@ export async function changeFields(
   { namespace, name }: ObjectName,
   fields: JsonObject,
 ): Promise<void> {
+  await fetchObject(resource, keyOf(resource, namespace, name))
   const found = getCached(resource, { namespace, name })
   // Fast path: the fields rarely differ.
   if (found !== undefined && hasFields(found, fields)) return

@@ -66,6 +66,8 @@ export function batched({ connect, ...source }: Source, pauseMs: (key: string) =
 export interface FollowedCache {
   /** Prefix of all keys. */
   readonly prefix: string
+  /** Whether the cache is still loaded in the background. Undefined means false. */
+  readonly isLoading?: boolean
   all(): Iterable<{ readonly key: string }>
   /** Calls the listener with the key of a changed object, or with undefined if any object may have changed. */
   onChange(listener: (key: string | undefined) => void): () => void
@@ -91,7 +93,8 @@ export function fromCache(
         for (const each of keysOf(key)) add(each)
       }
       const addAll = () => {
-        for (const { key } of [...cache.all()]) addKeys(key.slice(cache.prefix.length))
+        // A cache that is still loaded reports all its objects as changed when it is complete.
+        if (!cache.isLoading) for (const { key } of [...cache.all()]) addKeys(key.slice(cache.prefix.length))
         for (const key of [...expected()]) addKeys(key)
       }
       const disconnect = cache.onChange((key) =>

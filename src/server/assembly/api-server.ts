@@ -70,6 +70,7 @@ async function assemble(options: ServerOptions, context: AssemblyContext): Promi
   const backend = await openBackend(options, foundation, context)
   const { url, advertised, inProcess } = await openFrontend(options, backend, context)
   const { caches, failed, loopRecords, certificates, accountTokens } = backend
+  caches.loadRest()
   return {
     url: url.origin,
     advertisedUrl: advertised.origin,

@@ -1,7 +1,7 @@
 /** Opens the caches of this server and logs their failures. */
 
 import { errorFields, type Log } from '../../base/telemetry/log.ts'
-import { Caches } from '../../storage/cache/caches.ts'
+import { Caches, prefixOf } from '../../storage/cache/caches.ts'
 import type { HistoryTime } from '../../storage/cache/revision-times.ts'
 import type { Sharing } from '../../storage/cache/shared-blocks.ts'
 import type { Store, StoreError } from '../../storage/store/store.ts'
@@ -24,5 +24,26 @@ export function openCaches(store: Store, { failed, log, kept, sharing }: CachePa
   const onError = (error: unknown) => {
     if (!ended) log.error('the store watch of the caches broke; resuming', errorFields(error))
   }
-  return new Caches(store, { onError, onUnreadable: tellUnreadable(log) }, { kept, sharing })
+  return new Caches(store, { onError, onUnreadable: tellUnreadable(log) }, { kept, sharing, mayLoadLater })
+}
+
+/**
+ * Built-in kinds that can be loaded after the server is ready, if they have many objects. The server itself reads none
+ * of them to authenticate, authorize or admit requests. Of the other kinds it needs all objects before the first request.
+ */
+const loadedLater = new Set(
+  [
+    ['core', ['configmaps', 'events', 'podtemplates', 'replicationcontrollers']],
+    ['apps', ['controllerrevisions', 'daemonsets', 'deployments', 'replicasets', 'statefulsets']],
+    ['autoscaling', ['horizontalpodautoscalers']],
+    ['batch', ['cronjobs', 'jobs']],
+    ['coordination', ['leases']],
+    ['events', ['events']],
+    ['networking', ['ingresses', 'networkpolicies']],
+  ].flatMap(([group, plurals]) => (plurals as string[]).map((plural) => prefixOf(group as string, plural))),
+)
+
+/** Custom kinds, whose group ends in a dot, can be loaded later too. */
+function mayLoadLater(prefix: string): boolean {
+  return loadedLater.has(prefix) || prefix.includes('./')
 }

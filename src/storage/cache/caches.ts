@@ -9,6 +9,9 @@
  *
  * Caches can be added and removed while the feed is running. After `add` and `fill`, the new cache is as current as all
  * others.
+ *
+ * A cache with many objects is loaded in the background. Until then, `fetch` reads single objects into it, lists are read
+ * from the store, and watches wait for it.
  */
 import { pause } from '../../base/concurrency/abort.ts'
 import { TimeSlice } from '../../base/concurrency/time-slice.ts'
@@ -46,6 +49,11 @@ export interface CacheOptions {
   readonly kept?: HistoryTime | undefined
   /** The workers to share memory with. Absent means that memory is not shared. */
   readonly sharing?: Sharing | undefined
+  /**
+   * Whether a kind can be loaded in the background. The server must not read all objects of such a kind, or objects that
+   * were not fetched. Absent means that no kind can.
+   */
+  readonly mayLoadLater?: ((prefix: string) => boolean) | undefined
 }
 
 const loadPage = 1000
@@ -76,8 +84,14 @@ export class Caches {
   readonly #times: RevisionTimes | undefined
   /** Undefined if memory is not shared with other workers. */
   readonly #sharedBytes: SharedBytes | undefined
+  readonly #mayLoadLater: (prefix: string) => boolean
+  /** Caches to load in the background, one after another. */
+  readonly #deferred: KindCache[] = []
+  #background: Promise<void> | undefined
+  #mayLoadRest = false
 
-  constructor(store: Store, listeners: CacheListeners, { kept, sharing }: CacheOptions = {}) {
+  constructor(store: Store, listeners: CacheListeners, { kept, sharing, mayLoadLater }: CacheOptions = {}) {
+    this.#mayLoadLater = mayLoadLater ?? (() => false)
     this.#store = store
     this.#listeners = listeners
     this.#times = kept && new RevisionTimes(kept)
@@ -121,9 +135,30 @@ export class Caches {
 
   /** Resolves when a late cache is as current as all others; immediately for other caches. Throws StoreError. */
   async fill(cache: KindCache): Promise<void> {
+    await cache.whenLoaded()
     while (this.#late.has(cache)) await this.#loadLate(cache)
     // The list may be at a later revision than the feed.
     while (this.revision < cache.floor && !this.#stop.signal.aborted) await this.reached(cache.floor, retryMs)
+  }
+
+  /** Like `fill`, but a cache with many objects is loaded in the background. */
+  async open(cache: KindCache): Promise<void> {
+    if (this.#late.has(cache) && this.#mayLoadLater(cache.prefix)) {
+      const { remaining } = await this.#store.list({ prefix: cache.prefix, limit: loadPage, count: false })
+      if (remaining > 0 && this.#late.has(cache)) {
+        this.#defer(cache)
+        return
+      }
+    }
+    await this.fill(cache)
+  }
+
+  /**
+   * Makes sure that a cache which is loaded in the background knows this object. Returns undefined if it already does.
+   * Throws StoreError.
+   */
+  fetch(cache: KindCache, key: string): Promise<void> | undefined {
+    return cache.knows(key) ? undefined : this.#store.get(key).then((entry) => cache.admit(key, entry))
   }
 
   /** Removes a cache and ends its watches. The cache must not be read afterwards. */
@@ -140,8 +175,16 @@ export class Caches {
 
   async start(): Promise<void> {
     this.#started = true
-    await this.#load()
+    await this.#load({ isFirst: true })
     this.#feed = this.#run()
+  }
+
+  /** Starts to load the caches with many objects in the background. Called once the server can take requests. */
+  loadRest(): void {
+    this.#mayLoadRest = true
+    this.#background ??= this.#loadDeferred().finally(() => {
+      this.#background = undefined
+    })
   }
 
   /** Resolves to true once the caches contain everything up to `revision`, and to false after `timeoutMs`. */
@@ -189,14 +232,16 @@ export class Caches {
     this.#log.close()
     this.endWatches()
     await this.#feed
+    await this.#background
   }
 
   /** Loads all current caches. A cache that is added in the meantime has its own load. */
-  async #load(): Promise<void> {
+  async #load({ isFirst = false } = {}): Promise<void> {
     this.#epoch++
     const loads = new Map([...this.#byPrefix.values()].map((cache) => [cache, cache.beginLoad()]))
     let revision = 0
-    for await (const page of this.#pages(objectsPrefix)) {
+    const large = new Set<string>()
+    for await (const page of this.#pages(objectsPrefix, isFirst ? large : undefined)) {
       this.#take(page, loads)
       revision = page.revision
     }
@@ -204,6 +249,11 @@ export class Caches {
     this.#epoch++
     for (const [cache, load] of loads) {
       this.#late.delete(cache)
+      if (large.has(cache.prefix)) {
+        this.#late.set(cache, new LateLoad(cache))
+        this.#defer(cache)
+        continue
+      }
       cache.loaded(load, revision)
       this.#sharedBytes?.loaded(cache.all())
     }
@@ -211,6 +261,27 @@ export class Caches {
     this.#backlog = this.#backlogAt(revision)
     this.#fault = undefined
     this.#advance(revision)
+  }
+
+  /** Loads a late cache in the background. */
+  #defer(cache: KindCache): void {
+    cache.beginPartial()
+    this.#deferred.push(cache)
+    if (this.#mayLoadRest) this.loadRest()
+  }
+
+  async #loadDeferred(): Promise<void> {
+    const { signal } = this.#stop
+    for (let cache = this.#deferred[0]; cache !== undefined && !signal.aborted; cache = this.#deferred[0]) {
+      try {
+        while (this.#late.has(cache) && !signal.aborted) await this.#loadLate(cache)
+        this.#deferred.shift()
+      } catch (error) {
+        if (signal.aborted) return
+        this.#listeners.onError(error)
+        await pause(retryMs, signal)
+      }
+    }
   }
 
   /**
@@ -226,6 +297,9 @@ export class Caches {
       await late.take(page.entries)
       revision = page.revision
     }
+    // The list may be at a later revision than the feed. Readers must not see its objects with the older revision.
+    while (cache.isLoading && this.revision < revision && !this.#stop.signal.aborted)
+      await this.reached(revision, retryMs)
     if (this.#late.get(cache) !== late || this.#epoch !== epoch) return
     this.#late.delete(cache)
     late.finish(revision)
@@ -254,12 +328,13 @@ export class Caches {
 
   /**
    * Yields everything stored under a prefix, as of one revision. The store reads the next page while the caller
-   * processes the current one.
+   * processes the current one. With `large`, adds the kinds that fill a whole page and may be loaded later, and skips
+   * the rest of their objects.
    */
-  async *#pages(prefix: string): AsyncGenerator<Snapshot> {
+  async *#pages(prefix: string, large?: Set<string>): AsyncGenerator<Snapshot> {
     let page: Snapshot | undefined = await this.#store.list({ prefix, limit: loadPage, count: false })
     while (page !== undefined) {
-      const next = this.#pageAfter(prefix, page)
+      const next = this.#pageAfter(prefix, page, large)
       // The error is thrown where this promise is awaited.
       next?.catch(() => {})
       yield page
@@ -267,9 +342,18 @@ export class Caches {
     }
   }
 
-  #pageAfter(prefix: string, { entries, remaining, revision }: Snapshot): Promise<Snapshot> | undefined {
-    const after = entries.at(-1)?.key
-    if (remaining === 0 || after === undefined) return undefined
+  #pageAfter(
+    prefix: string,
+    { entries, remaining, revision }: Snapshot,
+    large: Set<string> | undefined,
+  ): Promise<Snapshot> | undefined {
+    const last = entries.at(-1)?.key
+    if (remaining === 0 || last === undefined) return undefined
+    const kind = kindPrefixOf(last)
+    const isLarge = large !== undefined && entries[0]!.key.startsWith(kind) && this.#mayLoadLater(kind)
+    if (isLarge) large.add(kind)
+    // The prefix ends in a slash. The first string after all its keys ends in the next character, a zero.
+    const after = isLarge ? `${kind.slice(0, -1)}0` : last
     return this.#store.list({ prefix, limit: loadPage, count: false, after, revision })
   }
 
@@ -317,8 +401,10 @@ export class Caches {
   #hand(change: Change): void {
     const cache = this.#cacheOf(change.key)
     const late = cache && this.#late.size > 0 ? this.#late.get(cache) : undefined
-    if (late !== undefined) late.note(change)
-    else if (cache !== undefined) this.#apply(cache, change)
+    if (late !== undefined) {
+      late.note(change)
+      cache!.applyPartial(change)
+    } else if (cache !== undefined) this.#apply(cache, change)
     else if (change.key.startsWith(reservationsPrefix)) this.reservations.apply(change)
   }
 
@@ -339,11 +425,15 @@ export class Caches {
    * for keys of kinds that are not served.
    */
   #cacheOf(key: string): KindCache | undefined {
-    if (!key.startsWith(objectsPrefix)) return undefined
-    const group = key.indexOf('/', objectsPrefix.length)
-    const plural = key.indexOf('/', group + 1)
-    return this.#byPrefix.get(key.slice(0, plural + 1))
+    return key.startsWith(objectsPrefix) ? this.#byPrefix.get(kindPrefixOf(key)) : undefined
   }
+}
+
+/** Returns the prefix of the kind that an object's key belongs to. */
+function kindPrefixOf(key: string): string {
+  const group = key.indexOf('/', objectsPrefix.length)
+  const plural = key.indexOf('/', group + 1)
+  return key.slice(0, plural + 1)
 }
 
 /** Returns the prefix of a kind's keys. */

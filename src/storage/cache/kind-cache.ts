@@ -4,6 +4,9 @@
  * The cache is filled by a load, again after the feed was interrupted, and then updated by `apply` in revision order.
  * It handles keys and bytes and does not interpret the kind. Reads are plain memory lookups, so they are consistent
  * with one another within a turn of the event loop. Longer reads see the state at their start.
+ *
+ * A large cache is loaded after the server is ready. Until then it knows only the objects that were fetched for a request
+ * or changed since (`partial-objects.ts`), and reads of anything else throw 503 rather than miss an object.
  */
 
 import { HeaderReader, UnreadableValue } from '../../api/codec/stored.ts'
@@ -14,6 +17,7 @@ import type { Change, Entry } from '../store/store.ts'
 import { type CachedObject, type ObjectReader, readStored } from './cached-object.ts'
 import { CacheEvent, type EventForm, type Matches } from './event.ts'
 import { type LabelDemand, LabelIndex } from './label-index.ts'
+import { PartialObjects } from './partial-objects.ts'
 import { Unreadable } from './unreadable.ts'
 import { type Selection, Watcher } from './watcher.ts'
 
@@ -58,6 +62,8 @@ export class KindCache {
   readonly #inRow: ObjectReader
 
   readonly #onUnreadable: (held: Unreadable) => void
+  /** Defined while the cache is loaded in the background. */
+  #partial: PartialObjects | undefined
 
   constructor(prefix: string, onUnreadable: (held: Unreadable) => void) {
     this.prefix = prefix
@@ -81,13 +87,52 @@ export class KindCache {
     return this.#floor
   }
 
+  /** Whether the cache knows only some of its objects because it is loaded in the background. */
+  get isLoading(): boolean {
+    return this.#partial !== undefined
+  }
+
+  /** Resolves when the cache is loaded. Returns undefined if it already is. */
+  whenLoaded(): Promise<void> | undefined {
+    return this.#partial?.loaded
+  }
+
+  /** Begins to serve the cache before it is loaded. */
+  beginPartial(): void {
+    this.#partial ??= new PartialObjects()
+  }
+
+  /** Whether the cache knows this object, or that it does not exist. */
+  knows(key: string): boolean {
+    return this.#partial === undefined || this.#partial.knows(key)
+  }
+
+  /** Adds an object that was read from the store, or notes that it does not exist. */
+  admit(key: string, entry: Entry | undefined): void {
+    if (!this.#partial?.advance(key, entry?.revision ?? 0)) return
+    if (entry !== undefined) this.#loadInto({ objects: this.#objects, unreadable: this.#unreadable }, entry)
+  }
+
+  /** Applies a change while the cache is loaded in the background. It produces no event, because there are no watchers. */
+  applyPartial({ key, revision, value }: Change): void {
+    if (!this.#partial?.advance(key, revision)) return
+    this.#objects.delete(key)
+    this.#unreadable.delete(key)
+    if (value !== undefined)
+      this.#loadInto({ objects: this.#objects, unreadable: this.#unreadable }, { key, revision, value })
+  }
+
   /** Starts loading a snapshot, which stays invisible until it is passed to `loaded`. */
   beginLoad(): Load {
     return { objects: new SortedMap(), unreadable: new Map() }
   }
 
   /** Adds an object to the snapshot. Objects loaded in a row share blocks of memory, which saves space. */
-  load(load: Load, { key, revision, value }: Entry): void {
+  load(load: Load, entry: Entry): void {
+    this.#loadInto(load, entry)
+  }
+
+  #loadInto(load: Load, { key, revision, value }: Entry): void {
     try {
       load.objects.set(key, readStored(this.#inRow, key, revision, value))
     } catch (error) {
@@ -110,6 +155,8 @@ export class KindCache {
     this.#floor = revision
     this.#loadedAt = revision
     this.changedAt = revision
+    this.#partial?.end()
+    this.#partial = undefined
     this.#notify(undefined)
   }
 
@@ -203,20 +250,24 @@ export class KindCache {
 
   /** Yields all objects as of the call, however long the iteration takes. */
   *all(): Generator<CachedObject> {
+    this.#partial?.assertWhole()
     for (const slice of this.#objects.slices(this.prefix)) yield* slice
   }
 
   get(key: string): CachedObject | undefined {
+    this.#partial?.assertKnown(key)
     return this.#objects.get(key)
   }
 
   /** Returns the first objects in key order, unfiltered. Without a limit, returns all of them. */
   page(namespace: string | undefined, after?: string, limit?: number): CachedObject[] {
+    this.#partial?.assertWhole()
     return this.#objects.withPrefix(this.#prefixOf(namespace), after, limit)
   }
 
   /** Yields objects in key order, in slices, as of the call, however long the iteration takes. */
   slices({ namespace, matches, after, demand }: ObjectQuery): Iterable<CachedObject[]> {
+    this.#partial?.assertWhole()
     const prefix = this.#prefixOf(namespace)
     const indexed = demand && this.#indexOf(demand.key)?.find(demand.values, maxIndexed)
     const slices = indexed ? [within(indexed, prefix, after)] : this.#objects.slices(prefix, after)
@@ -225,6 +276,7 @@ export class KindCache {
 
   /** Returns the number of objects after this key in the namespace, or in all namespaces. */
   countAfter(namespace: string | undefined, after: string): number {
+    this.#partial?.assertWhole()
     const prefix = this.#prefixOf(namespace)
     // The prefix ends in a slash. The first string after all its keys ends in the next character, a zero.
     return this.#objects.countBetween(after, `${prefix.slice(0, -1)}0`)
@@ -274,6 +326,7 @@ export class KindCache {
 
   /** Creates a watcher that gets no events until it begins. */
   watch(selection: Selection, form: EventForm): Watcher {
+    this.#partial?.assertWhole()
     const scope = selection.namespace ?? ''
     const watcher = new Watcher(selection, form, () => this.#forget(scope, watcher))
     const watchers = this.#watchers.get(scope) ?? new Set()

@@ -40,7 +40,7 @@ export class ServedDefinitions {
     return this.#serving.get(name)?.servedAs === servedAs
   }
 
-  /** Serves the definition under these names once its objects are cached. Throws if its schema is invalid. */
+  /** Serves the definition under these names once its objects can be read. Throws if its schema is invalid. */
   async serve(definition: CustomResourceDefinition, names: DefinitionNames): Promise<void> {
     const { name = '', uid } = definition.metadata
     const state = servedAs(definition, names)
@@ -52,7 +52,7 @@ export class ServedDefinitions {
     if (made.outcome === 'invalid') throw new Error(`its schema cannot be used: ${summary(made.faults)}`)
     const types = this.#typesOf(made.kinds, { name, uid: uid!, servedAs: state })
     const [cache] = types.map((type) => type.cache)
-    if (cache !== undefined) await caches.fill(cache)
+    if (cache !== undefined) await caches.open(cache)
     this.#parts.catalogue.replace(before?.types ?? [], types)
     this.#serving.set(name, { servedAs: state, types })
     // Ends watches so that clients continue with the new form of the objects.

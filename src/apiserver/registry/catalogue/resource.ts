@@ -218,6 +218,14 @@ async function catchUp(caches: Caches, revision: number): Promise<void> {
   throw serviceUnavailable('the server has not caught up with its store yet; try again')
 }
 
+/**
+ * Reads an object into a cache that is still loaded in the background. Must be called before the object is taken from
+ * the cache. Returns undefined if the cache knows the object.
+ */
+export function fetchObject({ cache, caches }: Resource, key: string): Promise<void> | undefined {
+  return caches.fetch(cache, key)
+}
+
 /** Returns the labels and fields that selectors match in the cache. */
 export function headerOf({ kind }: Resource, object: ApiObject): Selectable {
   return { labels: object.metadata.labels, fields: kind.views.selectable?.(object) }

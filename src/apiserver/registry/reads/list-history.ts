@@ -88,7 +88,7 @@ async function* readSteps(resource: Resource, state: PastState, limit: number): 
   const { cache } = resource
   const prefix = namespace === undefined ? cache.prefix : `${cache.prefix}${namespace}/`
   const whole = !isSelective(selection)
-  const count = whole && limit < Number.POSITIVE_INFINITY
+  const count = whole && limit < Number.POSITIVE_INFINITY && !cache.isLoading
   let after = state.after
   let step = firstStep
   let left = limit

@@ -12,7 +12,7 @@ import {
 import { generateName } from '../../../api/model/generate-name.ts'
 import { type ApiObject, asJson } from '../../../api/model/object.ts'
 import { refillDefaults, storedSteps } from '../../../api/schema/normalize.ts'
-import { keyOf, waitForCaches } from '../catalogue/resource.ts'
+import { fetchObject, keyOf, waitForCaches } from '../catalogue/resource.ts'
 import { writtenSteps } from '../reads/conversion.ts'
 import { namesVersion } from '../writes/metadata.ts'
 import { asStored, commitObject, maxAttempts, unstored, versionOf, type WriteContext } from '../writes/write.ts'
@@ -116,6 +116,7 @@ async function persist(context: WriteContext, object: ApiObject, conditions: Wri
 
 async function checkFree(context: WriteContext, object: ApiObject): Promise<Outcome> {
   const { resource, namespace, pace } = context
+  await fetchObject(resource, keyOf(resource, namespace, object.metadata.name!))
   await waitForCaches(resource)
   if (resource.cache.get(keyOf(resource, namespace, object.metadata.name!))) return taken(context, object)
   const ready = await asStored(resource, object, pace)

@@ -2,7 +2,7 @@
  * list: returns the objects of a selection at one revision, all at once or in pages.
  *
  * The latest state comes from the cache. A page at an older revision also comes from the cache if the type has not
- * changed since, otherwise from the store (`list-history.ts`). A list without a limit is not collected in memory: its
+ * changed since, otherwise from the store (`list-history.ts`). So does every list while the cache is still loaded. A list without a limit is not collected in memory: its
  * objects are found while the response is sent, but still from one consistent state.
  */
 
@@ -57,6 +57,8 @@ export async function list(resource: Resource, query: ListQuery): Promise<ListPa
   const { exact, after } = await chooseState(resource, query)
   // The type is no longer served, so its remaining objects are outdated.
   if (resource.cache.retired) throw noSuchPath()
+  // The cache is not loaded yet, but the store has every object.
+  if (resource.cache.isLoading) return await fromStore(resource, query, exact ?? resource.caches.revision, after)
   if (exact === undefined) return await fromCache(resource, query, resource.caches.revision, after)
   if (isUnchangedSince(resource, exact)) return await fromCache(resource, query, exact, after)
   return await fromStore(resource, query, exact, after)
@@ -205,7 +207,8 @@ async function fromStore(resource: Resource, query: ListQuery, revision: number,
       limit === 0
         ? { revision, ...(await listAll(resource, state)), ...lastPage }
         : finishPage(resource, query, { revision, ...(await listPage(resource, state, limit)) })
-    return { ...page, close: leave }
+    // Counting the remaining objects of a large type would take too long.
+    return { ...page, ...(resource.cache.isLoading ? { remaining: undefined } : {}), close: leave }
   } catch (error) {
     leave()
     throw after !== undefined && isExpired(error) ? pageExpired(resource, query, after) : error

@@ -50,6 +50,7 @@ interface Start {
 /** Starts a watch. */
 export async function watch(resource: Resource, query: WatchQuery): Promise<Watching> {
   const { resourceVersion, selection, form } = query
+  await resource.cache.whenLoaded()
   const start = await startOf(resource, selection, resourceVersion)
   if (resource.cache.retired) throw noSuchPath()
   // Runs in the same tick, so that losing the store's feed closes the watcher from the beginning.

@@ -1,0 +1,126 @@
+/**
+ * A cache with many objects is loaded after the start. Until then it returns the objects that were fetched or changed,
+ * and never reports an object as absent that it does not know.
+ */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { encodeStored } from '../../../src/api/codec/stored.ts'
+import type { ApiObject } from '../../../src/api/model/object.ts'
+import { Caches } from '../../../src/storage/cache/caches.ts'
+import { MemoryStore } from '../../../src/storage/store/memory.ts'
+import type { Entry, ListRange, Snapshot } from '../../../src/storage/store/store.ts'
+
+const prefix = 'objects/core/widgets/'
+const objects = 2_500
+
+/** A store whose single reads can be delayed. */
+class HeldStore extends MemoryStore {
+  holdGet: Promise<void> | undefined
+  listedKeys = 0
+
+  override async get(key: string): Promise<Entry | undefined> {
+    const entry = await super.get(key)
+    await this.holdGet
+    return entry
+  }
+
+  override async list(range: ListRange): Promise<Snapshot> {
+    const snapshot = await super.list(range)
+    this.listedKeys += snapshot.entries.length
+    return snapshot
+  }
+}
+
+function storedValue(key: string, i: number): Buffer {
+  const name = key.slice(key.lastIndexOf('/') + 1)
+  const metadata = { name, uid: `uid-${name}`, creationTimestamp: '2026-01-01T00:00:00Z' }
+  const object = { apiVersion: 'v1', kind: 'Widget', metadata, i } as unknown as ApiObject
+  return encodeStored(key, { object, order: undefined, header: {} })
+}
+
+const keyOf = (i: number) => `${prefix}w${String(i).padStart(4, '0')}`
+
+async function write(store: MemoryStore, i: number, value: number | undefined): Promise<number> {
+  const key = keyOf(i)
+  const expected = (await store.get(key))?.revision ?? 0
+  const result = await store.commit({ key, expected, value: value === undefined ? undefined : storedValue(key, value) })
+  assert.ok(result.outcome === 'committed')
+  return result.revision
+}
+
+async function started(t: TestContext) {
+  const store = new HeldStore()
+  for (let i = 0; i < objects; i++) await write(store, i, 0)
+  const other = 'objects/zoo/lions/leo'
+  await store.commit({ key: other, expected: 0, value: storedValue(other, 0) })
+  const listeners = { onError: assert.ifError, onUnreadable: () => assert.fail() }
+  const caches = new Caches(store, listeners, { mayLoadLater: (kind) => kind === prefix })
+  const widgets = caches.add('core', 'widgets')
+  const lions = caches.add('zoo', 'lions')
+  await caches.start()
+  t.after(() => caches.stop())
+  return { store, caches, widgets, lions }
+}
+
+const unknown = { code: 503 }
+const numberIn = (json: Uint8Array) => JSON.parse(Buffer.from(json).toString()).i
+
+test('a start reads a page of a large kind and all objects of the others', async (t) => {
+  const { store, widgets, lions } = await started(t)
+  assert.ok(widgets.isLoading && !lions.isLoading)
+  assert.equal([...lions.all()].length, 1)
+  assert.ok(store.listedKeys < objects, `${store.listedKeys} keys`)
+})
+
+test('a cache that is not loaded rejects reads of unknown objects', async (t) => {
+  const { widgets } = await started(t)
+  assert.throws(() => widgets.get(keyOf(7)), unknown)
+  assert.throws(() => widgets.page(undefined), unknown)
+  assert.throws(() => [...widgets.all()], unknown)
+  assert.throws(() => widgets.slices({ namespace: undefined }), unknown)
+})
+
+test('a fetched object is returned and follows later changes', async (t) => {
+  const { store, caches, widgets } = await started(t)
+  await caches.fetch(widgets, keyOf(7))
+  assert.equal(numberIn(widgets.get(keyOf(7))!.json), 0)
+  await caches.reached(await write(store, 7, 1), 10_000)
+  assert.equal(numberIn(widgets.get(keyOf(7))!.json), 1)
+  await caches.reached(await write(store, 7, undefined), 10_000)
+  assert.equal(widgets.get(keyOf(7)), undefined)
+  await caches.fetch(widgets, `${prefix}none`)
+  assert.equal(widgets.get(`${prefix}none`), undefined)
+})
+
+test('a fetch that is overtaken by a change does not bring the old state back', async (t) => {
+  const { store, caches, widgets } = await started(t)
+  const { promise, resolve } = Promise.withResolvers<void>()
+  store.holdGet = promise
+  const fetched = [caches.fetch(widgets, keyOf(7)), caches.fetch(widgets, keyOf(8))]
+  store.holdGet = undefined
+  await write(store, 7, 1)
+  await caches.reached(await write(store, 8, undefined), 10_000)
+  resolve()
+  await Promise.all(fetched)
+  assert.equal(numberIn(widgets.get(keyOf(7))!.json), 1)
+  assert.equal(widgets.get(keyOf(8)), undefined)
+})
+
+test('the loaded cache has every object once, with the changes made meanwhile', async (t) => {
+  const { store, caches, widgets } = await started(t)
+  await caches.fetch(widgets, keyOf(1))
+  await write(store, 1, 1)
+  await write(store, 2, undefined)
+  caches.loadRest()
+  await write(store, 3, 3)
+  await write(store, objects, 4)
+  await widgets.whenLoaded()
+  await caches.reached(await store.revision(), 10_000)
+  const found = new Map([...widgets.all()].map(({ key, json }) => [key, numberIn(json)]))
+  assert.equal(found.size, objects)
+  assert.deepEqual(
+    [1, 2, 3, 4, objects].map((i) => found.get(keyOf(i))),
+    [1, undefined, 3, 0, 4],
+  )
+  assert.equal(widgets.get(`${prefix}none`), undefined)
+})
