@@ -220,7 +220,10 @@ test('errors about missing and invalid files name the file but do not quote it',
     [['--data-dir=/proc/self/x/y'], /cannot be used: ENOENT.*--data-dir/],
     [[`--data-dir=${strange}`], /strange: other users may get at it, and "theirs" was in it before/],
     [[`--data-dir=${damaged}`], /damaged.data\.mdb is damaged.*: restore a backup, or choose another --data-dir/],
-    [['--admin-kubeconfig=/proc/x/y'], /--admin-kubeconfig: cannot write \/proc\/x\/y: ENOENT.*--admin-kubeconfig= to write none$/m],
+    [
+      ['--admin-kubeconfig=/proc/x/y'],
+      /--admin-kubeconfig: cannot write \/proc\/x\/y: ENOENT.*--admin-kubeconfig= to write none$/m,
+    ],
     [[`--admin-kubeconfig=${directory}`], /--admin-kubeconfig: cannot write .*: EISDIR/],
     [[`--admin-kubeconfig=${directory}/plain/x`], /--admin-kubeconfig: cannot write .*plain is not a directory/],
   ]
