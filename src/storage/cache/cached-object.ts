@@ -22,6 +22,8 @@ export class CachedObject implements VersionedJson, StoredJson {
   readonly #header: Header
   json: Buffer
   readonly versionAt: number
+  /** Length of the JSON up to the first member after `kind` and `apiVersion`. 0 until a list needs it. */
+  typeLength = 0
   /** Offset in the key of the namespace, or of the name for cluster-scoped objects. */
   readonly #placeAt: number
 

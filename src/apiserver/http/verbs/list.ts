@@ -123,13 +123,13 @@ function shortJson(resource: Resource, { start, page, end }: Parts, size: number
   const types = typePrefixes(resource)
   const bytes = Buffer.allocUnsafeSlow(size)
   let used = start.copy(bytes)
-  let brace = openBrace
+  const first = used
   for (const object of page.objects) {
     const { json } = object
     const cut = typeLength(object, json, types)
-    used += brace.copy(bytes, used)
+    if (used > first) bytes[used++] = comma
+    bytes[used++] = openBrace
     used += json.copy(bytes, used, cut, json.length - 1)
-    brace = commaBrace
   }
   return bytes.subarray(0, used + end.copy(bytes, used))
 }
@@ -139,7 +139,7 @@ function shortJson(resource: Resource, { start, page, end }: Parts, size: number
  */
 function sizeOf({ start, page: { objects, rest }, end }: Parts): number {
   if (rest !== undefined) return Number.POSITIVE_INFINITY
-  return objects.reduce((sum, { json }) => sum + json.length, start.length + openBrace.length + end.length)
+  return objects.reduce((sum, { json }) => sum + json.length, start.length + 1 + end.length)
 }
 
 interface Parts {
@@ -161,16 +161,17 @@ async function* listJson(resource: Resource, { start, page, end }: Parts, memory
   const pace = isAsStored(resource) ? undefined : new TimeSlice()
   let chunk = memory()
   let used = start.copy(chunk)
-  let brace = openBrace
+  let isFirst = true
   for await (const slice of slicesOf(page)) {
     for (const object of slice) {
       const preparing = pace && prepareJson(resource, object, pace)
       if (preparing !== undefined) await preparing
       const json = jsonOf(resource, object)
-      const cut = types === undefined ? openBrace.length : typeLength(object, json, types)
+      const cut = types === undefined ? 1 : typeLength(object, json, types)
       const length = json.length - 1
-      used += brace.copy(chunk, used)
-      brace = commaBrace
+      if (!isFirst) chunk[used++] = comma
+      chunk[used++] = openBrace
+      isFirst = false
       // Reserves room for a brace or the end of the list.
       const full = chunk.length - end.length
       if (used + json.length > full) {
@@ -188,8 +189,8 @@ async function* listJson(resource: Resource, { start, page, end }: Parts, memory
   yield chunk.subarray(0, used + end.copy(chunk, used))
 }
 
-const openBrace = Buffer.from('{')
-const commaBrace = Buffer.from(',{')
+const openBrace = 0x7b
+const comma = 0x2c
 
 /**
  * The beginning of a stored object of this kind, in the current and in the former member order. Both have the same
@@ -201,8 +202,17 @@ function typePrefixes({ apiVersion, kind }: Resource): readonly Buffer[] {
   return [Buffer.from(`{${type}${version}`), Buffer.from(`{${version}${type}`)]
 }
 
-/** List items have no apiVersion and kind. Both are at the start of an object and are cut off. */
-function typeLength({ key }: CachedObject, json: Buffer, types: readonly Buffer[]): number {
+/**
+ * List items have no apiVersion and kind. Both are at the start of an object and are cut off. The length is remembered
+ * for stored bytes, because comparing them takes longer than copying an object.
+ */
+function typeLength(object: CachedObject, json: Buffer, types: readonly Buffer[]): number {
+  if (json !== object.json) return lengthOfType(object, json, types)
+  if (object.typeLength === 0) object.typeLength = lengthOfType(object, json, types)
+  return object.typeLength
+}
+
+function lengthOfType({ key }: CachedObject, json: Buffer, types: readonly Buffer[]): number {
   for (const type of types) if (json.compare(type, 0, type.length, 0, type.length) === 0) return type.length
   throw new TypeError(`${key} is stored as another kind`)
 }
