@@ -7,7 +7,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
-import { allKinds } from '../../src/api/kinds/all.ts'
+import { kindsOfVersion } from '../../src/api/kinds/of-version.ts'
 import { groupName, vendorOf } from '../../src/api/model/vendor.ts'
 import type { Kind } from '../../src/api/schema/kind.ts'
 import { fieldsOf } from '../api/kinds/fields-of.ts'
@@ -16,6 +16,9 @@ import { kubectl } from '../support/kubectl.ts'
 import { long } from '../support/long.ts'
 import { manifest, manifestObject, manifestOf } from '../support/manifests.ts'
 import { withoutRootCa } from '../support/server.ts'
+
+/** The kinds of the specification. */
+const allKinds = kindsOfVersion('1.23')
 
 const vendor = vendorOf('kubernetes')
 const storedKinds = allKinds.filter(({ life }) => !life.virtual)

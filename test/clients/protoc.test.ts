@@ -9,7 +9,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { allKinds } from '../../src/api/kinds/all.ts'
+import { kindsOfVersion } from '../../src/api/kinds/of-version.ts'
 import { apiVersionOf, vendorOf } from '../../src/api/model/vendor.ts'
 import type { Kind } from '../../src/api/schema/kind.ts'
 import { WireWriter } from '../../src/wire/protobuf/protobuf-wire.ts'
@@ -17,6 +17,9 @@ import { serve } from '../support/in-process.ts'
 import { manifestObject } from '../support/manifests.ts'
 import { protoName, protoText } from '../support/proto-text.ts'
 import { readEnvelope } from '../support/protobuf-model.ts'
+
+/** The kinds of the specification. */
+const allKinds = kindsOfVersion('1.23')
 
 const vendor = vendorOf('orch')
 const type = vendor.protobufMediaType

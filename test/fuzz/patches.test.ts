@@ -8,7 +8,7 @@ import { stringify } from 'yaml'
 import { parseJson, stringifyJson } from '../../src/api/codec/json.ts'
 import { parseYaml } from '../../src/api/codec/yaml.ts'
 import type { Json, JsonObject } from '../../src/api/json/json.ts'
-import { allKinds } from '../../src/api/kinds/all.ts'
+import { kindsOfVersion } from '../../src/api/kinds/of-version.ts'
 import { applyJsonPatch, parseJsonPatch } from '../../src/api/merge/json-patch.ts'
 import { applyMergePatch } from '../../src/api/merge/merge-patch.ts'
 import { applyStrategicMergePatch } from '../../src/api/merge/strategic-merge-patch.ts'
@@ -32,6 +32,9 @@ import { seeded as seededChoices } from '../storage/store/seeded.ts'
 import { damaged } from './documents.ts'
 import { fieldsMatch, fieldTerms } from './query-model.ts'
 import { rounds, seed, tell, unlessRefused } from './scale.ts'
+
+/** The kinds of the specification. */
+const allKinds = kindsOfVersion('1.23')
 
 test('random JSON patches have the same result as the model', () => {
   const random = seeded(seed + 20)

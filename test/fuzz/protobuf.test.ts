@@ -9,7 +9,7 @@ import { open, seal } from '../../src/api/codec/protobuf/envelope.ts'
 import { readMessage } from '../../src/api/codec/protobuf/read.ts'
 import { writeMessage } from '../../src/api/codec/protobuf/write.ts'
 import { type JsonObject, sameJson } from '../../src/api/json/json.ts'
-import { allKinds } from '../../src/api/kinds/all.ts'
+import { kindsOfVersion } from '../../src/api/kinds/of-version.ts'
 import { apiVersionOf, vendorOf } from '../../src/api/model/vendor.ts'
 import { decode } from '../../src/api/schema/decode.ts'
 import type { Kind } from '../../src/api/schema/kind.ts'
@@ -22,6 +22,9 @@ import { watchOver } from '../support/alive.ts'
 import { serve } from '../support/in-process.ts'
 import { Counts, everyOne, faultOfStatus } from './answers.ts'
 import { rounds, Slowest, seed, tell, unlessRefused } from './scale.ts'
+
+/** The kinds of the specification. */
+const allKinds = kindsOfVersion('1.23')
 
 const vendor = vendorOf('orch')
 const generous = 1000

@@ -86,3 +86,52 @@ test('a gate without effect is accepted in the state that the server implements'
   assert.ok(gatesOf('1.28', 'KubeletTracing=true').has('KubeletTracing'))
   assert.ok(!gatesOf('1.28', 'InPlacePodVerticalScaling=false,AllAlpha=false').has('InPlacePodVerticalScaling'))
 })
+
+const services = '/api/v1/namespaces/default/services'
+
+function serviceWith(spec: object) {
+  return { metadata: { generateName: 's-' }, spec: { ports: [{ port: 80 }], ...spec } }
+}
+
+test('a field of a later version is unknown, and the error names the version', async () => {
+  const client = (await serve({ after }, ['--emulated-version=1.29'])).client('admin-token')
+  const sent = serviceWith({ trafficDistribution: 'PreferClose' })
+  const strict = await client.post(`${services}?fieldValidation=Strict`, sent)
+  assert.equal(strict.status, 400)
+  assert.match(
+    strict.body.message,
+    /unknown field "spec\.trafficDistribution" \(exists since 1\.30; this server emulates 1\.29\)/,
+  )
+  const ignored = await client.post(`${services}?fieldValidation=Ignore`, sent)
+  assert.deepEqual([ignored.status, ignored.body.spec.trafficDistribution], [201, undefined])
+})
+
+test('a field behind a disabled gate is dropped, and kept once the gate is enabled', async () => {
+  const specAt = async (...flags: string[]) => {
+    const client = (await serve({ after }, flags)).client('admin-token')
+    return (await client.post(services, serviceWith({ trafficDistribution: 'PreferClose' }))).body.spec
+  }
+  assert.equal((await specAt('--emulated-version=1.30')).trafficDistribution, undefined)
+  assert.equal((await specAt('--emulated-version=1.31')).trafficDistribution, 'PreferClose')
+  const disabled = await specAt('--emulated-version=1.31', '--feature-gates=ServiceTrafficDistribution=false')
+  assert.equal(disabled.trafficDistribution, undefined)
+})
+
+test('removed API versions are not found, and added ones convert', async () => {
+  const [older, newer] = await Promise.all(
+    ['1.23', '1.36'].map(async (version) =>
+      (await serve({ after }, [`--emulated-version=${version}`])).client('admin-token'),
+    ),
+  )
+  const levels = (version: string) => `/apis/flowcontrol.apiserver.orch.io/${version}/prioritylevelconfigurations`
+  const statuses = async (client: NonNullable<typeof older>) => [
+    (await client.get('/apis/policy/v1beta1/podsecuritypolicies')).status,
+    (await client.get(levels('v1beta2'))).status,
+    (await client.get(levels('v1'))).status,
+  ]
+  assert.deepEqual(await statuses(older!), [200, 200, 404])
+  assert.deepEqual(await statuses(newer!), [404, 404, 200])
+  const limited = { limitResponse: { type: 'Reject' }, nominalConcurrencyShares: 7 }
+  const level = { metadata: { name: 'seven' }, spec: { type: 'Limited', limited } }
+  assert.equal((await newer!.post(levels('v1'), level)).body.spec.limited.nominalConcurrencyShares, 7)
+})

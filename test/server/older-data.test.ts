@@ -7,9 +7,12 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
-import { allKinds } from '../../src/api/kinds/all.ts'
+import { kindsOfVersion } from '../../src/api/kinds/of-version.ts'
 import { LmdbStore } from '../../src/storage/store/lmdb/store.ts'
 import { startInProcess } from '../support/in-process.ts'
+
+/** The kinds of the specification. */
+const allKinds = kindsOfVersion('1.23')
 
 interface StoredObject {
   readonly key: string

@@ -7,7 +7,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { allKinds } from '../../src/api/kinds/all.ts'
+import { kindsOfVersion } from '../../src/api/kinds/of-version.ts'
 import type { Kind } from '../../src/api/schema/kind.ts'
 import { parseFlags } from '../../src/base/flags/flags.ts'
 import { openLog } from '../../src/base/telemetry/log.ts'
@@ -25,6 +25,9 @@ import { keepBeginning, openMemoryStore } from './begun-store.ts'
 import { HttpClient } from './http-client.ts'
 import { type Ending, noNodes, type Served, tokens } from './server.ts'
 import { openTestLog } from './test-log.ts'
+
+/** The kinds of the specification. */
+const allKinds = kindsOfVersion('1.23')
 
 export interface InProcess {
   readonly server: ApiServer

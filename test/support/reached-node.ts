@@ -5,13 +5,16 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { allKinds } from '../../src/api/kinds/all.ts'
+import { kindsOfVersion } from '../../src/api/kinds/of-version.ts'
 import { vendorOf } from '../../src/api/model/vendor.ts'
 import { openLocalNodePort } from '../../src/server/cluster/local-node-port.ts'
 import { giveAccount } from './accounts.ts'
 import { type InProcess, startInProcess } from './in-process.ts'
 import type { Ending } from './server.ts'
 import { TestNode, type TestPod } from './simulated-node.ts'
+
+/** The kinds of the specification. */
+const allKinds = kindsOfVersion('1.23')
 
 export interface ReachedNode {
   readonly api: InProcess

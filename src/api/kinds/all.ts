@@ -50,11 +50,15 @@ import { serviceAccount } from './core/service-account.ts'
 import { endpointSlice } from './discovery/endpoint-slice.ts'
 import { endpointSliceV1beta1 } from './discovery/endpoint-slice-v1beta1.ts'
 import { eventV1, eventV1beta1 } from './events/event.ts'
-import { flowSchema, flowSchemaV1beta1 } from './flowcontrol/flow-schema.ts'
+import { flowSchema, flowSchemaV1, flowSchemaV1beta1, flowSchemaV1beta3 } from './flowcontrol/flow-schema.ts'
 import {
   priorityLevelConfiguration,
   priorityLevelConfigurationV1beta1,
 } from './flowcontrol/priority-level-configuration.ts'
+import {
+  priorityLevelConfigurationV1,
+  priorityLevelConfigurationV1beta3,
+} from './flowcontrol/priority-level-configuration-v1.ts'
 import { ingress } from './networking/ingress.ts'
 import { ingressClass } from './networking/ingress-class.ts'
 import { networkPolicy } from './networking/network-policy.ts'
@@ -79,7 +83,7 @@ import { roleBinding } from './rbac/role-binding.ts'
 import { priorityClass } from './scheduling/priority-class.ts'
 import { csiDriver } from './storage/csi-driver.ts'
 import { csiNode } from './storage/csi-node.ts'
-import { csiStorageCapacity } from './storage/csi-storage-capacity.ts'
+import { csiStorageCapacity, csiStorageCapacityV1 } from './storage/csi-storage-capacity.ts'
 import { storageClass } from './storage/storage-class.ts'
 import { volumeAttachment } from './storage/volume-attachment.ts'
 
@@ -137,6 +141,7 @@ export const allKinds: readonly Kind[] = [
   csiNode,
   storageClass,
   volumeAttachment,
+  csiStorageCapacityV1,
   csiStorageCapacity,
   mutatingWebhookConfiguration,
   validatingWebhookConfiguration,
@@ -149,6 +154,10 @@ export const allKinds: readonly Kind[] = [
   runtimeClassV1beta1,
   endpointSlice,
   endpointSliceV1beta1,
+  flowSchemaV1,
+  priorityLevelConfigurationV1,
+  flowSchemaV1beta3,
+  priorityLevelConfigurationV1beta3,
   flowSchema,
   priorityLevelConfiguration,
   flowSchemaV1beta1,

@@ -84,7 +84,7 @@ export const objectMeta = s.object(
     finalizers: field(14, s.list(s.string(), { list: 'set', patch: 'merge' }), {
       doc: 'Cleanups that must finish before the object is removed. The responsible controllers remove the entries.',
     }),
-    clusterName: field(15, s.string(), { doc: 'Unused.' }),
+    clusterName: field(15, s.string(), { until: '1.25', doc: 'Unused.' }),
     managedFields: field(17, s.list(managedFieldsEntry), {
       doc: 'Field managers and the fields that they own. Maintained by the server.',
     }),

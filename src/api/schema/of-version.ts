@@ -99,12 +99,22 @@ class Derivation {
         differs = true
         continue
       }
-      const derived = this.schema(field.schema)
+      const derived = this.schema(this.#typeOf(field))
       fields[name] = derived === field.schema ? field : { ...field, schema: derived }
       differs ||= derived !== field.schema
     }
     if (!differs) return schema
-    return { ...schema, fields, ...(Object.keys(otherVersions).length > 0 && { otherVersions }) }
+    const { choice } = schema
+    return {
+      ...schema,
+      fields,
+      ...(choice && { choice: { ...choice, among: choice.among.filter((name) => Object.hasOwn(fields, name)) } }),
+      ...(Object.keys(otherVersions).length > 0 && { otherVersions }),
+    }
+  }
+
+  #typeOf({ schema, earlier }: Field): Schema {
+    return earlier === undefined || isAtLeast(this.version, earlier.until) ? schema : earlier.schema
   }
 
   #any(schema: AnySchema): AnySchema {

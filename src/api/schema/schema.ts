@@ -23,6 +23,7 @@ import type { FieldError, FieldPath } from '../model/field-error.ts'
 import type { NameCheck } from '../model/names.ts'
 import type { Vendor } from '../model/vendor.ts'
 import type { Availability } from '../versions/availability.ts'
+import type { KubeVersion } from '../versions/emulated-version.ts'
 import type { RuleContext } from './context.ts'
 import type { Effort } from './effort.ts'
 
@@ -240,6 +241,14 @@ export interface Field<T = unknown> extends Availability {
   readonly patch?: 'replace' | 'retainKeys'
   /** Purpose of the field in one or two sentences. */
   readonly doc?: string
+  /** The type of the field in the Kubernetes versions before `until`, if it was published as another type. */
+  readonly earlier?: EarlierType
+}
+
+/** The type of a field in earlier Kubernetes versions. */
+export interface EarlierType {
+  readonly until: KubeVersion
+  readonly schema: Schema
 }
 
 /** Fields by name. */
@@ -260,6 +269,7 @@ export interface FieldOptions extends Availability {
   readonly default?: Json
   readonly patch?: 'replace' | 'retainKeys'
   readonly doc?: string
+  readonly earlier?: EarlierType
 }
 
 /** Creates a field; `tag` is its Protobuf field number. */
@@ -275,6 +285,7 @@ export function field<S extends Schema>(tag: number, schema: S, options: FieldOp
     ...(options.default === undefined ? {} : { default: options.default }),
     ...(options.patch === undefined ? {} : { patch: options.patch }),
     ...(options.doc === undefined ? {} : { doc: options.doc }),
+    ...(options.earlier === undefined ? {} : { earlier: options.earlier }),
     ...(options.since === undefined ? {} : { since: options.since }),
     ...(options.until === undefined ? {} : { until: options.until }),
     ...(options.gate === undefined ? {} : { gate: options.gate }),

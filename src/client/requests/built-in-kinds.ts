@@ -61,11 +61,20 @@ import type { serviceAccount } from '../../api/kinds/core/service-account.ts'
 import type { endpointSlice } from '../../api/kinds/discovery/endpoint-slice.ts'
 import type { endpointSliceV1beta1 } from '../../api/kinds/discovery/endpoint-slice-v1beta1.ts'
 import type { eventV1, eventV1beta1 } from '../../api/kinds/events/event.ts'
-import type { flowSchema, flowSchemaV1beta1 } from '../../api/kinds/flowcontrol/flow-schema.ts'
+import type {
+  flowSchema,
+  flowSchemaV1,
+  flowSchemaV1beta1,
+  flowSchemaV1beta3,
+} from '../../api/kinds/flowcontrol/flow-schema.ts'
 import type {
   priorityLevelConfiguration,
   priorityLevelConfigurationV1beta1,
 } from '../../api/kinds/flowcontrol/priority-level-configuration.ts'
+import type {
+  priorityLevelConfigurationV1,
+  priorityLevelConfigurationV1beta3,
+} from '../../api/kinds/flowcontrol/priority-level-configuration-v1.ts'
 import type { ingress } from '../../api/kinds/networking/ingress.ts'
 import type { ingressClass } from '../../api/kinds/networking/ingress-class.ts'
 import type { networkPolicy } from '../../api/kinds/networking/network-policy.ts'
@@ -91,7 +100,7 @@ import type { roleBinding } from '../../api/kinds/rbac/role-binding.ts'
 import type { priorityClass } from '../../api/kinds/scheduling/priority-class.ts'
 import type { csiDriver } from '../../api/kinds/storage/csi-driver.ts'
 import type { csiNode } from '../../api/kinds/storage/csi-node.ts'
-import type { csiStorageCapacity } from '../../api/kinds/storage/csi-storage-capacity.ts'
+import type { csiStorageCapacity, csiStorageCapacityV1 } from '../../api/kinds/storage/csi-storage-capacity.ts'
 import type { storageClass } from '../../api/kinds/storage/storage-class.ts'
 import type { volumeAttachment } from '../../api/kinds/storage/volume-attachment.ts'
 import type { ObjectBase } from '../../api/model/object.ts'
@@ -282,6 +291,12 @@ export type StorageClass = ObjectsOf<typeof storageClass>
 export const StorageClass = clusterWide<StorageClass>('storage/v1', 'StorageClass', 'storageclasses')
 export type VolumeAttachment = ObjectsOf<typeof volumeAttachment>
 export const VolumeAttachment = clusterWide<VolumeAttachment>('storage/v1', 'VolumeAttachment', 'volumeattachments')
+export type CSIStorageCapacityV1 = ObjectsOf<typeof csiStorageCapacityV1>
+export const CSIStorageCapacityV1 = namespaced<CSIStorageCapacityV1>(
+  'storage/v1',
+  'CSIStorageCapacity',
+  'csistoragecapacities',
+)
 export type CSIStorageCapacity = ObjectsOf<typeof csiStorageCapacity>
 export const CSIStorageCapacity = namespaced<CSIStorageCapacity>(
   'storage/v1beta1',
@@ -333,6 +348,26 @@ export const EndpointSliceV1beta1 = namespaced<EndpointSliceV1beta1>(
   'discovery/v1beta1',
   'EndpointSlice',
   'endpointslices',
+)
+export type FlowSchemaV1 = ObjectsOf<typeof flowSchemaV1>
+export const FlowSchemaV1 = clusterWide<FlowSchemaV1>('flowcontrol.apiserver/v1', 'FlowSchema', 'flowschemas')
+export type PriorityLevelConfigurationV1 = ObjectsOf<typeof priorityLevelConfigurationV1>
+export const PriorityLevelConfigurationV1 = clusterWide<PriorityLevelConfigurationV1>(
+  'flowcontrol.apiserver/v1',
+  'PriorityLevelConfiguration',
+  'prioritylevelconfigurations',
+)
+export type FlowSchemaV1beta3 = ObjectsOf<typeof flowSchemaV1beta3>
+export const FlowSchemaV1beta3 = clusterWide<FlowSchemaV1beta3>(
+  'flowcontrol.apiserver/v1beta3',
+  'FlowSchema',
+  'flowschemas',
+)
+export type PriorityLevelConfigurationV1beta3 = ObjectsOf<typeof priorityLevelConfigurationV1beta3>
+export const PriorityLevelConfigurationV1beta3 = clusterWide<PriorityLevelConfigurationV1beta3>(
+  'flowcontrol.apiserver/v1beta3',
+  'PriorityLevelConfiguration',
+  'prioritylevelconfigurations',
 )
 export type FlowSchema = ObjectsOf<typeof flowSchema>
 export const FlowSchema = clusterWide<FlowSchema>('flowcontrol.apiserver/v1beta2', 'FlowSchema', 'flowschemas')

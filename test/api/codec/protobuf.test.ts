@@ -8,7 +8,7 @@ import { open, seal } from '../../../src/api/codec/protobuf/envelope.ts'
 import { readMessage } from '../../../src/api/codec/protobuf/read.ts'
 import { writeMessage } from '../../../src/api/codec/protobuf/write.ts'
 import { type Json, type JsonObject, sameJson } from '../../../src/api/json/json.ts'
-import { allKinds } from '../../../src/api/kinds/all.ts'
+import { kindsOfVersion } from '../../../src/api/kinds/of-version.ts'
 import { ApiError } from '../../../src/api/model/api-error.ts'
 import { vendorOf } from '../../../src/api/model/vendor.ts'
 import { decode } from '../../../src/api/schema/decode.ts'
@@ -30,6 +30,9 @@ import { rounds } from '../../fuzz/scale.ts'
 import { type FieldType, facts, fieldsOf } from '../../support/protobuf-facts.ts'
 import { makeObject, makingFrom } from '../kinds/random-object.ts'
 import { validValues } from '../kinds/valid-values.ts'
+
+/** The kinds of the specification. */
+const allKinds = kindsOfVersion('1.23')
 
 const vendor = vendorOf('orch')
 

@@ -5,13 +5,16 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
-import { allKinds } from '../../../src/api/kinds/all.ts'
+import { kindsOfVersion } from '../../../src/api/kinds/of-version.ts'
 import { apiVersionOf, vendorOf } from '../../../src/api/model/vendor.ts'
 import type { Kind } from '../../../src/api/schema/kind.ts'
 import { noControls } from '../../support/accounts.ts'
 import { serve } from '../../support/in-process.ts'
 import { newObject, withoutStatus } from './new-object.ts'
 import { makingFrom } from './random-object.ts'
+
+/** The kinds of the specification. */
+const allKinds = kindsOfVersion('1.23')
 
 const client = (await serve({ after }, [noControls])).client()
 const vendor = vendorOf('orch')

@@ -4,13 +4,16 @@
  */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import { allKinds } from '../../../src/api/kinds/all.ts'
+import { kindsOfVersion } from '../../../src/api/kinds/of-version.ts'
 import type { ApiObject } from '../../../src/api/model/object.ts'
 import { apiVersionOf, type ProfileName, vendorOf } from '../../../src/api/model/vendor.ts'
 import type { Kind } from '../../../src/api/schema/kind.ts'
 import type { Answer, HttpClient, WatchEvent } from '../../support/http-client.ts'
 import { serveUp } from '../../support/in-process.ts'
 import { manifestNames, manifestObject, manifestOf } from '../../support/manifests.ts'
+
+/** The kinds of the specification. */
+const allKinds = kindsOfVersion('1.23')
 
 const storedKinds = allKinds.filter(({ life }) => !life.virtual)
 

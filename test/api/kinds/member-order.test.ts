@@ -6,10 +6,13 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { allKinds } from '../../../src/api/kinds/all.ts'
+import { kindsOfVersion } from '../../../src/api/kinds/of-version.ts'
 import { vendorOf } from '../../../src/api/model/vendor.ts'
 import * as metaTypes from '../../../src/api/schema/meta-types.ts'
 import type { Field, ObjectSchema, Schema } from '../../../src/api/schema/schema.ts'
+
+/** The kinds of the specification. */
+const allKinds = kindsOfVersion('1.23')
 
 const notByNumber: { readonly [type: string]: string } = JSON.parse(
   readFileSync(join(import.meta.dirname, '../../data/member-order.json'), 'utf8'),

@@ -24,7 +24,7 @@ export function newObject(kind: Kind, making: Making, name: string): JsonObject 
 
 /** Some kinds are called by what they say. */
 function nameOf(kind: Kind, made: JsonObject, name: string): string {
-  if (kind === customResourceDefinition) return nameDefinition(made, name)
+  if (kind.kind === customResourceDefinition.kind) return nameDefinition(made, name)
   if (kind !== apiService) return name
   const spec = made.spec as JsonObject
   spec.group = `${name}.${spec.group}`

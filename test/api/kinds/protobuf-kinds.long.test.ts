@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import { allKinds } from '../../../src/api/kinds/all.ts'
+import { kindsOfVersion } from '../../../src/api/kinds/of-version.ts'
 import type { ApiObject } from '../../../src/api/model/object.ts'
 import { apiVersionOf, type ProfileName, vendorOf } from '../../../src/api/model/vendor.ts'
 import type { Kind } from '../../../src/api/schema/kind.ts'
@@ -15,6 +15,9 @@ import { isJudged, judged } from '../../support/judged.ts'
 import { manifestObject } from '../../support/manifests.ts'
 import { differencesFromJson, type Loose, ProtobufClient } from '../../support/protobuf-client.ts'
 import { until } from '../../support/until.ts'
+
+/** The kinds of the specification. */
+const allKinds = kindsOfVersion('1.23')
 
 const storedKinds = allKinds.filter(({ life }) => !life.virtual)
 const home = ({ group }: Kind) => group.split('.')[0]

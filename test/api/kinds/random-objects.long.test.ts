@@ -5,8 +5,8 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { type JsonObject, sameJson } from '../../../src/api/json/json.ts'
-import { allKinds } from '../../../src/api/kinds/all.ts'
 import { service } from '../../../src/api/kinds/core/service.ts'
+import { kindsOfVersion } from '../../../src/api/kinds/of-version.ts'
 import { apiVersionOf, vendorOf } from '../../../src/api/model/vendor.ts'
 import type { Kind } from '../../../src/api/schema/kind.ts'
 import type { ObjectSchema } from '../../../src/api/schema/schema.ts'
@@ -20,6 +20,9 @@ import { fieldsIn, fieldsOf } from './fields-of.ts'
 import { homeOf, newObject, withoutStatus } from './new-object.ts'
 import { makeObject, makingFrom } from './random-object.ts'
 import { validValues } from './valid-values.ts'
+
+/** The kinds of the specification. */
+const allKinds = kindsOfVersion('1.23')
 
 /** What is only answered is not kept. */
 const storedKinds = allKinds.filter(({ life }) => !life.virtual)
@@ -186,7 +189,7 @@ async function faultsOfStatus(kind: Kind, at: string, drawn: JsonObject): Promis
   const { body } = await client.get(at)
   const status = { ...drawn }
   // Only balancers have one: an update would take it away.
-  if (kind === service && body.spec.type !== 'LoadBalancer') delete status.loadBalancer
+  if (kind.kind === service.kind && body.spec.type !== 'LoadBalancer') delete status.loadBalancer
   fieldsIn(schema, status, sentFields)
   const written = await client.put(`${at}/status`, { ...body, status })
   if (written.status !== 200)

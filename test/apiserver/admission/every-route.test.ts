@@ -6,11 +6,14 @@
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { allKinds } from '../../../src/api/kinds/all.ts'
+import { kindsOfVersion } from '../../../src/api/kinds/of-version.ts'
 import type { ApiObject } from '../../../src/api/model/object.ts'
 import type { Answer, HttpClient } from '../../support/http-client.ts'
 import { serve } from '../../support/in-process.ts'
 import { manifestNames, manifestObject } from '../../support/manifests.ts'
+
+/** The kinds of the specification. */
+const allKinds = kindsOfVersion('1.23')
 
 interface Discovered {
   readonly name: string

@@ -7,7 +7,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
-import { allKinds } from '../../../src/api/kinds/all.ts'
+import { kindsOfVersion } from '../../../src/api/kinds/of-version.ts'
 import { parseFlags } from '../../../src/base/flags/flags.ts'
 import { startApiServer } from '../../../src/server/assembly/api-server.ts'
 import { serverFlags } from '../../../src/server/flags/options.ts'
@@ -16,6 +16,9 @@ import { type InProcess, startInProcess } from '../../support/in-process.ts'
 import { tokens } from '../../support/server.ts'
 import { openTestLog } from '../../support/test-log.ts'
 import { conditionOf, define, definitionOf, definitions, told, undefine, type Wanted } from './definitions.ts'
+
+/** The kinds of the specification. */
+const allKinds = kindsOfVersion('1.23')
 
 const approved = { annotations: { 'api-approved.orch.io': 'unapproved, a test' } }
 const merge = { 'content-type': 'application/merge-patch+json' }

@@ -4,10 +4,13 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { allKinds } from '../../../src/api/kinds/all.ts'
+import { kindsOfVersion } from '../../../src/api/kinds/of-version.ts'
 import { type Cluster, startEtcd } from '../../support/etcd.ts'
 import type { WatchEvent } from '../../support/http-client.ts'
 import { embedded, type InProcess, startInProcess } from '../../support/in-process.ts'
+
+/** The kinds of the specification. */
+const allKinds = kindsOfVersion('1.23')
 
 const pathOf = (namespace: string, plural = 'events') => `/api/v1/namespaces/${namespace}/${plural}`
 const versionOf = ({ metadata }: { metadata: { resourceVersion: string } }) => Number(metadata.resourceVersion)

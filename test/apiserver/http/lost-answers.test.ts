@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import { MessagePort } from 'node:worker_threads'
-import { allKinds } from '../../../src/api/kinds/all.ts'
+import { kindsOfVersion } from '../../../src/api/kinds/of-version.ts'
 import { endOfFile } from '../../support/end-of-file.ts'
 import { type Cluster, startEtcd } from '../../support/etcd.ts'
 import type { Answer, HttpClient, WatchEvent } from '../../support/http-client.ts'
@@ -15,6 +15,9 @@ import { kubectl } from '../../support/kubectl.ts'
 import { longTest } from '../../support/long.ts'
 import { type Ending, type ServerHandle, startServer } from '../../support/server.ts'
 import { startProxy, type Proxy as Wire } from '../../support/tcp-proxy.ts'
+
+/** The kinds of the specification. */
+const allKinds = kindsOfVersion('1.23')
 
 const owner = endOfFile()
 const path = '/api/v1/namespaces/default/configmaps'

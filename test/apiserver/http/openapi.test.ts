@@ -7,8 +7,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
-import { allKinds } from '../../../src/api/kinds/all.ts'
 import { tokenRequest } from '../../../src/api/kinds/authentication/token-request.ts'
+import { kindsOfVersion } from '../../../src/api/kinds/of-version.ts'
 import { eviction } from '../../../src/api/kinds/policy/eviction.ts'
 import { definitionName, groupName, vendorOf } from '../../../src/api/model/vendor.ts'
 import * as metaTypes from '../../../src/api/schema/meta-types.ts'
@@ -18,6 +18,9 @@ import { serve } from '../../support/in-process.ts'
 import { ownFacts } from '../../support/own-facts.ts'
 import { fieldsOf } from '../../support/protobuf-facts.ts'
 import { root } from '../../support/server.ts'
+
+/** The kinds of the specification. */
+const allKinds = kindsOfVersion('1.23')
 
 interface FieldFacts {
   readonly type: string

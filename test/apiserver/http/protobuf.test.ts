@@ -4,14 +4,17 @@
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { allKinds } from '../../../src/api/kinds/all.ts'
 import { configMap } from '../../../src/api/kinds/core/config-map.ts'
+import { kindsOfVersion } from '../../../src/api/kinds/of-version.ts'
 import type { ApiObject } from '../../../src/api/model/object.ts'
 import { defineVersion } from '../../../src/api/schema/kind.ts'
 import { assertBrief } from '../../support/effort.ts'
 import { serve, startInProcess } from '../../support/in-process.ts'
 import { differencesFromJson, type Loose, ProtobufClient, watchFrames } from '../../support/protobuf-client.ts'
 import { readDocument, writeDocument } from '../../support/protobuf-model.ts'
+
+/** The kinds of the specification. */
+const allKinds = kindsOfVersion('1.23')
 
 const server = await serve({ after })
 const near = { port: server.port, ca: server.credentials().authority! }

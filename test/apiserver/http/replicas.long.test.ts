@@ -11,13 +11,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { before, describe, it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { allKinds } from '../../../src/api/kinds/all.ts'
+import { kindsOfVersion } from '../../../src/api/kinds/of-version.ts'
 import { endOfFile } from '../../support/end-of-file.ts'
 import { type Cluster, freePorts, makeStrangerTls, startEtcd } from '../../support/etcd.ts'
 import type { HttpClient, WatchEvent } from '../../support/http-client.ts'
 import { embedded, serve, startInProcess } from '../../support/in-process.ts'
 import { root, type ServerHandle, startServer } from '../../support/server.ts'
 import { startProxy, type Proxy as Wire } from '../../support/tcp-proxy.ts'
+
+/** The kinds of the specification. */
+const allKinds = kindsOfVersion('1.23')
 
 const deadlineMs = 10_000
 /** Additional time that a process may need on a busy machine. */

@@ -7,10 +7,13 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
-import { allKinds } from '../../../src/api/kinds/all.ts'
+import { kindsOfVersion } from '../../../src/api/kinds/of-version.ts'
 import { groupName, type ProfileName, vendorOf } from '../../../src/api/model/vendor.ts'
 import { type Restartable, serve } from '../../support/in-process.ts'
 import { root } from '../../support/server.ts'
+
+/** The kinds of the specification. */
+const allKinds = kindsOfVersion('1.23')
 
 /** Names that belong to only one profile. Names of system namespaces and of old metrics are the same in both. */
 const wordsOf: { readonly [P in ProfileName]: RegExp } = {

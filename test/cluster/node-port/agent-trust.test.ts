@@ -10,7 +10,7 @@ import { createServer, request } from 'node:https'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import type { TLSSocket } from 'node:tls'
-import { allKinds } from '../../../src/api/kinds/all.ts'
+import { kindsOfVersion } from '../../../src/api/kinds/of-version.ts'
 import { vendorOf } from '../../../src/api/model/vendor.ts'
 import { type CertifiedKey, openAuthority } from '../../../src/api/pki/authority.ts'
 import { readSubject } from '../../../src/api/pki/identity.ts'
@@ -22,6 +22,9 @@ import { type InProcess, startInProcess } from '../../support/in-process.ts'
 import { issuePair } from '../../support/issued-pair.ts'
 import { TestNode } from '../../support/simulated-node.ts'
 import { startProxy } from '../../support/tcp-proxy.ts'
+
+/** The kinds of the specification. */
+const allKinds = kindsOfVersion('1.23')
 
 const api = await startInProcess(allKinds, [])
 const pki = join(api.directory, 'data/pki')

@@ -3,12 +3,15 @@
  * objects with a history, an encrypted Secret, and objects near the size limits. All of them have the label `fixture`.
  */
 import assert from 'node:assert/strict'
-import { allKinds } from '../../../src/api/kinds/all.ts'
+import { kindsOfVersion } from '../../../src/api/kinds/of-version.ts'
 import type { ApiObject } from '../../../src/api/model/object.ts'
 import { groupName, vendorOf } from '../../../src/api/model/vendor.ts'
 import type { Kind } from '../../../src/api/schema/kind.ts'
 import type { HttpClient } from '../../support/http-client.ts'
 import { manifestObject, manifestOf } from '../../support/manifests.ts'
+
+/** The kinds of the specification. */
+const allKinds = kindsOfVersion('1.23')
 
 const vendor = vendorOf('orch')
 const labels = { fixture: 'yes' }

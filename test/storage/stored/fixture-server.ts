@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { allKinds } from '../../../src/api/kinds/all.ts'
+import { kindsOfVersion } from '../../../src/api/kinds/of-version.ts'
 import { generateKey, keyToPem } from '../../../src/api/pki/keys.ts'
 import type { Kind } from '../../../src/api/schema/kind.ts'
 import { parseFlags } from '../../../src/base/flags/flags.ts'
@@ -15,6 +15,9 @@ import { serverFlags } from '../../../src/server/flags/options.ts'
 import { HttpClient } from '../../support/http-client.ts'
 import { root, tokens } from '../../support/server.ts'
 import { openTestLog } from '../../support/test-log.ts'
+
+/** The kinds of the specification. */
+const allKinds = kindsOfVersion('1.23')
 
 /** The directory of fixtures, with one subdirectory for each version that wrote some. */
 export const fixtures = join(root, 'test/data/stored')

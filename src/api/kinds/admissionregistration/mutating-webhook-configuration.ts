@@ -11,7 +11,7 @@ import { checkWebhook, type WebhookVersion, webhookFields } from './types/webhoo
 export const mutatingWebhookOf = (version: WebhookVersion) =>
   s.object(
     {
-      ...webhookFields(version, { objectSelectorTag: 11 }),
+      ...webhookFields(version, { objectSelector: 11, matchConditions: 12 }),
       reinvocationPolicy: field(10, s.oneOf('IfNeeded', 'Never'), {
         zero: 'keep',
         default: 'Never',

@@ -8,7 +8,7 @@ import { configurationColumns, configurationRules, olderVersion } from './config
 import { checkWebhook, type WebhookVersion, webhookFields } from './types/webhook.ts'
 
 const webhookOf = (version: WebhookVersion) =>
-  s.object(webhookFields(version, { objectSelectorTag: 10 }), {
+  s.object(webhookFields(version, { objectSelector: 10, matchConditions: 11 }), {
     name: 'ValidatingWebhook',
     doc: 'A validating webhook and the requests that trigger it.',
     check: checkWebhook,

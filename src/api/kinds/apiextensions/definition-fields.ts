@@ -79,6 +79,16 @@ const validation = s.object(
   { name: 'CustomResourceValidation', doc: 'Validation schema of a custom resource.' },
 )
 
+const selectableField = s.object(
+  {
+    jsonPath: field(1, s.string(), {
+      zero: 'write',
+      doc: 'JSON path of the field, such as `.spec.color`. The field must be a string, a boolean or an integer.',
+    }),
+  },
+  { name: 'SelectableField', doc: 'A field that field selectors of a custom resource can use.' },
+)
+
 const version = s.object(
   {
     name: field(1, s.string(), { zero: 'write', published: 'required', doc: 'Name of the version, such as `v1`.' }),
@@ -103,6 +113,11 @@ const version = s.object(
     subresources: field(5, subresources, { doc: 'Subresources of this version.' }),
     additionalPrinterColumns: field(6, s.list(printerColumn), {
       doc: 'Columns of the tables that this version returns. Defaults to the age of the object.',
+    }),
+    selectableFields: field(9, s.list(selectableField), {
+      since: '1.30',
+      gate: 'CustomResourceFieldSelectors',
+      doc: 'Fields that field selectors can use, at most 8.',
     }),
   },
   { name: 'CustomResourceDefinitionVersion', doc: 'One version of a custom resource.' },
@@ -233,6 +248,11 @@ const condition = s.object(
       doc: 'Machine-readable reason for the last change of the condition, one word in CamelCase.',
     }),
     message: field(5, s.string(), { doc: 'Human-readable details about the last change of the condition.' }),
+    observedGeneration: field(6, s.int64(), {
+      since: '1.35',
+      gate: 'CRDObservedGenerationTracking',
+      doc: 'Generation of the definition on which the condition is based.',
+    }),
   },
   { name: 'CustomResourceDefinitionCondition', doc: 'A condition of a CustomResourceDefinition.' },
 )
@@ -252,6 +272,11 @@ const status = s.object(
       zero: 'write',
       published: 'optional',
       doc: 'Versions that objects were ever stored in. Remove a version only after you have migrated its objects.',
+    }),
+    observedGeneration: field(4, s.int64(), {
+      since: '1.35',
+      gate: 'CRDObservedGenerationTracking',
+      doc: 'Generation of the definition that the server last processed.',
     }),
   },
   { name: 'CustomResourceDefinitionStatus', doc: 'Observed status of a CustomResourceDefinition.' },

@@ -14,6 +14,7 @@ export const jsonSchemaProps = s.any({
   name: 'JSONSchemaProps',
   doc,
   described: memoizeByObject(schemaFor),
+  versioned: true,
   pruned: true,
 })
 
@@ -23,6 +24,7 @@ const orArray = s.any({
   name: 'JSONSchemaPropsOrArray',
   doc: 'A schema, or a list of schemas.',
   untyped: true,
+  versioned: true,
   pruned: true,
   alternatives: { object: schemaAt(1), list: { tag: 2, items: jsonSchemaProps } },
 })
@@ -30,6 +32,7 @@ const orBool = s.any({
   name: 'JSONSchemaPropsOrBool',
   doc: 'A schema, or a boolean that allows or forbids any value.',
   untyped: true,
+  versioned: true,
   pruned: true,
   alternatives: { boolean: 1, object: schemaAt(2) },
 })
@@ -37,6 +40,7 @@ const orStrings = s.any({
   name: 'JSONSchemaPropsOrStringArray',
   doc: 'A schema, or a list of property names.',
   untyped: true,
+  versioned: true,
   pruned: true,
   alternatives: { object: schemaAt(1), list: { tag: 2, items: s.string() } },
 })
@@ -56,12 +60,36 @@ const ruleFields = s.object(
       doc: 'CEL expression that must evaluate to true for the value to be valid.',
     }),
     message: field(2, s.string(), { doc: 'Error message for a value that violates the rule.' }),
+    messageExpression: field(3, s.string(), {
+      since: '1.27',
+      doc: 'CEL expression that returns the error message. Takes precedence over message.',
+    }),
+    reason: field(4, s.string(), {
+      zero: 'keep',
+      since: '1.28',
+      doc: 'Machine-readable reason of the error, such as FieldValueInvalid (the default) or FieldValueForbidden.',
+    }),
+    fieldPath: field(5, s.string(), {
+      since: '1.28',
+      doc: 'Path of the field that the error names, relative to the value, such as `.spec.color`.',
+    }),
+    optionalOldSelf: field(6, s.boolean(), {
+      zero: 'keep',
+      since: '1.29',
+      gate: 'CRDValidationRatcheting',
+      doc: 'Whether a transition rule also runs without an old value. `oldSelf` is then an optional value.',
+    }),
   },
   { name: 'ValidationRule', doc: 'A validation rule written in CEL.' },
 )
 
 /** Preserves unknown fields, so that rules with fields of later Kubernetes versions are stored unchanged. */
-const validationRule = s.any({ name: ruleFields.name!, doc: ruleFields.doc!, described: () => ruleFields })
+const validationRule = s.any({
+  name: ruleFields.name!,
+  doc: ruleFields.doc!,
+  described: () => ruleFields,
+  versioned: true,
+})
 
 const numbers = {
   maximum: field(9, s.number(), { zero: 'keep', doc: 'Maximum value of a number.' }),

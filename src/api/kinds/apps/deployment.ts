@@ -138,6 +138,12 @@ const statusFields = {
     zero: 'keep',
     doc: 'Number of hash collisions in the names of new ReplicaSets. Never decreases.',
   }),
+  terminatingReplicas: field(9, s.int32(), {
+    zero: 'keep',
+    since: '1.33',
+    gate: 'DeploymentReplicaSetTerminatingReplicas',
+    doc: 'Number of terminating pods of the Deployment.',
+  }),
 }
 
 const status = s.object(statusFields, { name: 'DeploymentStatus', doc: 'Observed status of a Deployment.' })

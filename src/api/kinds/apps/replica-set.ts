@@ -55,6 +55,12 @@ const statusFields = {
   conditions: field(6, conditionsOf('ReplicaSetCondition', 'ReplicaSet'), {
     doc: 'Current conditions of the ReplicaSet, one per type.',
   }),
+  terminatingReplicas: field(7, s.int32(), {
+    zero: 'keep',
+    since: '1.33',
+    gate: 'DeploymentReplicaSetTerminatingReplicas',
+    doc: 'Number of terminating pods of the ReplicaSet.',
+  }),
 }
 
 const status = s.object(statusFields, { name: 'ReplicaSetStatus', doc: 'Observed status of a ReplicaSet.' })

@@ -36,6 +36,12 @@ const rollingUpdate = s.object(
       zero: 'keep',
       doc: 'Lowest ordinal of the pods to update. Pods with lower ordinals are not updated. Defaults to 0.',
     }),
+    maxUnavailable: field(2, s.intOrString(), {
+      zero: 'keep',
+      since: '1.24',
+      gate: 'MaxUnavailableStatefulSet',
+      doc: 'Number or percentage of pods that may be unavailable during the update. Defaults to 1.',
+    }),
   },
   { name: 'RollingUpdateStatefulSetStrategy', doc: 'Settings of a rolling update of a StatefulSet.' },
 )
@@ -73,6 +79,11 @@ const retentionPolicy = s.object(
   },
 )
 
+const ordinals = s.object(
+  { start: field(1, s.int32(), { zero: 'write', doc: 'Ordinal of the first pod. Defaults to 0.' }) },
+  { name: 'StatefulSetOrdinals', doc: 'Numbering of the pods of a StatefulSet.' },
+)
+
 const specFields = {
   replicas: field(1, s.int32(), { zero: 'keep', default: 1, doc: 'Desired number of pods. Defaults to 1.' }),
   selector: field(2, labelSelector, {
@@ -107,6 +118,11 @@ const specFields = {
   persistentVolumeClaimRetentionPolicy: field(10, retentionPolicy, {
     gate: 'StatefulSetAutoDeletePVC',
     doc: 'Policy for PersistentVolumeClaims whose pods no longer exist. Requires the feature StatefulSetAutoDeletePVC.',
+  }),
+  ordinals: field(11, ordinals, {
+    since: '1.26',
+    gate: 'StatefulSetStartOrdinal',
+    doc: 'Numbering of the pods. By default, ordinals start at 0.',
   }),
 }
 

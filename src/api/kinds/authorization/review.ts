@@ -1,7 +1,29 @@
 /** The fields and checks that all access reviews share. */
+
 import { type FieldError, invalid } from '../../model/field-error.ts'
 import type { ObjectMeta } from '../../model/object.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
+import { fieldSelectorRequirement, labelSelectorRequirement } from '../meta/label-selector.ts'
+
+const fieldSelectorAttributes = s.object(
+  {
+    rawSelector: field(1, s.string(), { doc: 'Field selector as text. Cannot be combined with requirements.' }),
+    requirements: field(2, s.list(fieldSelectorRequirement), {
+      doc: 'Parsed requirements of the field selector. All of them must match.',
+    }),
+  },
+  { name: 'authorization.v1.FieldSelectorAttributes', doc: 'Field selector of the request to authorize.' },
+)
+
+const labelSelectorAttributes = s.object(
+  {
+    rawSelector: field(1, s.string(), { doc: 'Label selector as text. Cannot be combined with requirements.' }),
+    requirements: field(2, s.list(labelSelectorRequirement), {
+      doc: 'Parsed requirements of the label selector. All of them must match.',
+    }),
+  },
+  { name: 'authorization.v1.LabelSelectorAttributes', doc: 'Label selector of the request to authorize.' },
+)
 
 const resourceFields = {
   namespace: field(1, s.string(), {
@@ -13,6 +35,16 @@ const resourceFields = {
   resource: field(5, s.string(), { doc: 'Resource, such as `pods`. `*` means all resources.' }),
   subresource: field(6, s.string(), { doc: 'Subresource, such as `log`. Empty for the resource itself.' }),
   name: field(7, s.string(), { doc: 'Name of the object. Empty for all names, as in a list request.' }),
+  fieldSelector: field(8, fieldSelectorAttributes, {
+    since: '1.31',
+    gate: 'AuthorizeWithSelectors',
+    doc: 'Field selector that restricts the action. Only for list, watch and deletecollection.',
+  }),
+  labelSelector: field(9, labelSelectorAttributes, {
+    since: '1.31',
+    gate: 'AuthorizeWithSelectors',
+    doc: 'Label selector that restricts the action. Only for list, watch and deletecollection.',
+  }),
 }
 
 export type ResourceAttributes = InferFields<typeof resourceFields>

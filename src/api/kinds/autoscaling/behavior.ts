@@ -32,6 +32,12 @@ const ruleFields = {
     doc: 'Choice of policy: Max (largest change, default), Min (smallest change) or Disabled (no scaling).',
   }),
   policies: field(2, s.list(policy), { zero: 'keep', doc: 'Scaling policies, at least one.' }),
+  tolerance: field(4, s.quantity(), {
+    zero: 'keep',
+    since: '1.33',
+    gate: 'HPAConfigurableTolerance',
+    doc: 'Relative difference between the metric and its target below which nothing is scaled. Unset means 0.1.',
+  }),
 }
 
 const rules = s.object(ruleFields, {

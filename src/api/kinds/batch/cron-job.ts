@@ -69,6 +69,12 @@ const specFields = {
     default: 1,
     doc: 'Number of failed Jobs to keep. Defaults to 1.',
   }),
+  timeZone: field(8, s.string(), {
+    zero: 'keep',
+    since: '1.24',
+    gate: 'CronJobTimeZone',
+    doc: 'Time zone of the schedule, such as `Europe/Berlin`. Unset means the time zone of the controller.',
+  }),
 }
 
 const spec = s.object(specFields, { name: 'CronJobSpec', doc: 'Specification of a CronJob.', check: checkSpec })

@@ -65,6 +65,18 @@ const statusFields = {
   }),
   uncountedTerminatedPods: field(8, uncounted, { doc: 'Terminated pods that the status does not count yet.' }),
   ready: field(9, s.int32(), { zero: 'keep', doc: 'Number of ready pods.' }),
+  failedIndexes: field(10, s.string(), {
+    zero: 'keep',
+    since: '1.28',
+    gate: 'JobBackoffLimitPerIndex',
+    doc: 'Failed indexes of an Indexed Job, as numbers and ranges such as `1,3-5,7`.',
+  }),
+  terminating: field(11, s.int32(), {
+    zero: 'keep',
+    since: '1.28',
+    gate: 'JobPodReplacementPolicy',
+    doc: 'Number of terminating pods.',
+  }),
 }
 
 const status = s.object(statusFields, { name: 'JobStatus', doc: 'Observed status of a Job.' })

@@ -21,6 +21,18 @@ const specFields = {
     zero: 'keep',
     doc: 'Number of times that the lease has changed its holder.',
   }),
+  strategy: field(6, s.string(), {
+    zero: 'keep',
+    since: '1.31',
+    gate: 'CoordinatedLeaderElection',
+    doc: 'Strategy of coordinated leader election, such as `OldestEmulationVersion`.',
+  }),
+  preferredHolder: field(7, s.string(), {
+    zero: 'keep',
+    since: '1.31',
+    gate: 'CoordinatedLeaderElection',
+    doc: 'Candidate that should hold the lease next. Requires a strategy.',
+  }),
 }
 
 const spec = s.object(specFields, {

@@ -43,6 +43,14 @@ const condition = s.object(
 
 const conditions = s.list(condition, byType)
 
+const modifyVolumeStatus = s.object(
+  {
+    targetVolumeAttributesClassName: field(1, s.string(), { doc: 'Name of the VolumeAttributesClass to apply.' }),
+    status: field(2, s.string(), { zero: 'write', doc: 'Progress of the change: Pending, InProgress or Infeasible.' }),
+  },
+  { name: 'ModifyVolumeStatus', doc: 'Progress of a change of the VolumeAttributesClass of a claim.' },
+)
+
 const statusFields = {
   phase: field(1, s.string(), {
     default: 'Pending',
@@ -56,7 +64,24 @@ const statusFields = {
   }),
   resizeStatus: field(6, s.string(), {
     zero: 'keep',
+    until: '1.28',
     doc: 'Progress of a resize operation. Requires the feature RecoverVolumeExpansionFailure.',
+  }),
+  allocatedResourceStatuses: field(7, s.map(s.string()), {
+    since: '1.28',
+    gate: 'RecoverVolumeExpansionFailure',
+    doc: 'Progress of the resize of each resource.',
+  }),
+  currentVolumeAttributesClassName: field(8, s.string(), {
+    zero: 'keep',
+    since: '1.29',
+    gate: 'VolumeAttributesClass',
+    doc: 'Name of the VolumeAttributesClass that the volume currently has.',
+  }),
+  modifyVolumeStatus: field(9, modifyVolumeStatus, {
+    since: '1.29',
+    gate: 'VolumeAttributesClass',
+    doc: 'Progress of a change of the VolumeAttributesClass. Unset if none is in progress.',
   }),
 }
 

@@ -26,6 +26,11 @@ const status = s.object(
     }),
     message: field(2, s.string(), { doc: 'Human-readable message about the phase of the volume.' }),
     reason: field(3, s.string(), { doc: 'Machine-readable reason for a failure, in CamelCase.' }),
+    lastPhaseTransitionTime: field(4, s.time(), {
+      since: '1.28',
+      gate: 'PersistentVolumeLastPhaseTransitionTime',
+      doc: 'Time the phase last changed.',
+    }),
   },
   { name: 'PersistentVolumeStatus', doc: 'Observed status of a PersistentVolume.' },
 )

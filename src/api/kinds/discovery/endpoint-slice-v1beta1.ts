@@ -15,7 +15,10 @@ const endpointFields = {
     doc: 'Location of the endpoint, keyed by node labels such as zone and host name.',
   }),
   nodeName,
-  hints: field(7, hints, { doc: 'Zones that should use the endpoint. Unsupported: the server drops this field.' }),
+  hints: field(7, hints, {
+    gate: 'TopologyAwareHints',
+    doc: 'Zones that should use the endpoint. Requires the feature TopologyAwareHints.',
+  }),
 }
 
 type OlderEndpoint = InferFields<typeof endpointFields>

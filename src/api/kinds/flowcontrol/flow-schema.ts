@@ -110,6 +110,11 @@ export const flowSchema = defineKind({
     validate: checkMandatory,
   }),
   views: { columns, subresources: { status: statusAndNothingElse } },
+  until: '1.29',
+  deprecated: {
+    since: '1.26',
+    instead: { group: 'flowcontrol.apiserver', version: 'v1beta3', kind: 'FlowSchema' },
+  },
 })
 
 export const flowSchemaV1beta1 = defineVersion(flowSchema, {
@@ -118,6 +123,16 @@ export const flowSchemaV1beta1 = defineVersion(flowSchema, {
   until: '1.26',
   deprecated: { since: '1.23', instead: { group: 'flowcontrol.apiserver', version: 'v1beta2', kind: 'FlowSchema' } },
 })
+
+export const flowSchemaV1beta3 = defineVersion(flowSchema, {
+  version: 'v1beta3',
+  fields,
+  since: '1.26',
+  until: '1.32',
+  deprecated: { since: '1.29', instead: { group: 'flowcontrol.apiserver', version: 'v1', kind: 'FlowSchema' } },
+})
+
+export const flowSchemaV1 = defineVersion(flowSchema, { version: 'v1', fields, since: '1.29' })
 
 function checkSpec(value: InferFields<typeof specFields>, path: FieldPath): FieldError[] {
   const { priorityLevelConfiguration: { name = '' } = {}, matchingPrecedence: precedence = 0 } = value

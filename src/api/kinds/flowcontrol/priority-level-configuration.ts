@@ -56,7 +56,7 @@ const limitResponse = s.object(responseFields, {
   doc: 'Handling of requests that exceed the concurrency limit.',
 })
 
-const limitedFields = {
+export const limitedFields = {
   assuredConcurrencyShares: field(1, s.int32(), {
     doc: "Share of the server's concurrency, relative to the other priority levels. Must be positive; defaults to 30.",
   }),
@@ -64,6 +64,16 @@ const limitedFields = {
     zero: 'write',
     published: 'optional',
     doc: 'Handling of requests that exceed the concurrency limit.',
+  }),
+  lendablePercent: field(3, s.int32(), {
+    zero: 'keep',
+    since: '1.26',
+    doc: 'Percentage of the concurrency that other levels can borrow, from 0 to 100. Defaults to 0.',
+  }),
+  borrowingLimitPercent: field(4, s.int32(), {
+    zero: 'keep',
+    since: '1.26',
+    doc: 'Limit on the concurrency borrowed from other levels, as a percentage. Unset means no limit.',
   }),
 }
 
@@ -75,12 +85,30 @@ const limited = s.object(limitedFields, {
   },
 })
 
-const specFields = {
+const exempt = s.object(
+  {
+    nominalConcurrencyShares: field(1, s.int32(), {
+      zero: 'keep',
+      doc: "Share of the server's concurrency that is reserved for the level. Defaults to 0.",
+    }),
+    lendablePercent: field(2, s.int32(), {
+      zero: 'keep',
+      doc: 'Percentage of the concurrency that other levels can borrow, from 0 to 100. Defaults to 0.',
+    }),
+  },
+  { name: 'ExemptPriorityLevelConfiguration', doc: 'Concurrency of an exempt priority level.' },
+)
+
+export const specFields = {
   type: field(1, s.string(), {
     zero: 'write',
     doc: '`Limited`, or `Exempt` for requests that are never queued or rejected.',
   }),
   limited: field(2, limited, { doc: 'Limits of the level. Required for type `Limited`, forbidden for `Exempt`.' }),
+  exempt: field(3, exempt, {
+    since: '1.28',
+    doc: 'Concurrency of the level. Only allowed for type `Exempt`.',
+  }),
 }
 
 const spec = s.object(specFields, {
@@ -89,7 +117,7 @@ const spec = s.object(specFields, {
   check: checkSpec,
 })
 
-const fields = {
+export const fields = {
   spec: field(2, spec, { zero: 'write', doc: 'Desired limits of the priority level.' }),
   status: field(3, conditionsStatus('PriorityLevelConfiguration'), {
     zero: 'write',
@@ -132,6 +160,11 @@ export const priorityLevelConfiguration = defineKind({
     validate: checkExempt,
   }),
   views: { columns, subresources: { status: statusAndNothingElse } },
+  until: '1.29',
+  deprecated: {
+    since: '1.26',
+    instead: { group: 'flowcontrol.apiserver', version: 'v1beta3', kind: 'PriorityLevelConfiguration' },
+  },
 })
 
 export const priorityLevelConfigurationV1beta1 = defineVersion(priorityLevelConfiguration, {

@@ -16,6 +16,21 @@ const requirementNames = {
   doc: 'A requirement on the value of one label.',
 }
 
+/** A requirement without validation. */
+export const labelSelectorRequirement = s.object(requirementFields, requirementNames)
+
+/** A requirement on a field, without validation. */
+export const fieldSelectorRequirement = s.object(
+  {
+    key: field(1, s.string(), { zero: 'write', doc: 'Path of the field.' }),
+    operator: field(2, s.string(), { zero: 'write', doc: 'Operator: `In`, `NotIn`, `Exists` or `DoesNotExist`.' }),
+    values: field(3, s.list(s.string()), {
+      doc: 'Values to compare with. Required for `In` and `NotIn`, forbidden for `Exists` and `DoesNotExist`.',
+    }),
+  },
+  { name: 'meta.v1.FieldSelectorRequirement', doc: 'A requirement on the value of one field.' },
+)
+
 const selectorNames = {
   name: 'meta.v1.LabelSelector',
   doc: 'Selects objects by their labels. All requirements must be met; an empty selector matches all objects.',
@@ -27,7 +42,7 @@ const expressionsDoc = { doc: 'Further requirements on labels. All of them must 
 
 /** A selector without validation. The controller that uses the selector interprets it. */
 export const freeLabelSelector = s.object(
-  { matchLabels, matchExpressions: field(2, s.list(s.object(requirementFields, requirementNames)), expressionsDoc) },
+  { matchLabels, matchExpressions: field(2, s.list(labelSelectorRequirement), expressionsDoc) },
   selectorNames,
 )
 

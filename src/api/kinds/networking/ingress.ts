@@ -7,14 +7,15 @@ import { type Vendor, vendorKey } from '../../model/vendor.ts'
 import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
-import { loadBalancerStatus } from '../core/types/load-balancer-status.ts'
+import { ingressLoadBalancerStatus, loadBalancerStatus } from '../core/types/load-balancer-status.ts'
 import { joinSome } from '../join-some.ts'
 import { plainStatus, specAndStatus } from '../spec-and-status.ts'
 import { ingressSpec } from './types/ingress-spec.ts'
 
 const status = s.object(
   {
-    loadBalancer: field(1, loadBalancerStatus, {
+    loadBalancer: field(1, ingressLoadBalancerStatus, {
+      earlier: { until: '1.26', schema: loadBalancerStatus },
       zero: 'write',
       published: 'optional',
       doc: 'External addresses of the load balancer that serves the Ingress.',

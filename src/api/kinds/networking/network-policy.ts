@@ -2,6 +2,7 @@
  * NetworkPolicy: the traffic allowed to and from the selected pods. A pod that no policy selects may send and receive
  * all traffic.
  */
+
 import { at, child, type FieldError, type FieldPath, invalid, notSupported } from '../../model/field-error.ts'
 import { checkPortName } from '../../model/names.ts'
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
@@ -9,6 +10,7 @@ import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
 import { checkPortNumber } from '../core/types/handlers.ts'
 import { countsGeneration } from '../generation.ts'
+import { conditions } from '../meta/condition.ts'
 import { labelSelector } from '../meta/label-selector.ts'
 import { selectorText } from '../meta/selecting.ts'
 import { networkPolicyPeer } from './types/peer.ts'
@@ -81,7 +83,21 @@ const spec = s.object(specFields, {
   check: checkTypes,
 })
 
-const fields = { spec: field(2, spec, { zero: 'write', doc: 'Selected pods and the traffic they are allowed.' }) }
+const status = s.object(
+  { conditions: field(1, conditions, { doc: 'Conditions of the NetworkPolicy.' }) },
+  { name: 'NetworkPolicyStatus', doc: 'Observed status of a NetworkPolicy.' },
+)
+
+const fields = {
+  spec: field(2, spec, { zero: 'write', doc: 'Selected pods and the traffic they are allowed.' }),
+  status: field(3, status, {
+    zero: 'write',
+    since: '1.24',
+    until: '1.28',
+    gate: 'NetworkPolicyStatus',
+    doc: 'Observed status, reported by the network provider.',
+  }),
+}
 
 export type NetworkPolicy = ObjectOf<typeof fields>
 

@@ -40,6 +40,12 @@ const specFields = {
   minAvailable,
   selector: field(2, labelSelector, { ...selector, patch: 'replace' }),
   maxUnavailable,
+  unhealthyPodEvictionPolicy: field(4, s.string(), {
+    zero: 'keep',
+    since: '1.26',
+    gate: 'PDBUnhealthyPodEvictionPolicy',
+    doc: 'When pods that are not ready may be evicted: IfHealthyBudget (default) or AlwaysAllow.',
+  }),
 }
 
 const spec = s.object(specFields, { ...specNames, check: checkSpec })

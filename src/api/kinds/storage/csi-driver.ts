@@ -58,6 +58,30 @@ const spec = s.object(
       default: false,
       doc: 'Whether the node agent calls the driver periodically to update mounted volumes. Defaults to false.',
     }),
+    seLinuxMount: field(8, s.boolean(), {
+      zero: 'keep',
+      since: '1.25',
+      gate: 'SELinuxMountReadWriteOncePod',
+      doc: 'Whether the driver supports the SELinux mount option. Defaults to false.',
+    }),
+    nodeAllocatableUpdatePeriodSeconds: field(9, s.int64(), {
+      zero: 'keep',
+      since: '1.33',
+      gate: 'MutableCSINodeAllocatableCount',
+      doc: 'Seconds between updates of the allocatable volumes of a node. At least 10. Unset means no updates.',
+    }),
+    serviceAccountTokenInSecrets: field(10, s.boolean(), {
+      zero: 'keep',
+      since: '1.35',
+      gate: 'CSIServiceAccountTokenSecrets',
+      doc: 'Whether the driver receives service account tokens in secrets instead of the volume context.',
+    }),
+    preventPodSchedulingIfMissing: field(11, s.boolean(), {
+      zero: 'keep',
+      since: '1.36',
+      gate: 'VolumeLimitScaling',
+      doc: 'Whether pods with volumes of the driver need a node on which the driver runs.',
+    }),
   },
   {
     name: 'CSIDriverSpec',

@@ -5,7 +5,7 @@
 import { type FieldError, invalid } from '../../model/field-error.ts'
 import { checkDnsSubdomain } from '../../model/names.ts'
 import { parseQuantity, quantitySign } from '../../model/quantity.ts'
-import { defineKind, type ObjectOf } from '../../schema/kind.ts'
+import { defineKind, defineVersion, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
 import { immutableField } from '../immutable.ts'
 import { labelSelector } from '../meta/label-selector.ts'
@@ -50,7 +50,11 @@ export const csiStorageCapacity = defineKind({
   life: {
     needsVersion: true,
   },
+  until: '1.27',
+  deprecated: { since: '1.24', instead: { group: 'storage', version: 'v1', kind: 'CSIStorageCapacity' } },
 })
+
+export const csiStorageCapacityV1 = defineVersion(csiStorageCapacity, { version: 'v1', fields, since: '1.24' })
 
 function checkNotNegative(capacity: string): FieldError[] {
   if (quantitySign(parseQuantity(capacity)!) >= 0) return []

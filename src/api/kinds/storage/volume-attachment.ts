@@ -68,6 +68,12 @@ const volumeError = s.object(
     message: field(2, s.string(), {
       doc: 'Human-readable error message, at most 1024 bytes. Must not contain secrets.',
     }),
+    errorCode: field(3, s.int32(), {
+      zero: 'keep',
+      since: '1.33',
+      gate: 'MutableCSINodeAllocatableCount',
+      doc: 'gRPC code of the error.',
+    }),
   },
   {
     name: 'VolumeError',

@@ -2,6 +2,7 @@
  * The webhooks of a configuration: the address to call, the matching requests, and the failure policy. v1beta1 has
  * other defaults and looser validation. An update tolerates violations that the stored object already had.
  */
+
 import {
   at,
   child,
@@ -17,7 +18,9 @@ import { checkWebhookService, checkWebhookUrl } from '../../../model/webhook-add
 import type { RuleContext } from '../../../schema/context.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 import { repeatedAt } from '../../core/types/repeated.ts'
+import { byName } from '../../list-keys.ts'
 import { labelSelector } from '../../meta/label-selector.ts'
+import { matchCondition } from './match-condition.ts'
 import { ruleWithOperations } from './rule.ts'
 
 const serviceReference = s.object(
@@ -60,8 +63,14 @@ const defaults = {
   },
 } as const
 
-/** The fields that mutating and validating webhooks share. Only the Protobuf tag of objectSelector differs. */
-export function webhookFields(version: WebhookVersion, { objectSelectorTag }: { readonly objectSelectorTag: number }) {
+/** Protobuf tags that differ between mutating and validating webhooks. */
+export interface WebhookTags {
+  readonly objectSelector: number
+  readonly matchConditions: number
+}
+
+/** The fields that mutating and validating webhooks share. Only some Protobuf tags differ. */
+export function webhookFields(version: WebhookVersion, tags: WebhookTags) {
   const { failurePolicy, matchPolicy, timeoutSeconds, unsaid } = defaults[version]
   const must = version === 'v1' ? ({ published: 'required' } as const) : {}
   const [sideEffects, versions] =
@@ -95,7 +104,7 @@ export function webhookFields(version: WebhookVersion, { objectSelectorTag }: { 
       default: {},
       doc: 'Label selector for the namespaces whose requests trigger the webhook. Defaults to all namespaces.',
     }),
-    objectSelector: field(objectSelectorTag, labelSelector, {
+    objectSelector: field(tags.objectSelector, labelSelector, {
       default: {},
       doc: 'Label selector for the objects whose requests trigger the webhook. Defaults to all objects.',
     }),
@@ -116,7 +125,16 @@ export function webhookFields(version: WebhookVersion, { objectSelectorTag }: { 
       ...versions,
       doc: 'AdmissionReview versions that the webhook accepts. The server uses the first version that it supports.',
     }),
+    matchConditions: matchConditionsOf(tags),
   }
+}
+
+function matchConditionsOf({ matchConditions }: WebhookTags) {
+  return field(matchConditions, s.list(matchCondition, byName), {
+    since: '1.27',
+    gate: 'AdmissionWebhookMatchConditions',
+    doc: 'CEL conditions that a request must meet, besides the rules, to trigger the webhook. At most 64.',
+  })
 }
 
 export type Webhook = InferFields<ReturnType<typeof webhookFields>>

@@ -1,10 +1,12 @@
 /** JobSpec: the specification of a Job, used in Jobs and in the Job templates of CronJobs. */
+
 import { child, type FieldError, type FieldPath, invalid, notSupported, required } from '../../../model/field-error.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 import type { PodSpec } from '../../core/types/pod-spec.ts'
 import { podTemplateSpec } from '../../core/types/pod-template-spec.ts'
 import { noneNegative } from '../../counts.ts'
 import { labelSelector } from '../../meta/label-selector.ts'
+import { podFailurePolicy, successPolicy } from './job-policies.ts'
 
 const fields = {
   parallelism: field(1, s.int32(), {
@@ -46,6 +48,40 @@ const fields = {
   suspend: field(10, s.boolean(), {
     zero: 'keep',
     doc: 'Whether the Job is suspended. The controller deletes the active pods of a suspended Job. Defaults to false.',
+  }),
+  podFailurePolicy: field(11, podFailurePolicy, {
+    since: '1.25',
+    gate: 'JobPodFailurePolicy',
+    doc: 'Policy for failed pods. Without it, every failure counts towards backoffLimit. Immutable.',
+  }),
+  backoffLimitPerIndex: field(12, s.int32(), {
+    zero: 'keep',
+    since: '1.28',
+    gate: 'JobBackoffLimitPerIndex',
+    doc: 'Number of retries of each index before the index fails. Only for Indexed Jobs. Immutable.',
+  }),
+  maxFailedIndexes: field(13, s.int32(), {
+    zero: 'keep',
+    since: '1.28',
+    gate: 'JobBackoffLimitPerIndex',
+    doc: 'Number of failed indexes above which the Job fails. Requires backoffLimitPerIndex.',
+  }),
+  podReplacementPolicy: field(14, s.string(), {
+    zero: 'keep',
+    since: '1.28',
+    gate: 'JobPodReplacementPolicy',
+    doc: 'When to replace a pod: `TerminatingOrFailed`, or `Failed` once it has terminated completely.',
+  }),
+  managedBy: field(15, s.string(), {
+    zero: 'keep',
+    since: '1.30',
+    gate: 'JobManagedBy',
+    doc: 'Name of the controller that manages the Job. Unset means the built-in controller. Immutable.',
+  }),
+  successPolicy: field(16, successPolicy, {
+    since: '1.30',
+    gate: 'JobSuccessPolicy',
+    doc: 'Policy that declares the Job succeeded. Unset requires all indexes to succeed. Immutable.',
   }),
 }
 

@@ -7,8 +7,8 @@ import { quantitySign } from '../../../model/quantity.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 import { labelSelector } from '../../meta/label-selector.ts'
 import { accessModes, checkAccessModes } from './access-modes.ts'
-import { typedLocalObjectReference } from './local-references.ts'
-import { quantityIn, resourceRequirements } from './resources.ts'
+import { typedLocalObjectReference, typedObjectReference } from './local-references.ts'
+import { quantityIn, resourceRequirements, volumeResourceRequirements } from './resources.ts'
 
 const fields = {
   accessModes: field(1, accessModes, {
@@ -17,7 +17,8 @@ const fields = {
   selector: field(4, labelSelector, {
     doc: 'Label selector of the volumes that may be bound. Unset matches any volume.',
   }),
-  resources: field(2, resourceRequirements, {
+  resources: field(2, volumeResourceRequirements, {
+    earlier: { until: '1.29', schema: resourceRequirements },
     zero: 'write',
     doc: 'Required storage size, set as `requests.storage`.',
   }),
@@ -34,9 +35,16 @@ const fields = {
   dataSource: field(7, typedLocalObjectReference, {
     doc: 'Snapshot or claim in the same namespace from which the new volume is populated.',
   }),
-  dataSourceRef: field(8, typedLocalObjectReference, {
+  dataSourceRef: field(8, typedObjectReference, {
+    earlier: { until: '1.26', schema: typedLocalObjectReference },
     gate: 'AnyVolumeDataSource',
     doc: 'Object of any kind from which the new volume is populated. Requires the feature AnyVolumeDataSource.',
+  }),
+  volumeAttributesClassName: field(9, s.string(), {
+    zero: 'keep',
+    since: '1.29',
+    gate: 'VolumeAttributesClass',
+    doc: 'Name of the VolumeAttributesClass. Unlike the StorageClass, it can change after the claim is created.',
   }),
 }
 

@@ -2,6 +2,7 @@
  * Container and EphemeralContainer: an image with its ports, environment, resources, mounts and probes. Rules that
  * depend on the rest of the pod (its volumes and other containers) are in pod-containers.ts.
  */
+
 import {
   at,
   child,
@@ -17,6 +18,7 @@ import { checkDnsLabel, checkPortName } from '../../../model/names.ts'
 import type { RuleContext } from '../../../schema/context.ts'
 import { field, type InferFields, inlined, s } from '../../../schema/schema.ts'
 import { byName, mergedBy } from '../../list-keys.ts'
+import { resizePolicy, restartRule } from './container-restarts.ts'
 import { checkEnvFrom, envFromSource, envVar } from './environment.ts'
 import { checkDescendingPath } from './file-paths.ts'
 import { checkNoGracePeriod, checkOneSuccess, checkPortNumber, lifecycle, probe, readinessProbe } from './handlers.ts'
@@ -63,6 +65,12 @@ const mountFields = {
   }),
   subPathExpr: field(6, s.string(), {
     doc: 'Path within the volume to mount. References $(NAME) expand to environment variables.',
+  }),
+  recursiveReadOnly: field(7, s.string(), {
+    zero: 'keep',
+    since: '1.30',
+    gate: 'RecursiveReadOnlyMounts',
+    doc: 'Whether nested mounts are read-only too: Disabled, IfPossible or Enabled. Requires readOnly.',
   }),
 }
 
@@ -163,6 +171,22 @@ const fields = {
   }),
   tty: field(18, s.boolean(), {
     doc: 'Whether to allocate a terminal for the container. Requires stdin. Defaults to false.',
+  }),
+  resizePolicy: field(23, s.list(resizePolicy), {
+    since: '1.27',
+    gate: 'InPlacePodVerticalScaling',
+    doc: 'Whether resizing each resource restarts the container.',
+  }),
+  restartPolicy: field(24, s.string(), {
+    zero: 'keep',
+    since: '1.28',
+    gate: 'SidecarContainers',
+    doc: 'Restart policy of the container. `Always` makes an init container a sidecar.',
+  }),
+  restartPolicyRules: field(25, s.list(restartRule), {
+    since: '1.34',
+    gate: 'ContainerRestartRules',
+    doc: 'Rules in order that override restartPolicy when the container exits, at most 20.',
   }),
 }
 

@@ -31,11 +31,30 @@ const secretKeySelector = s.object(keySelectorFields, {
   check: checkKeySelector,
 })
 
+const fileKeySelector = s.object(
+  {
+    volumeName: field(1, s.string(), { zero: 'write', doc: 'Name of the volume that contains the file.' }),
+    path: field(2, s.string(), { zero: 'write', doc: 'Relative path of the file in the volume.' }),
+    key: field(3, s.string(), { zero: 'write', doc: 'Key in the file.' }),
+    optional: field(4, s.boolean(), {
+      zero: 'keep',
+      default: false,
+      doc: 'Whether the file or the key may be missing. Defaults to false.',
+    }),
+  },
+  { name: 'FileKeySelector', doc: 'Selects a key of an environment file.', atomic: true },
+)
+
 const sourceFields = {
   fieldRef: field(1, objectFieldSelector, { doc: 'Pod field that provides the value.' }),
   resourceFieldRef: field(2, resourceFieldSelector, { doc: 'Resource request or limit that provides the value.' }),
   configMapKeyRef: field(3, configMapKeySelector, { doc: 'ConfigMap key that provides the value.' }),
   secretKeyRef: field(4, secretKeySelector, { doc: 'Secret key that provides the value.' }),
+  fileKeyRef: field(5, fileKeySelector, {
+    since: '1.34',
+    gate: 'EnvFiles',
+    doc: 'Key of an environment file that provides the value.',
+  }),
 }
 
 type EnvVarSource = InferFields<typeof sourceFields>

@@ -119,10 +119,24 @@ export const readinessProbe = {
   fields: { ...probeFields, terminationGracePeriodSeconds: ungatedGracePeriod },
 }
 
-const lifecycleHandler = s.object(handlerFields, {
+const sleepAction = s.object(
+  { seconds: field(1, s.int64(), { zero: 'write', doc: 'Number of seconds to sleep.' }) },
+  { name: 'SleepAction', doc: 'Pauses for a number of seconds.' },
+)
+
+const lifecycleFields = {
+  ...handlerFields,
+  sleep: field(4, sleepAction, {
+    since: '1.29',
+    gate: 'PodLifecycleSleepAction',
+    doc: 'Pauses for a number of seconds.',
+  }),
+}
+
+const lifecycleHandler = s.object(lifecycleFields, {
   name: 'LifecycleHandler',
   doc: 'Action to run at a point in the lifecycle of a container. Exactly one handler must be set.',
-  choice: { among: handlerNames, noun },
+  choice: { among: [...handlerNames, 'sleep'], noun },
 })
 
 export const lifecycle = s.object(
@@ -132,6 +146,12 @@ export const lifecycle = s.object(
     }),
     preStop: field(2, lifecycleHandler, {
       doc: 'Runs before the container is stopped. Its duration counts toward the grace period.',
+    }),
+    stopSignal: field(3, s.string(), {
+      zero: 'keep',
+      since: '1.33',
+      gate: 'ContainerStopSignals',
+      doc: 'Signal that stops the container, such as SIGTERM. Defaults to the signal of the image. Requires spec.os.name.',
     }),
   },
   { name: 'Lifecycle', doc: 'Actions to run after a container starts and before it stops.' },

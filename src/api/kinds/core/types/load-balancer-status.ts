@@ -4,25 +4,30 @@ import { parseIp } from '../../../model/ip-range.ts'
 import { checkDnsSubdomain } from '../../../model/names.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 
-const portStatus = s.object(
-  {
-    port: field(1, s.int32(), { zero: 'write', doc: 'Number of the port.' }),
-    protocol: field(2, s.string(), { zero: 'write', doc: 'Transport protocol of the port: TCP, UDP or SCTP.' }),
-    error: field(3, s.string(), {
-      zero: 'keep',
-      doc: 'Machine-readable error of the port, in CamelCase. Unset if the port works.',
-    }),
-  },
-  { name: 'PortStatus', doc: 'Status of one port of a load balancer.' },
-)
+const portFields = {
+  port: field(1, s.int32(), { zero: 'write', doc: 'Number of the port.' }),
+  protocol: field(2, s.string(), { zero: 'write', doc: 'Transport protocol of the port: TCP, UDP or SCTP.' }),
+  error: field(3, s.string(), {
+    zero: 'keep',
+    doc: 'Machine-readable error of the port, in CamelCase. Unset if the port works.',
+  }),
+}
+
+const portStatus = s.object(portFields, { name: 'PortStatus', doc: 'Status of one port of a load balancer.' })
 
 const pointFields = {
   ip: field(1, s.string(), { doc: 'IP address of the load balancer, if it has one.' }),
   hostname: field(2, s.string(), { doc: 'Host name of the load balancer, if it is reached by name.' }),
+  ipMode: field(3, s.string(), {
+    zero: 'keep',
+    since: '1.29',
+    gate: 'LoadBalancerIPMode',
+    doc: 'How traffic arrives at the nodes: VIP (with the address of the load balancer) or Proxy. Requires ip.',
+  }),
   ports: field(4, s.list(portStatus), { doc: 'Status of each port of the load balancer.' }),
 }
 
-type Point = InferFields<typeof pointFields>
+type Point = Pick<InferFields<typeof pointFields>, 'ip' | 'hostname'>
 
 const point = s.object(pointFields, {
   name: 'LoadBalancerIngress',
@@ -33,6 +38,27 @@ const point = s.object(pointFields, {
 export const loadBalancerStatus = s.object(
   { ingress: field(1, s.list(point), { doc: 'External addresses of the load balancer.' }) },
   { name: 'core.v1.LoadBalancerStatus', doc: 'Observed status of a load balancer.' },
+)
+
+const ingressPortStatus = s.object(portFields, {
+  name: 'networking.v1.IngressPortStatus',
+  doc: 'Status of one port of the load balancer of an Ingress.',
+})
+
+const { ip, hostname } = pointFields
+const ingressPoint = s.object(
+  { ip, hostname, ports: field(4, s.list(ingressPortStatus), { doc: 'Status of each port of the load balancer.' }) },
+  {
+    name: 'networking.v1.IngressLoadBalancerIngress',
+    doc: 'An external address of the load balancer of an Ingress.',
+    check: (value, path) => checkPoint(value, path),
+  },
+)
+
+/** The status of an Ingress since 1.26. */
+export const ingressLoadBalancerStatus = s.object(
+  { ingress: field(1, s.list(ingressPoint), { doc: 'External addresses of the load balancer.' }) },
+  { name: 'networking.v1.IngressLoadBalancerStatus', doc: 'Observed status of the load balancer of an Ingress.' },
 )
 
 function checkPoint({ ip = '', hostname = '' }: Point, path: FieldPath): FieldError[] {

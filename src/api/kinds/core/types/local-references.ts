@@ -18,18 +18,29 @@ export const namedReference = s.object({ name: { ...name, required: true, publis
 /** The fields of a LocalObjectReference, for types that embed them. */
 export const inlinedReference = inlined(1, { name })
 
-export const typedLocalObjectReference = s.object(
+const typedReferenceFields = {
+  apiGroup: field(1, s.string(), {
+    zero: 'keep',
+    doc: 'API group of the referenced object. Unset means the core group.',
+  }),
+  kind: field(2, s.string(), { zero: 'write', doc: 'Kind of the referenced object.' }),
+  name: field(3, s.string(), { zero: 'write', doc: 'Name of the referenced object.' }),
+}
+
+export const typedObjectReference = s.object(
   {
-    apiGroup: field(1, s.string(), {
+    ...typedReferenceFields,
+    namespace: field(4, s.string(), {
       zero: 'keep',
-      doc: 'API group of the referenced object. Unset means the core group.',
+      gate: 'CrossNamespaceVolumeDataSource',
+      doc: 'Namespace of the referenced object. Unset means the same namespace.',
     }),
-    kind: field(2, s.string(), { zero: 'write', doc: 'Kind of the referenced object.' }),
-    name: field(3, s.string(), { zero: 'write', doc: 'Name of the referenced object.' }),
   },
-  {
-    name: 'core.v1.TypedLocalObjectReference',
-    doc: 'A reference to an object of any kind in the same namespace.',
-    atomic: true,
-  },
+  { name: 'core.v1.TypedObjectReference', doc: 'A reference to an object of any kind.' },
 )
+
+export const typedLocalObjectReference = s.object(typedReferenceFields, {
+  name: 'core.v1.TypedLocalObjectReference',
+  doc: 'A reference to an object of any kind in the same namespace.',
+  atomic: true,
+})

@@ -42,6 +42,11 @@ const daemonEndpoints = s.object(
 
 const text = (tag: number, doc: string) => field(tag, s.string(), { ...always, doc })
 
+const swapStatus = s.object(
+  { capacity: field(1, s.int64(), { zero: 'keep', doc: 'Total swap memory in bytes.' }) },
+  { name: 'NodeSwapStatus', doc: 'Swap memory of a node.' },
+)
+
 const systemInfo = s.object(
   {
     machineID: text(1, 'ID of the machine, unique in the cluster.'),
@@ -54,6 +59,7 @@ const systemInfo = s.object(
     kubeProxyVersion: text(8, 'Version of kube-proxy on the node.'),
     operatingSystem: text(9, 'Operating system of the node, such as linux.'),
     architecture: text(10, 'Processor architecture of the node, such as amd64.'),
+    swap: field(11, swapStatus, { since: '1.33', doc: 'Swap memory of the node.' }),
   },
   { name: 'NodeSystemInfo', doc: 'IDs and software versions of a node.' },
 )
@@ -72,6 +78,45 @@ const attachedVolume = s.object(
     devicePath: text(2, 'Device path at which the volume is available on the node.'),
   },
   { name: 'AttachedVolume', doc: 'A volume attached to a node.' },
+)
+
+const handlerFeatures = s.object(
+  {
+    recursiveReadOnlyMounts: field(1, s.boolean(), {
+      zero: 'keep',
+      gate: 'RecursiveReadOnlyMounts',
+      doc: 'Whether the runtime handler supports recursive read-only mounts.',
+    }),
+    userNamespaces: field(2, s.boolean(), {
+      zero: 'keep',
+      since: '1.31',
+      gate: 'UserNamespacesSupport',
+      doc: 'Whether the runtime handler supports user namespaces.',
+    }),
+  },
+  { name: 'NodeRuntimeHandlerFeatures', doc: 'Features of a runtime handler.' },
+)
+
+const runtimeHandler = s.object(
+  {
+    name: field(1, s.string(), {
+      zero: 'write',
+      published: 'optional',
+      doc: 'Name of the runtime handler. Empty is the default handler.',
+    }),
+    features: field(2, handlerFeatures, { doc: 'Features that the runtime handler supports.' }),
+  },
+  { name: 'NodeRuntimeHandler', doc: 'A handler of the container runtime on a node.' },
+)
+
+const nodeFeatures = s.object(
+  {
+    supplementalGroupsPolicy: field(1, s.boolean(), {
+      zero: 'keep',
+      doc: 'Whether the node supports supplementalGroupsPolicy and reports container users.',
+    }),
+  },
+  { name: 'NodeFeatures', doc: 'Features of the container runtime on a node.' },
 )
 
 const conditions = s.list(condition, byType)
@@ -93,6 +138,21 @@ const fields = {
   volumesAttached: field(10, s.list(attachedVolume), { doc: 'Volumes attached to the node.' }),
   config: field(11, nodeConfigStatus, {
     doc: 'Status of the node agent configuration. Not supported: the server drops this field.',
+  }),
+  runtimeHandlers: field(12, s.list(runtimeHandler), {
+    since: '1.30',
+    gate: { anyOf: ['RecursiveReadOnlyMounts', 'UserNamespacesSupport'] },
+    doc: 'Handlers of the container runtime.',
+  }),
+  features: field(13, nodeFeatures, {
+    since: '1.31',
+    gate: 'SupplementalGroupsPolicy',
+    doc: 'Features of the container runtime.',
+  }),
+  declaredFeatures: field(14, s.list(s.string()), {
+    since: '1.35',
+    gate: 'NodeDeclaredFeatures',
+    doc: 'Features of the node agent that depend on feature gates.',
   }),
 }
 

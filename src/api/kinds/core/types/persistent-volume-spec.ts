@@ -107,6 +107,11 @@ const csi = s.object(
       doc: 'Secret that the CSI driver uses to publish the volume to a pod.',
     }),
     controllerExpandSecretRef: field(9, fullSecret, { doc: 'Secret that the CSI driver uses to expand the volume.' }),
+    nodeExpandSecretRef: field(10, secretReference(), {
+      since: '1.25',
+      gate: 'CSINodeExpandSecret',
+      doc: 'Secret that the CSI driver uses to expand the volume on a node.',
+    }),
   },
   {
     name: 'CSIPersistentVolumeSource',
@@ -225,6 +230,12 @@ export const persistentVolumeSpec = s.object(
     }),
     nodeAffinity: field(9, nodeAffinity, {
       doc: 'Nodes from which the volume is accessible. Unset means all nodes. Immutable once set.',
+    }),
+    volumeAttributesClassName: field(10, s.string(), {
+      zero: 'keep',
+      since: '1.29',
+      gate: 'VolumeAttributesClass',
+      doc: 'Name of the VolumeAttributesClass of the volume.',
     }),
   },
   {

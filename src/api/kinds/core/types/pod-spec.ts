@@ -12,9 +12,10 @@ import { checkLabelKey, checkLabels } from '../../../selectors/label-rules.ts'
 import { byIp, byName } from '../../list-keys.ts'
 import { container, ephemeralContainer } from './container.ts'
 import { localObjectReference } from './local-references.ts'
+import { podResourceClaim, schedulingGate, schedulingGroup, workloadReference } from './pod-claims.ts'
 import { checkContainersTogether } from './pod-containers.ts'
 import { resourceList, roundResources } from './resource-list.ts'
-import { checkContainerResources } from './resources.ts'
+import { checkContainerResources, resourceRequirements } from './resources.ts'
 import { affinity, checkRepeatedSpread, toleration, topologySpreadConstraint } from './scheduling.ts'
 import { podSecurityContext } from './security-context.ts'
 import { volume } from './volume.ts'
@@ -177,6 +178,44 @@ const fields = {
   os: field(36, podOs, {
     gate: 'IdentifyPodOS',
     doc: 'Operating system of the containers. Requires the feature IdentifyPodOS.',
+  }),
+  hostUsers: field(37, s.boolean(), {
+    zero: 'keep',
+    since: '1.25',
+    gate: { anyOf: ['UserNamespacesSupport', 'UserNamespacesStatelessPodsSupport'] },
+    doc: 'Whether the pod uses the user namespace of the host. Defaults to true.',
+  }),
+  schedulingGates: field(38, s.list(schedulingGate, byName), {
+    since: '1.26',
+    gate: 'PodSchedulingReadiness',
+    doc: 'Gates that keep the pod from being scheduled. They can only be removed after the pod is created.',
+  }),
+  resourceClaims: field(39, s.list(podResourceClaim, { ...byName, retainKeys: true }), {
+    since: '1.26',
+    gate: 'DynamicResourceAllocation',
+    doc: 'ResourceClaims that must be allocated before the pod starts. Containers refer to them by name. Immutable.',
+  }),
+  resources: field(40, resourceRequirements, {
+    since: '1.32',
+    gate: 'PodLevelResources',
+    doc: 'Resource requests and limits of the whole pod: cpu, memory and huge pages.',
+  }),
+  hostnameOverride: field(41, s.string(), {
+    zero: 'keep',
+    since: '1.34',
+    gate: 'HostnameOverride',
+    doc: 'Host name of the pod, instead of its name. Cannot be combined with hostNetwork or setHostnameAsFQDN.',
+  }),
+  workloadRef: field(42, workloadReference, {
+    since: '1.35',
+    until: '1.36',
+    gate: 'GenericWorkload',
+    doc: 'Pod group of a Workload to which the pod belongs. Immutable.',
+  }),
+  schedulingGroup: field(43, schedulingGroup, {
+    since: '1.36',
+    gate: 'GenericWorkload',
+    doc: 'Group of pods that are scheduled together. Immutable.',
   }),
 }
 

@@ -1,6 +1,9 @@
 /** PodStatus: the status of a pod and its containers, reported by the node agent. */
+
 import { field, type InferFields, s } from '../../../schema/schema.ts'
-import { byIp, byType } from '../../list-keys.ts'
+import { byIp, byName, byType, mergedBy } from '../../list-keys.ts'
+import { resourceList } from './resource-list.ts'
+import { resourceRequirements } from './resources.ts'
 
 const condition = s.object(
   {
@@ -13,6 +16,11 @@ const condition = s.object(
     lastTransitionTime: field(4, s.time(), { zero: 'write', doc: 'Time the status of the condition last changed.' }),
     reason: field(5, s.string(), { doc: 'Machine-readable reason for the last transition, in CamelCase.' }),
     message: field(6, s.string(), { doc: 'Human-readable message about the last transition.' }),
+    observedGeneration: field(7, s.int64(), {
+      since: '1.33',
+      gate: 'PodObservedGenerationTracking',
+      doc: 'Generation of the pod on which the condition is based.',
+    }),
   },
   { name: 'PodCondition', doc: 'A condition of a Pod.' },
 )
@@ -52,6 +60,74 @@ const state = s.object(
   { name: 'ContainerState', doc: 'State of a container: waiting, running or terminated.' },
 )
 
+const imageVolumeStatus = s.object(
+  { imageRef: field(1, s.string(), { zero: 'write', doc: 'Digest of the image that the volume contains.' }) },
+  { name: 'ImageVolumeStatus', doc: 'Status of an image volume.' },
+)
+
+const volumeStatus = s.object(
+  {
+    // In Protobuf, the status is one message per type of volume.
+    image: field(1, imageVolumeStatus, { gate: 'ImageVolumeWithDigest', doc: 'Status of an image volume.' }),
+  },
+  { name: 'VolumeStatus', doc: 'Status of a mounted volume.' },
+)
+
+const volumeMountStatus = s.object(
+  {
+    name: field(1, s.string(), { zero: 'write', doc: 'Name of the mounted volume.' }),
+    mountPath: field(2, s.string(), { zero: 'write', doc: 'Path in the container at which the volume is mounted.' }),
+    readOnly: field(3, s.boolean(), { doc: 'Whether the mount is read-only.' }),
+    recursiveReadOnly: field(4, s.string(), {
+      zero: 'keep',
+      gate: 'RecursiveReadOnlyMounts',
+      doc: 'Whether nested mounts are read-only: Disabled or Enabled.',
+    }),
+    volumeStatus: field(5, volumeStatus, { since: '1.36', doc: 'Status of the mounted volume.' }),
+  },
+  { name: 'VolumeMountStatus', doc: 'Status of a volume mount.' },
+)
+
+const linuxUser = s.object(
+  {
+    uid: field(1, s.int64(), { zero: 'write', doc: 'User ID of the first process of the container.' }),
+    gid: field(2, s.int64(), { zero: 'write', doc: 'Primary group ID of the first process of the container.' }),
+    supplementalGroups: field(3, s.list(s.int64()), {
+      doc: 'Additional group IDs of the first process of the container.',
+    }),
+  },
+  { name: 'LinuxContainerUser', doc: 'User and groups of a container on Linux.' },
+)
+
+const containerUser = s.object(
+  { linux: field(1, linuxUser, { doc: 'User and groups on Linux.' }) },
+  { name: 'ContainerUser', doc: 'User that runs a container.' },
+)
+
+const resourceHealth = s.object(
+  {
+    resourceID: field(1, s.string(), { zero: 'write', doc: 'ID of the device.' }),
+    health: field(2, s.string(), { doc: 'Health of the device: Healthy, Unhealthy or Unknown.' }),
+    message: field(6, s.string(), {
+      zero: 'keep',
+      since: '1.36',
+      gate: 'ResourceHealthStatusMessage',
+      doc: 'Human-readable details about the health of the device.',
+    }),
+  },
+  { name: 'ResourceHealth', doc: 'Health of a device that a container uses.' },
+)
+
+const resourceStatus = s.object(
+  {
+    name: field(1, s.string(), { zero: 'write', doc: 'Name of the resource.' }),
+    resources: field(2, s.list(resourceHealth, { list: 'map', keys: ['resourceID'] }), {
+      doc: 'Health of each device of the resource.',
+    }),
+  },
+  { name: 'ResourceStatus', doc: 'Health of the devices of a resource.' },
+)
+
 const containerStatusFields = {
   name: field(1, s.string(), { zero: 'write', doc: 'Name of the container.' }),
   state: field(2, state, { zero: 'write', doc: 'Current state of the container.' }),
@@ -68,6 +144,37 @@ const containerStatusFields = {
     zero: 'keep',
     doc: 'Whether the container has passed its startup probe. True if the container has no startup probe.',
   }),
+  allocatedResources: field(10, resourceList, {
+    since: '1.27',
+    gate: 'InPlacePodVerticalScalingAllocatedStatus',
+    doc: 'Resources that the node has allocated to the container.',
+  }),
+  resources: field(11, resourceRequirements, {
+    since: '1.27',
+    gate: 'InPlacePodVerticalScaling',
+    doc: 'Resource requests and limits that apply to the running container.',
+  }),
+  volumeMounts: field(12, s.list(volumeMountStatus, mergedBy('mountPath')), {
+    since: '1.30',
+    gate: 'RecursiveReadOnlyMounts',
+    doc: 'Status of each volume mount.',
+  }),
+  user: field(13, containerUser, {
+    since: '1.31',
+    gate: 'SupplementalGroupsPolicy',
+    doc: 'User that runs the container.',
+  }),
+  allocatedResourcesStatus: field(14, s.list(resourceStatus, byName), {
+    since: '1.31',
+    gate: 'ResourceHealthStatus',
+    doc: 'Health of the devices that the container uses.',
+  }),
+  stopSignal: field(15, s.string(), {
+    zero: 'keep',
+    since: '1.33',
+    gate: 'ContainerStopSignals',
+    doc: 'Signal that stops the container.',
+  }),
 }
 
 export type ContainerStatus = InferFields<typeof containerStatusFields>
@@ -77,6 +184,61 @@ const containerStatus = s.object(containerStatusFields, { name: 'ContainerStatus
 const podIp = s.object(
   { ip: field(1, s.string(), { doc: 'IP address of the pod.' }) },
   { name: 'PodIP', doc: 'An IP address of a pod.' },
+)
+
+const hostIp = s.object(
+  { ip: field(1, s.string(), { zero: 'write', doc: 'IP address of the node.' }) },
+  { name: 'HostIP', doc: 'An IP address of the node that runs a pod.' },
+)
+
+const resourceClaimStatus = s.object(
+  {
+    name: field(1, s.string(), { zero: 'write', doc: 'Name of the claim in spec.resourceClaims.' }),
+    resourceClaimName: field(2, s.string(), {
+      zero: 'keep',
+      doc: 'Name of the ResourceClaim that was generated for the pod. Unset if none was needed.',
+    }),
+  },
+  { name: 'PodResourceClaimStatus', doc: 'ResourceClaim that was generated from a template for a pod.' },
+)
+
+const extendedResourceRequest = s.object(
+  {
+    containerName: field(1, s.string(), { zero: 'write', doc: 'Name of the container that requests the resource.' }),
+    resourceName: field(2, s.string(), { zero: 'write', doc: 'Name of the extended resource.' }),
+    requestName: field(3, s.string(), { zero: 'write', doc: 'Name of the request in the ResourceClaim.' }),
+  },
+  { name: 'ContainerExtendedResourceRequest', doc: 'Request for an extended resource that devices provide.' },
+)
+
+const extendedResourceClaimStatus = s.object(
+  {
+    requestMappings: field(1, s.list(extendedResourceRequest), {
+      zero: 'write',
+      doc: 'Requests of the ResourceClaim for each container and extended resource.',
+    }),
+    resourceClaimName: field(2, s.string(), {
+      zero: 'write',
+      doc: 'Name of the ResourceClaim that was generated for the extended resources.',
+    }),
+  },
+  { name: 'PodExtendedResourceClaimStatus', doc: 'ResourceClaim for the extended resources of a pod.' },
+)
+
+const allocatableClaimStatus = s.object(
+  {
+    resourceClaimName: field(1, s.string(), { zero: 'write', doc: 'Name of the ResourceClaim.' }),
+    containers: field(2, s.list(s.string(), { list: 'set' }), { doc: 'Names of the containers that use the claim.' }),
+    resources: field(3, resourceList, {
+      zero: 'write',
+      published: 'required',
+      doc: 'Allocatable resources of the node that the claim uses.',
+    }),
+  },
+  {
+    name: 'NodeAllocatableResourceClaimStatus',
+    doc: 'Allocatable resources of the node that a ResourceClaim of the pod uses.',
+  },
 )
 
 const fields = {
@@ -101,6 +263,46 @@ const fields = {
     doc: 'Quality-of-service class of the pod: Guaranteed, Burstable or BestEffort. It determines the eviction order.',
   }),
   ephemeralContainerStatuses: field(13, s.list(containerStatus), { doc: 'Status of each ephemeral container.' }),
+  resize: field(14, s.string(), {
+    since: '1.27',
+    gate: 'InPlacePodVerticalScaling',
+    doc: 'Progress of a resize: Proposed, InProgress, Deferred or Infeasible. Deprecated: use conditions.',
+  }),
+  resourceClaimStatuses: field(15, s.list(resourceClaimStatus, { ...byName, retainKeys: true }), {
+    since: '1.28',
+    gate: 'DynamicResourceAllocation',
+    doc: 'ResourceClaims that were generated for the pod.',
+  }),
+  hostIPs: field(16, s.list(hostIp, { patch: 'merge', mergeKey: 'ip' }), {
+    since: '1.28',
+    gate: 'PodHostIPs',
+    doc: 'IP addresses of the node that runs the pod. The first entry equals hostIP.',
+  }),
+  observedGeneration: field(17, s.int64(), {
+    since: '1.33',
+    gate: 'PodObservedGenerationTracking',
+    doc: 'Generation of the pod that the node agent last processed.',
+  }),
+  extendedResourceClaimStatus: field(18, extendedResourceClaimStatus, {
+    since: '1.34',
+    gate: 'DRAExtendedResource',
+    doc: 'ResourceClaim for the extended resources of the pod.',
+  }),
+  allocatedResources: field(19, resourceList, {
+    since: '1.35',
+    gate: 'InPlacePodLevelResourcesVerticalScaling',
+    doc: 'Resources that the node has allocated to the pod.',
+  }),
+  resources: field(20, resourceRequirements, {
+    since: '1.35',
+    gate: 'InPlacePodLevelResourcesVerticalScaling',
+    doc: 'Resource requests and limits that apply to the running pod.',
+  }),
+  nodeAllocatableResourceClaimStatuses: field(21, s.list(allocatableClaimStatus), {
+    since: '1.36',
+    gate: 'DRANodeAllocatableResources',
+    doc: 'Allocatable resources of the node that ResourceClaims of the pod use.',
+  }),
 }
 
 export type PodStatus = InferFields<typeof fields>

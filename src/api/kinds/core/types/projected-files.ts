@@ -1,8 +1,10 @@
 /**
  * Volume sources whose files come from objects: ConfigMaps, Secrets, the pod, service account tokens, or a combination.
  */
+
 import { child, type FieldError, type FieldPath, forbidden, invalid, required } from '../../../model/field-error.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
+import { labelSelector } from '../../meta/label-selector.ts'
 import {
   checkFieldSelector,
   checkResourceSelector,
@@ -133,11 +135,65 @@ const tokenProjection = s.object(tokenFields, {
   check: ({ expirationSeconds }, path) => checkTokenLife(expirationSeconds, child(path, 'expirationSeconds')),
 })
 
+const trustBundleProjection = s.object(
+  {
+    name: field(1, s.string(), {
+      zero: 'keep',
+      doc: 'Name of one ClusterTrustBundle. Cannot be combined with signerName.',
+    }),
+    signerName: field(2, s.string(), { zero: 'keep', doc: 'Signer whose ClusterTrustBundles are combined.' }),
+    labelSelector: field(3, labelSelector, {
+      doc: 'Label selector of the ClusterTrustBundles of the signer. Unset selects none, empty all of them.',
+    }),
+    path: field(4, s.string(), { zero: 'write', doc: 'Relative path of the file in the volume.' }),
+    optional: field(5, s.boolean(), { zero: 'keep', doc: 'Whether the bundles may be missing.' }),
+  },
+  { name: 'ClusterTrustBundleProjection', doc: 'Certificates of ClusterTrustBundles in a projected volume.' },
+)
+
+const podCertificateProjection = s.object(
+  {
+    signerName: field(1, s.string(), { doc: 'Signer of the certificate.', published: 'required' }),
+    keyType: field(2, s.string(), {
+      published: 'required',
+      doc: 'Type of the private key: RSA3072, RSA4096, ECDSAP256, ECDSAP384, ECDSAP521 or ED25519.',
+    }),
+    maxExpirationSeconds: field(3, s.int32(), {
+      zero: 'keep',
+      doc: 'Maximum lifetime of the certificate in seconds. At least 3600. Defaults to 86400.',
+    }),
+    credentialBundlePath: field(4, s.string(), {
+      doc: 'Path of a file with the private key and the certificate chain.',
+    }),
+    keyPath: field(5, s.string(), { doc: 'Path of a file with the private key.' }),
+    certificateChainPath: field(6, s.string(), { doc: 'Path of a file with the certificate chain.' }),
+    userAnnotations: field(7, s.map(s.string()), {
+      since: '1.35',
+      gate: 'PodCertificateRequest',
+      doc: 'Annotations that are passed to the signer unchecked.',
+    }),
+  },
+  {
+    name: 'PodCertificateProjection',
+    doc: 'A certificate of the pod in a projected volume. The node agent renews it.',
+  },
+)
+
 const projectionFields = {
   secret: field(1, secretProjection, { doc: 'Secret keys to project.' }),
   downwardAPI: field(2, downwardProjection, { doc: 'Pod fields and container resources to project.' }),
   configMap: field(3, configMapProjection, { doc: 'ConfigMap keys to project.' }),
   serviceAccountToken: field(4, tokenProjection, { doc: 'Service account token to project.' }),
+  clusterTrustBundle: field(5, trustBundleProjection, {
+    since: '1.29',
+    gate: 'ClusterTrustBundleProjection',
+    doc: 'ClusterTrustBundles to project.',
+  }),
+  podCertificate: field(6, podCertificateProjection, {
+    since: '1.34',
+    gate: 'PodCertificateRequest',
+    doc: 'Certificate of the pod to project.',
+  }),
 }
 
 const projection = s.object(projectionFields, {

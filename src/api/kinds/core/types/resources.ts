@@ -25,10 +25,27 @@ import {
   quantityOf,
 } from './resource-names.ts'
 
+const claim = s.object(
+  {
+    name: field(1, s.string(), { zero: 'write', doc: 'Name of an entry of spec.resourceClaims of the pod.' }),
+    request: field(2, s.string(), {
+      since: '1.31',
+      gate: 'DynamicResourceAllocation',
+      doc: 'Name of one request in the claim. Unset makes all devices of the claim available.',
+    }),
+  },
+  { name: 'ResourceClaim', doc: 'A ResourceClaim of the pod that a container uses.' },
+)
+
 const fields = {
   limits: field(1, resourceList, { doc: 'Maximum amount of each resource.' }),
   requests: field(2, resourceList, {
     doc: 'Amount of each resource that is reserved. Unset requests of a container default to its limits.',
+  }),
+  claims: field(3, s.list(claim, { list: 'map', keys: ['name'] }), {
+    since: '1.26',
+    gate: 'DynamicResourceAllocation',
+    doc: 'ResourceClaims of the pod that the container uses.',
   }),
 }
 
@@ -43,6 +60,21 @@ export const resourceRequirements = s.object(fields, {
     roundResources(requests)
   },
 })
+
+const { limits, requests } = fields
+
+/** Used by claims since 1.29. */
+export const volumeResourceRequirements = s.object(
+  { limits, requests },
+  {
+    name: 'core.v1.VolumeResourceRequirements',
+    doc: 'Storage requests and limits.',
+    fill: ({ limits, requests }) => {
+      roundResources(limits)
+      roundResources(requests)
+    },
+  },
+)
 
 const computeResources = ['cpu', 'memory']
 const wholeNumber = /^[0-9]{1,15}$/
@@ -88,7 +120,11 @@ function checkAmount([name, text]: Amount, path: FieldPath, vendor: Vendor): Fie
   return errors.length > 0 || whole ? errors : [invalid(path, text, 'must be a multiple of the page size')]
 }
 
-function checkRequests(list: Required<ResourceRequirements>, path: FieldPath, vendor: Vendor): FieldError[] {
+function checkRequests(
+  list: Required<Pick<ResourceRequirements, 'limits' | 'requests'>>,
+  path: FieldPath,
+  vendor: Vendor,
+): FieldError[] {
   const errors: FieldError[] = []
   for (const name of Object.keys(list.requests)) {
     // Requests that equal their limits are valid, such as defaulted requests.

@@ -56,6 +56,16 @@ const podAffinityTermFields = {
   namespaceSelector: field(4, labelSelector, {
     doc: 'Label selector of further namespaces of the other pods. An empty selector matches all namespaces.',
   }),
+  matchLabelKeys: field(5, s.list(s.string()), {
+    since: '1.29',
+    gate: 'MatchLabelKeysInPodAffinity',
+    doc: 'Label keys whose values of this pod are added to labelSelector with the operator In.',
+  }),
+  mismatchLabelKeys: field(6, s.list(s.string()), {
+    since: '1.29',
+    gate: 'MatchLabelKeysInPodAffinity',
+    doc: 'Label keys whose values of this pod are added to labelSelector with the operator NotIn.',
+  }),
 }
 
 const podAffinityTerm = s.object(podAffinityTermFields, {
@@ -147,6 +157,29 @@ const spreadFields = {
     doc: 'Action if the constraint cannot be met: DoNotSchedule or ScheduleAnyway.',
   }),
   labelSelector: field(4, freeLabelSelector, { doc: 'Label selector of the pods to count.' }),
+  minDomains: field(5, s.int32(), {
+    zero: 'keep',
+    since: '1.24',
+    gate: 'MinDomainsInPodTopologySpread',
+    doc: 'Minimum number of topology domains. With fewer domains, the global minimum of pods counts as 0.',
+  }),
+  nodeAffinityPolicy: field(6, s.string(), {
+    zero: 'keep',
+    since: '1.25',
+    gate: 'NodeInclusionPolicyInPodTopologySpread',
+    doc: 'Whether node affinity and nodeSelector restrict the counted nodes: Honor (default) or Ignore.',
+  }),
+  nodeTaintsPolicy: field(7, s.string(), {
+    zero: 'keep',
+    since: '1.25',
+    gate: 'NodeInclusionPolicyInPodTopologySpread',
+    doc: 'Whether taints restrict the counted nodes: Honor or Ignore (default).',
+  }),
+  matchLabelKeys: field(8, s.list(s.string()), {
+    since: '1.25',
+    gate: 'MatchLabelKeysInPodTopologySpread',
+    doc: 'Label keys whose values of this pod are added to labelSelector.',
+  }),
 }
 
 type SpreadConstraint = InferFields<typeof spreadFields>

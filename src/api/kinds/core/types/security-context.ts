@@ -65,6 +65,20 @@ const seccompProfile = s.object(seccompFields, {
   check: checkSeccomp,
 })
 
+const appArmorProfile = s.object(
+  {
+    type: field(1, s.string(), {
+      zero: 'write',
+      doc: 'Source of the profile: Localhost (on the node), RuntimeDefault or Unconfined.',
+    }),
+    localhostProfile: field(2, s.string(), {
+      zero: 'keep',
+      doc: 'Name of a profile that is loaded on the node. Only for type Localhost.',
+    }),
+  },
+  { name: 'AppArmorProfile', doc: 'AppArmor profile of a pod or container.' },
+)
+
 const containerFields = {
   capabilities: field(1, capabilities, { doc: 'Linux capabilities to add or drop.' }),
   privileged: field(2, s.boolean(), {
@@ -98,6 +112,11 @@ const containerFields = {
     doc: 'Type of the /proc mount: Default or Unmasked. Unmasked is not supported: the server resets it to Default.',
   }),
   seccompProfile: field(11, seccompProfile, { doc: 'Seccomp profile of the container: the allowed system calls.' }),
+  appArmorProfile: field(12, appArmorProfile, {
+    since: '1.30',
+    gate: 'AppArmorFields',
+    doc: 'AppArmor profile of the container. Overrides that of the pod.',
+  }),
 }
 
 export type SecurityContext = InferFields<typeof containerFields>
@@ -148,6 +167,23 @@ const podFields = {
     doc: 'When to apply fsGroup to volumes: Always, or OnRootMismatch if the root differs. Unset means Always.',
   }),
   seccompProfile: field(10, seccompProfile, { doc: 'Seccomp profile of the containers: the allowed system calls.' }),
+  appArmorProfile: field(11, appArmorProfile, {
+    since: '1.30',
+    gate: 'AppArmorFields',
+    doc: 'AppArmor profile of the containers.',
+  }),
+  supplementalGroupsPolicy: field(12, s.string(), {
+    zero: 'keep',
+    since: '1.31',
+    gate: 'SupplementalGroupsPolicy',
+    doc: 'Groups of the containers: Merge (with those of the image, default) or Strict.',
+  }),
+  seLinuxChangePolicy: field(13, s.string(), {
+    zero: 'keep',
+    since: '1.32',
+    gate: 'SELinuxChangePolicy',
+    doc: 'How volumes get their SELinux label: MountOption (default) or Recursive.',
+  }),
 }
 
 export type PodSecurityContext = InferFields<typeof podFields>

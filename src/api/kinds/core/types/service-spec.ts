@@ -120,6 +120,12 @@ const specFields = {
     default: 'Cluster',
     doc: 'Routing of traffic from pods: Cluster (any pod) or Local (pods on the same node). Defaults to Cluster.',
   }),
+  trafficDistribution: field(23, s.string(), {
+    zero: 'keep',
+    since: '1.30',
+    gate: 'ServiceTrafficDistribution',
+    doc: 'Preferred endpoints, such as PreferClose or PreferSameZone. Unset means any endpoint.',
+  }),
 }
 
 export type ServiceSpec = InferFields<typeof specFields>

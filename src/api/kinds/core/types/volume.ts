@@ -107,6 +107,16 @@ const ephemeral = s.object(
   { name: 'EphemeralVolumeSource', doc: 'A volume from a claim that is created and deleted together with the pod.' },
 )
 
+const imageVolume = s.object(
+  {
+    reference: field(1, s.string(), { doc: 'Image or artifact to mount. Required.' }),
+    pullPolicy: field(2, s.string(), {
+      doc: 'When to pull the image: Always, IfNotPresent or Never. Defaults to Always for tag latest, else IfNotPresent.',
+    }),
+  },
+  { name: 'ImageVolumeSource', doc: 'Content of an image as a read-only volume.' },
+)
+
 /** Builds a source whose Secret is in the namespace of the pod. */
 const inNamespace = <S extends Schema>(
   source: (name: string, reference: typeof localObjectReference) => S,
@@ -149,6 +159,11 @@ const sources = {
   }),
   csi: field(28, csi, { doc: 'Volume that a CSI driver creates for this pod.' }),
   ephemeral: field(29, ephemeral, { doc: 'Volume from a claim that is created and deleted together with the pod.' }),
+  image: field(30, imageVolume, {
+    since: '1.31',
+    gate: 'ImageVolume',
+    doc: 'Content of an image or artifact.',
+  }),
 }
 
 /** In order of precedence if more than one source is set. */
@@ -182,6 +197,7 @@ const sourceNames: readonly (keyof typeof sources)[] = [
   'scaleIO',
   'csi',
   'ephemeral',
+  'image',
 ]
 
 const fields = {

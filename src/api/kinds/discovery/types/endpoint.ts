@@ -45,8 +45,20 @@ const zone = s.object(
   { name: 'ForZone', doc: 'A zone that should use the endpoint.' },
 )
 
+const node = s.object(
+  { name: field(1, s.string(), { zero: 'write', doc: 'Name of the node.' }) },
+  { name: 'ForNode', doc: 'A node that should use the endpoint.' },
+)
+
 export const hints = s.object(
-  { forZones: field(1, s.list(zone), { doc: 'Zones that should use the endpoint.' }) },
+  {
+    forZones: field(1, s.list(zone), { doc: 'Zones that should use the endpoint.' }),
+    forNodes: field(2, s.list(node), {
+      since: '1.33',
+      gate: 'PreferSameTrafficDistribution',
+      doc: 'Nodes that should use the endpoint, at most 8.',
+    }),
+  },
   { name: 'EndpointHints', doc: 'Hints about the zones that should use an endpoint.' },
 )
 

@@ -1,0 +1,16 @@
+/** MatchCondition: a CEL expression that decides whether a webhook or a policy applies to a request. */
+import { field, s } from '../../../schema/schema.ts'
+
+export const matchCondition = s.object(
+  {
+    name: field(1, s.string(), {
+      zero: 'write',
+      doc: 'Name of the condition, unique in its list. Appears in errors, metrics and audit annotations.',
+    }),
+    expression: field(2, s.string(), {
+      zero: 'write',
+      doc: 'CEL expression that must evaluate to true for the request to match.',
+    }),
+  },
+  { name: 'MatchCondition', doc: 'A condition that a request must meet, written in CEL.' },
+)

@@ -1,0 +1,80 @@
+/**
+ * PriorityLevelConfiguration v1beta3 and v1: the share of the concurrency is called `nominalConcurrencyShares`, as in
+ * v1. The stored version calls it `assuredConcurrencyShares`.
+ */
+import { defineVersion, type ObjectOf } from '../../schema/kind.ts'
+import { field, s } from '../../schema/schema.ts'
+import {
+  limitedFields,
+  type PriorityLevelConfiguration,
+  priorityLevelConfiguration,
+  specFields,
+  fields as storedFields,
+} from './priority-level-configuration.ts'
+
+const { assuredConcurrencyShares: _, ...sharedFields } = limitedFields
+
+const limited = s.object(
+  {
+    nominalConcurrencyShares: field(1, s.int32(), {
+      zero: 'keep',
+      doc: "Share of the server's concurrency, relative to the other priority levels. Defaults to 30.",
+    }),
+    ...sharedFields,
+  },
+  {
+    name: 'LimitedPriorityLevelConfiguration',
+    doc: 'Limits of a priority level.',
+    fill: (value) => {
+      value.nominalConcurrencyShares ??= 30
+    },
+  },
+)
+
+const spec = s.object(
+  { ...specFields, limited: { ...specFields.limited, schema: limited } },
+  { name: 'PriorityLevelConfigurationSpec', doc: 'Specification of a priority level.' },
+)
+
+const fields = { ...storedFields, spec: { ...storedFields.spec, schema: spec } }
+
+type Newer = ObjectOf<typeof fields>
+
+/** Shows the shares under their newer name. */
+function fromStored({ spec: stored, ...rest }: PriorityLevelConfiguration): Newer {
+  if (stored?.limited === undefined) return { ...rest, ...(stored && { spec: stored as Newer['spec'] }) } as Newer
+  const { assuredConcurrencyShares, ...others } = stored.limited
+  return {
+    ...rest,
+    spec: { ...stored, limited: { ...others, nominalConcurrencyShares: assuredConcurrencyShares } },
+  } as Newer
+}
+
+function toStored({ spec: sent, ...rest }: Newer): PriorityLevelConfiguration {
+  if (sent?.limited === undefined)
+    return { ...rest, ...(sent && { spec: sent as PriorityLevelConfiguration['spec'] }) } as PriorityLevelConfiguration
+  const { nominalConcurrencyShares, ...others } = sent.limited
+  const limits = { ...others, assuredConcurrencyShares: nominalConcurrencyShares }
+  return { ...rest, spec: { ...sent, limited: limits } } as PriorityLevelConfiguration
+}
+
+export const priorityLevelConfigurationV1beta3 = defineVersion(priorityLevelConfiguration, {
+  version: 'v1beta3',
+  fields,
+  since: '1.26',
+  until: '1.32',
+  deprecated: {
+    since: '1.29',
+    instead: { group: 'flowcontrol.apiserver', version: 'v1', kind: 'PriorityLevelConfiguration' },
+  },
+  fromStored,
+  toStored,
+})
+
+export const priorityLevelConfigurationV1 = defineVersion(priorityLevelConfiguration, {
+  version: 'v1',
+  fields,
+  since: '1.29',
+  fromStored,
+  toStored,
+})

@@ -1,0 +1,235 @@
+/** The kinds, fields and feature gates of all versions, compared with recorded facts. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { kindsOfVersion } from '../../../src/api/kinds/of-version.ts'
+import { groupName, vendorOf } from '../../../src/api/model/vendor.ts'
+import type { Field, ObjectSchema, Schema } from '../../../src/api/schema/schema.ts'
+import { exists } from '../../../src/api/versions/availability.ts'
+import {
+  type EmulatedVersion,
+  emulatedVersions,
+  isAtLeast,
+  releaseOf,
+} from '../../../src/api/versions/emulated-version.ts'
+import { gateState, isFeatureGate } from '../../../src/api/versions/feature-gates.ts'
+import { homeOf } from '../../../src/apiserver/http/openapi/group-version.ts'
+import { gateRows, kindRows, type LevelField, type LevelType, patchReleases, typeFacts } from '../../support/levels.ts'
+
+const vendor = vendorOf('orch')
+
+test('each version has its newest patch release', () => {
+  for (const [version, release] of patchReleases()) {
+    const { major, minor, patch } = releaseOf(version as EmulatedVersion)
+    assert.equal(`v${major}.${minor}.${patch}`, release)
+  }
+})
+
+const letters = { alpha: 'a', beta: 'b', stable: 'g', deprecated: 'd' } as const
+
+test('each version has its feature gates with stage, default and lock', () => {
+  const differing: string[] = []
+  for (const { columns, states } of gateRows()) {
+    const [name = ''] = columns
+    if (name === 'AllAlpha' || name === 'AllBeta') continue
+    for (const version of emulatedVersions) {
+      const state = isFeatureGate(name) ? gateState(name, version) : undefined
+      const written = state && `${letters[state.stage]}${state.on ? '+' : '-'}${state.locked ? '!' : ''}`
+      if ((written ?? '') !== states[version])
+        differing.push(`${name} ${version}: ${written} is not ${states[version]}`)
+    }
+  }
+  assert.deepEqual(differing, [])
+})
+
+/** Types that only the specification has: v1beta1 of the webhook configurations at 1.23. */
+const beyondKubernetes = (version: string, group: string) =>
+  group === 'admissionregistration.orch.io' && version === 'v1beta1'
+
+/** Types of later versions that are not built yet. */
+const notBuilt = new Set([
+  'admissionregistration.orch.io mutatingadmissionpolicies',
+  'admissionregistration.orch.io mutatingadmissionpolicybindings',
+  'admissionregistration.orch.io validatingadmissionpolicies',
+  'admissionregistration.orch.io validatingadmissionpolicybindings',
+  'authentication.orch.io selfsubjectreviews',
+  'certificates.orch.io clustertrustbundles',
+  'certificates.orch.io podcertificaterequests',
+  'coordination.orch.io leasecandidates',
+  'networking.orch.io ipaddresses',
+  'networking.orch.io servicecidrs',
+  'resource.orch.io deviceclasses',
+  'resource.orch.io devicetaintrules',
+  'resource.orch.io resourceclaims',
+  'resource.orch.io resourceclaimtemplates',
+  'resource.orch.io resourceslices',
+  'storage.orch.io volumeattributesclasses',
+  'storagemigration.orch.io storageversionmigrations',
+])
+
+for (const level of emulatedVersions)
+  test(`the kinds of ${level} are those of Kubernetes`, () => {
+    const served = kindsOfVersion(level)
+      .filter((kind) => exists(kind, level) && kind.group !== 'ops')
+      .map((kind) => ({ kind, group: groupName(vendor, kind.group) }))
+      .filter(({ kind, group }) => level !== '1.23' || !beyondKubernetes(kind.version, group))
+      .map(
+        ({ kind, group }) =>
+          `${group}/${kind.version} ${kind.plural} ${kind.kind} ${kind.scope} ${kind.optIn ? 'off' : 'on'}`,
+      )
+    const expected = kindRows()
+      .filter(({ states, columns: [group, , plural] }) => states[level] !== '' && !notBuilt.has(`${group} ${plural}`))
+      .map(({ columns: [group, version, plural, kind, scope], states }) => {
+        return `${group}/${version} ${plural} ${kind} ${scope} ${states[level]}`
+      })
+    assert.deepEqual(served.sort(), expected.sort())
+  })
+
+/** The object types of a version by their full names. */
+class TypesOfVersion {
+  readonly found = new Map<string, ObjectSchema>()
+  readonly #seen = new Set<string>()
+
+  add(schema: Schema, home: string): void {
+    if (schema.type === 'list') this.add(schema.items, home)
+    else if (schema.type === 'map') this.add(schema.values, home)
+    else if (schema.type === 'any' && schema.described !== undefined) this.add(schema.described(vendor), home)
+    else if (schema.type === 'object') this.#addObject(schema, home)
+  }
+
+  #addObject(schema: ObjectSchema, home: string): void {
+    const name = fullName(schema.name ?? '', home)
+    if (this.#seen.has(name)) return
+    this.#seen.add(name)
+    this.found.set(name, schema)
+    const inner = name.slice(0, name.lastIndexOf('.'))
+    for (const field of Object.values(schema.fields)) this.add(field.schema, inner)
+  }
+}
+
+function fullName(name: string, home: string): string {
+  return name.includes('.') ? name : `${home}.${name}`
+}
+
+function typesOf(level: EmulatedVersion): Map<string, ObjectSchema> {
+  const types = new TypesOfVersion()
+  for (const kind of kindsOfVersion(level).filter((each) => exists(each, level) && each.group !== 'ops'))
+    types.add(kind.schema, homeOf(kind))
+  return types.found
+}
+
+const facts = typeFacts()
+
+function isIn(
+  { since = '1.23', until }: { readonly since?: LevelField['since']; readonly until?: LevelField['until'] },
+  level: EmulatedVersion,
+) {
+  return isAtLeast(level, since) && (until === undefined || !isAtLeast(level, until))
+}
+
+/** The type of a field as the facts write it, for plain types and named types. */
+function typeText(schema: Schema, home: string): string {
+  switch (schema.type) {
+    case 'list':
+      return `${typeText(schema.items, home)}[]`
+    case 'map':
+      return `map<string,${typeText(schema.values, home)}>`
+    case 'integer':
+      return `integer:int${schema.bits}`
+    case 'number':
+      return 'number:double'
+    case 'bytes':
+      return 'string:byte'
+    case 'string':
+    case 'boolean':
+      return schema.type
+    case 'time':
+      return schema.micro ? 'meta.v1.MicroTime' : 'meta.v1.Time'
+    case 'quantity':
+      return 'api.resource.Quantity'
+    case 'intOrString':
+      return 'util.intstr.IntOrString'
+    case 'any':
+      return schema.name === undefined ? 'any' : fullName(schema.name, home)
+    case 'object':
+      return fullName(schema.name ?? '', home)
+    default:
+      return schema satisfies never
+  }
+}
+
+/** Describes a later field. Merge keys are those of apply and of strategic merge patches. */
+function describe({ schema, tag }: Field, home: string) {
+  const list = schema.type === 'list' ? schema : undefined
+  const strategy = list?.patch === undefined ? undefined : `${list.patch}${list.retainKeys ? ',retainKeys' : ''}`
+  return {
+    type: typeText(schema, home),
+    tag,
+    listType: list?.list,
+    keys: list?.keys?.join(),
+    strategy,
+    mergeKey: list?.mergeKey,
+  }
+}
+
+function describeFact(fact: LevelField, tag: number) {
+  const { type, listType, listMapKeys, patchStrategy, patchMergeKey } = fact
+  return {
+    type: type.replace(/^pkg\./, ''),
+    tag: fact.tag ?? tag,
+    listType: type.endsWith('[]') ? (listType ?? 'atomic') : undefined,
+    keys: listMapKeys?.join(),
+    strategy: patchStrategy,
+    mergeKey: patchMergeKey,
+  }
+}
+
+/** JSONSchemaProps has vendor extensions among its fields. Types of webhooks at 1.23 are those of the specification. */
+const comparedElsewhere =
+  /^apiextensions\.v1\.JSONSchemaProps|^admissionregistration\.v1beta1\.(Mutating|Validating)?Webhook/
+
+for (const level of emulatedVersions)
+  test(`the fields of ${level} are those of Kubernetes`, () => {
+    const differing: string[] = []
+    for (const [name, schema] of typesOf(level)) {
+      const fact = facts[name]
+      if (comparedElsewhere.test(name) || (fact === undefined && level === '1.23')) continue
+      if (fact === undefined) differing.push(`${name}: unknown type`)
+      else differing.push(...differences(name, { schema, fact, level }))
+    }
+    assert.deepEqual(differing, [])
+  })
+
+interface Compared {
+  readonly schema: ObjectSchema
+  readonly fact: LevelType
+  readonly level: EmulatedVersion
+}
+
+function differences(name: string, { schema, fact, level }: Compared): string[] {
+  const home = name.slice(0, name.lastIndexOf('.'))
+  const expected = Object.entries(fact.fields ?? {}).filter(([, each]) => isIn(each, level))
+  const names = expected.map(([each]) => each)
+  const missing = names.filter((each) => !Object.hasOwn(schema.fields, each))
+  const more = Object.keys(schema.fields).filter((each) => !names.includes(each))
+  const later = expected.filter(([each, { since }]) => (since ?? fact.since) !== undefined && !missing.includes(each))
+  return [
+    ...missing.map((each) => `${name}.${each} is missing`),
+    ...more.map((each) => `${name}.${each} does not exist in ${level}`),
+    ...later.flatMap(([each, field]) => {
+      const [actual, wanted] = [describe(schema.fields[each]!, home), describeFact(field, schema.fields[each]!.tag)]
+      return JSON.stringify(actual) === JSON.stringify(wanted)
+        ? []
+        : [`${name}.${each}: ${JSON.stringify(actual)} is not ${JSON.stringify(wanted)}`]
+    }),
+  ]
+}
+
+test('each later field names its feature gate', () => {
+  const differing: string[] = []
+  for (const level of emulatedVersions)
+    for (const [name, schema] of typesOf(level))
+      for (const [each, { gate, since }] of Object.entries(facts[name]?.fields ?? {}))
+        if (gate !== undefined && since !== undefined && schema.fields[each] !== undefined)
+          if (schema.fields[each].gate === undefined) differing.push(`${name}.${each} needs ${gate}`)
+  assert.deepEqual([...new Set(differing)], [])
+})

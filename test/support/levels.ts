@@ -1,0 +1,76 @@
+/** Recorded facts about the Kubernetes versions that the server emulates: see `scripts/import-levels.ts`. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { type EmulatedVersion, emulatedVersions, type KubeVersion } from '../../src/api/versions/emulated-version.ts'
+
+const directory = join(import.meta.dirname, '../data/levels')
+const text = (name: string) => readFileSync(join(directory, name), 'utf8')
+const packed = (name: string) => JSON.parse(gunzipSync(readFileSync(join(directory, name))).toString())
+
+/** Rows of a table by the name in its first column. `states` has one entry per version. */
+export interface LevelRow {
+  readonly columns: readonly string[]
+  readonly states: { readonly [version in EmulatedVersion]: string }
+}
+
+function readTable(name: string, leading: number): LevelRow[] {
+  const [, ...lines] = text(name).trimEnd().split('\n')
+  return lines.map((line) => {
+    const cells = line.split('\t')
+    const states = emulatedVersions.map((version, i) => [version, cells[leading + i] ?? ''] as const)
+    return { columns: cells.slice(0, leading), states: Object.fromEntries(states) as LevelRow['states'] }
+  })
+}
+
+/** Feature gates: `b+`, `g+!` and so on per version. */
+export const gateRows = (): LevelRow[] => readTable('gates.tsv', 1)
+
+/** Served types: group, version, plural, kind, scope and subresources; `on` or `off` per version. */
+export const kindRows = (): LevelRow[] => readTable('kinds.tsv', 6)
+
+/** The newest patch release of each version, such as `v1.23.17`. */
+export function patchReleases(): Map<string, string> {
+  const [, ...lines] = text('versions.tsv').trimEnd().split('\n')
+  return new Map(lines.map((line) => line.split('\t') as [string, string]))
+}
+
+export interface LevelField {
+  readonly type: string
+  readonly tag?: number
+  readonly required?: boolean
+  readonly listType?: string
+  readonly listMapKeys?: readonly string[]
+  readonly patchStrategy?: string
+  readonly patchMergeKey?: string
+  readonly gate?: string
+  readonly since?: KubeVersion
+  readonly until?: KubeVersion
+}
+
+export interface LevelType {
+  readonly since?: KubeVersion
+  readonly until?: KubeVersion
+  readonly scalar?: string
+  readonly fields?: { readonly [name: string]: LevelField }
+}
+
+/** Every type of every version by its full name, such as `core.v1.PodSpec`. */
+export const typeFacts = (): { readonly [name: string]: LevelType } => packed('fields.json.gz')
+
+export interface LevelDiscovery {
+  readonly groups: readonly {
+    readonly name: string
+    readonly versions: readonly string[]
+    readonly preferredVersion: string
+  }[]
+  readonly resources: { readonly [groupVersion: string]: readonly { readonly [key: string]: unknown }[] }
+}
+
+/** Recorded discovery documents by version. */
+export function recordedDiscovery(): Map<EmulatedVersion, LevelDiscovery> {
+  const documents = packed('discovery.json.gz') as { readonly [name: string]: LevelDiscovery }
+  return new Map(
+    Object.entries(documents).map(([name, document]) => [name.replace('.json', '') as EmulatedVersion, document]),
+  )
+}
